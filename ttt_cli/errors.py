@@ -1,0 +1,55 @@
+"""The few errors the program knows, and the exit code of each.
+
+Every room raises these; only ``app.main`` turns them into a line on stderr and an exit code.
+"""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every ``ttt`` command."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    UNFIT = 3
+    BUSY = 4
+    INTERRUPTED = 130
+    TERMINATED = 143
+
+
+class TttError(Exception):
+    """One line for the user: where it happened, what is wrong, and what to do about it.
+
+    ``where`` names the place (file, line, key, argument); ``hint`` says the remedy.
+    """
+
+    exit_code = ExitCode.FAILED
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        line = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{line} ({self.hint})" if self.hint else line
+
+
+class UsageError(TttError):
+    """The call does not make sense: an unknown name, a value out of range, options that exclude each other."""
+
+    exit_code = ExitCode.USAGE
+
+
+class UnfitError(TttError):
+    """A file cannot be read, is damaged, or does not fit what is asked of it."""
+
+    exit_code = ExitCode.UNFIT
+
+
+class BusyError(TttError):
+    """Another process is writing the same file."""
+
+    exit_code = ExitCode.BUSY
