@@ -38,7 +38,7 @@ class TttError(Exception):
 
 
 class UsageError(TttError):
-    """The call does not make sense: an unknown name, a value out of range, options that exclude each other."""
+    """The call makes no sense: an unknown name, a value out of range, options that exclude each other."""
 
     exit_code = ExitCode.USAGE
 
@@ -53,3 +53,7 @@ class BusyError(TttError):
     """Another process is writing the same file."""
 
     exit_code = ExitCode.BUSY
+
+
+class NotationError(UsageError, ValueError):
+    """A text is not what it should denote: a position, a cell, a board size."""

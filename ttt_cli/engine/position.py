@@ -1,0 +1,143 @@
+"""A position: a board that can come about in play, written row by row as ``X.O......``.
+
+The text is the identity: strictly parsed, printable, hashable. X moves first, so the numbers of stones
+say whose turn it is.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.errors import NotationError
+
+Cell = int
+"""A cell, numbered from 0 row by row. People type and files hold cells from 1."""
+
+SYMBOLS = ".OX"
+"""The symbols in text order; the place of a symbol is its digit in ``Position.code``."""
+
+_NORMAL = str.maketrans("xo-_", "XO..")
+
+
+@dataclass(frozen=True)
+class Position:
+    """A reachable board under ``rules``; ``text`` holds one of ``X``, ``O``, ``.`` for each cell.
+
+    :raises NotationError: if no game leads to this board.
+    """
+
+    text: str = "." * STANDARD.cells
+    rules: Rules = STANDARD
+
+    def __post_init__(self) -> None:
+        fault = self._fault()
+        if fault:
+            raise NotationError(f"not a position of {self.rules.describe()}: {self.text!r}: {fault}")
+
+    @classmethod
+    def start(cls, rules: Rules = STANDARD) -> "Position":
+        """The empty board."""
+        return cls("." * rules.cells, rules)
+
+    @classmethod
+    def parse(cls, text: str, rules: Rules = STANDARD) -> "Position":
+        """A position as people write it: also lower case, ``-`` or ``_`` for free cells, ``/`` or spaces
+        between rows.
+
+        :raises NotationError: if the text is not a board of these rules, or no game leads to it.
+        """
+        rows = re.split(r"\s*/\s*|\s+", text.strip())
+        if len(rows) > 1 and [len(row) for row in rows] != [rules.cols] * rules.rows:
+            raise NotationError(
+                f"not a position of {rules.describe()}: {text!r}: "
+                f"separated rows must be {rules.rows} of {rules.cols} cells each"
+            )
+        return cls("".join(rows).translate(_NORMAL), rules)
+
+    def _fault(self) -> str:
+        """Why no game leads to this board, or nothing."""
+        text, rules = self.text, self.rules
+        if len(text) != rules.cells:
+            return f"expected {rules.cells} cells, found {len(text)}"
+        if strange := text.translate(str.maketrans("", "", SYMBOLS)):
+            return f"{strange[0]!r} is none of X, O and ."
+        x_stones, o_stones = text.count("X"), text.count("O")
+        if x_stones - o_stones not in (0, 1):
+            return f"{x_stones} X and {o_stones} O; X moves first, then in turn"
+        x_lines, o_lines = self._lines_of("X"), self._lines_of("O")
+        if x_lines and o_lines:
+            return "both sides have a winning line"
+        winner, lines = ("X", x_lines) if x_lines else ("O", o_lines)
+        if lines:
+            if (winner == "X") != (x_stones > o_stones):
+                return f"{winner} has a winning line, but moved on after it or the other side did"
+            if not set.intersection(*map(set, lines)):
+                return f"{winner} has winning lines that no single move completes"
+        return ""
+
+    def _lines_of(self, side: str) -> list[tuple[int, ...]]:
+        return [line for line in self.rules.lines if all(self.text[cell] == side for cell in line)]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return (
+            f"Position({self.text!r})"
+            if self.rules == STANDARD
+            else f"Position({self.text!r}, {self.rules!r})"
+        )
+
+    @property
+    def plies(self) -> int:
+        """The number of stones."""
+        return len(self.text) - self.text.count(".")
+
+    @property
+    def mover(self) -> str:
+        """The side to move: ``X`` or ``O`` (on an ended board, the side that would be next)."""
+        return "XO"[self.plies % 2]
+
+    @cached_property
+    def winning_line(self) -> tuple[Cell, ...] | None:
+        """The cells of the (first) completed line, if a side has won."""
+        return next(iter(self._lines_of("X") + self._lines_of("O")), None)
+
+    @property
+    def winner(self) -> str | None:
+        """``X`` or ``O`` if that side has a winning line."""
+        return self.text[self.winning_line[0]] if self.winning_line else None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the game is over: won or full."""
+        return self.winning_line is not None or "." not in self.text
+
+    @property
+    def legal(self) -> tuple[Cell, ...]:
+        """The cells the mover may take; none when the game is over."""
+        return () if self.ended else tuple(cell for cell, stone in enumerate(self.text) if stone == ".")
+
+    def play(self, cell: Cell) -> "Position":
+        """The position after the mover takes ``cell``.
+
+        :raises NotationError: if the game is over, or the cell is taken or not on the board.
+        """
+        if cell not in self.legal:
+            if not 0 <= cell < len(self.text):
+                why = f"there are cells 1 to {len(self.text)}"
+            elif self.ended:
+                why = "the game is over"
+            else:
+                why = f"it is taken by {self.text[cell]}"
+            raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
+        return Position(self.text[:cell] + self.mover + self.text[cell + 1 :], self.rules)
+
+    @property
+    def code(self) -> int:
+        """The text read as a number in base 3 (``.`` 0, ``O`` 1, ``X`` 2): codes sort as texts do."""
+        code = 0
+        for symbol in self.text:
+            code = 3 * code + SYMBOLS.index(symbol)
+        return code

@@ -1,0 +1,90 @@
+"""The rules of the game as a value: rows, columns, length of the winning line.
+
+Nothing but ``Rules`` knows that the usual board has nine cells. Cells are numbered from 0, row by row
+from the top left; people type them from 1.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+
+from ttt_cli.errors import NotationError, UsageError
+
+MAX_CELLS = 39
+"""A position's code (see ``Position.code``) has to fit 63 bits: 3**39 < 2**63."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A board of ``rows`` x ``cols`` cells on which ``line`` stones in a row, column or diagonal win.
+
+    :raises UsageError: if the numbers describe no playable game.
+    """
+
+    rows: int = 3
+    cols: int = 3
+    line: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "cols", "line"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
+                raise UsageError(f"{name} must be a whole number of at least 1, not {getattr(self, name)!r}")
+        if self.cells > MAX_CELLS:
+            raise UsageError(f"a board of {self.rows}x{self.cols} is too large: at most {MAX_CELLS} cells")
+        if self.line > max(self.rows, self.cols):
+            raise UsageError(f"a line of {self.line} does not fit a board of {self.rows}x{self.cols}")
+
+    @classmethod
+    def parse(cls, board: str, line: int | None = None) -> "Rules":
+        """Rules from a board as people write it (``3x4``); without ``line``, three stones win."""
+        match = re.fullmatch(r"\s*([0-9]{1,2})\s*[xX*]\s*([0-9]{1,2})\s*", board)
+        if not match:
+            raise NotationError(f"not a board: {board!r}; expected ROWSxCOLUMNS, such as 3x3 or 3x4")
+        rows, cols = int(match[1]), int(match[2])
+        return cls(rows, cols, min(3, max(rows, cols, 1)) if line is None else line)
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.cols}-{self.line}"
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return self.rows * self.cols
+
+    @cached_property
+    def lines(self) -> tuple[tuple[int, ...], ...]:
+        """Every winning line as its cells in ascending order; the lines themselves in order of first cell."""
+        found = []
+        for row in range(self.rows):
+            for col in range(self.cols):
+                for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                    last_row, last_col = row + down * (self.line - 1), col + right * (self.line - 1)
+                    if last_row < self.rows and 0 <= last_col < self.cols:
+                        cells = [(row + down * k) * self.cols + col + right * k for k in range(self.line)]
+                        found.append(tuple(cells))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def symmetries(self) -> tuple[tuple[int, ...], ...]:
+        """The board's symmetries: ``image[cell]`` is where ``cell`` goes. Eight on a square, else four."""
+        board = [[row * self.cols + col for col in range(self.cols)] for row in range(self.rows)]
+        images = []
+        for turned in (board, [list(row) for row in zip(*board, strict=True)]):
+            if len(turned) == self.rows:
+                for rows in (turned, turned[::-1]):
+                    for cells in (rows, [row[::-1] for row in rows]):
+                        images.append(tuple(cell for row in cells for cell in row))
+        return tuple(dict.fromkeys(images))
+
+    @cached_property
+    def positions_bound(self) -> int:
+        """How many boards have the right numbers of stones: no fewer than the reachable positions."""
+        return sum(comb(self.cells, plies) * comb(plies, plies // 2) for plies in range(self.cells + 1))
+
+    def describe(self) -> str:
+        """The rules in words."""
+        return f"{self.rows}x{self.cols}, {self.line} in a row"
+
+
+STANDARD = Rules()
