@@ -6,7 +6,7 @@ is the same game up to the board's symmetries: a smaller space of the same kind,
 space works on it unchanged.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -23,6 +23,9 @@ Bools = NDArray[np.bool_]
 Int8s = NDArray[np.int8]
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+
+PIECE = 1 << 16
+"""How many positions are worked on at a time, so that temporary arrays stay small."""
 
 MAX_POSITIONS = 12_000_000
 """Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
@@ -84,14 +87,21 @@ class Space:
         return [slice(int(start), int(stop)) for start, stop in pairwise(starts)]
 
     def backwards(self) -> Iterator[slice]:
-        """The layers from the full board to the empty one: the order of every retrograde computation."""
-        return iter(self.layers[::-1])
+        """The positions from the full board to the empty one, the order of every retrograde computation:
+        each slice lies within one layer and is short enough for temporary arrays to stay small."""
+        return (piece for layer in self.layers[::-1] for piece in _pieces(layer))
+
+    def forwards(self) -> Iterator[slice]:
+        """The same slices in the order of play."""
+        return (piece for layer in self.layers for piece in _pieces(layer))
 
     @cached_property
     def stones(self) -> Int8s:
         """int8[n, cells]: 0 free, 1 O, 2 X (the digits of the codes)."""
-        powers = 3 ** np.arange(self.cells - 1, -1, -1, dtype=np.int64)
-        return (self.codes[:, None] // powers % 3).astype(np.int8)
+        stones = np.empty((len(self), self.cells), np.int8)
+        for cell in range(self.cells):
+            stones[:, cell] = self.codes // 3 ** (self.cells - 1 - cell) % 3
+        return stones
 
     def text(self, index: int) -> str:
         """The position's text."""
@@ -129,7 +139,7 @@ class Space:
             raise NotationError(f"{position.text!r} is no position of {self.rules.describe()}")
         return found
 
-    def path(self, cells: list[int] | tuple[int, ...]) -> list[int]:
+    def path(self, cells: Sequence[int]) -> list[int]:
         """The indexes of the positions a game goes through, the empty board first.
 
         :raises NotationError: at the first cell that cannot be played.
@@ -187,10 +197,15 @@ class Quotient:
         np.add.at(projected, (np.arange(len(rows))[:, None], moves), rows)
         return projected * self.space.legal
 
-    def project_game(self, cells: list[int]) -> list[int]:
+    def project_game(self, cells: Sequence[int]) -> list[int]:
         """The moves of a game on the classes' boards."""
         path = self.full.path(cells)
         return [int(self.moves[index, cell]) for index, cell in zip(path, cells, strict=False)]
+
+
+def _pieces(layer: slice) -> Iterator[slice]:
+    for start in range(layer.start, layer.stop, PIECE):
+        yield slice(start, min(start + PIECE, layer.stop))
 
 
 @lru_cache(maxsize=8)

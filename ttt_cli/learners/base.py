@@ -1,0 +1,197 @@
+"""What every learner is: how experience changes a table, and which policy the table gives.
+
+A learner is a frozen dataclass of its parameters; a table is a value of its own, made by ``empty``. The
+file of each method holds all of it, from the idea to the merge.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
+from ttt_cli.errors import UsageError
+
+CHUNK = 4096
+"""Games a kernel plays per call: enough to make the call itself cheap, few enough for the caches."""
+
+Entries = dict[str, Any]
+"""What a table holds, by the text of the position: the ``entries`` of a native state file."""
+
+
+def parameter(
+    default: float | int | bool | str,
+    text: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """A learner's parameter: a dataclass field that the command line makes an option of."""
+    metadata = {"help": text, "min": least, "max": most, "choices": choices}
+    return field(default=default, metadata=metadata)
+
+
+class Table(Protocol):
+    """A learner's table: a dataclass of ``space`` and arrays."""
+
+    @property
+    def space(self) -> Space: ...
+
+
+T = TypeVar("T", bound=Table)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The games of one shard of one block, played and learnt from in one go.
+
+    :ivar first: the number in the run of the first game; in game 0, 2, 4 … the learner is X.
+    :ivar games: how many.
+    :ivar rng: where all chance comes from.
+    :ivar opponent: the other side's behaviour; None: the learner plays itself.
+    :ivar behaviour: the learner's own behaviour where it is fixed; None: what its table says, exploring.
+    :ivar journal: if given, the moves of every game are appended here: int8[games, cells], -1 after the end.
+    """
+
+    first: int
+    games: int
+    rng: np.random.Generator
+    opponent: Policy | None = None
+    behaviour: Policy | None = None
+    journal: list[Int8s] | None = None
+
+    def sides(self, game: int) -> str:
+        """The sides to learn from in the ``game``-th game of the block."""
+        if self.opponent is None:
+            return "xo"
+        return "x" if (self.first + game) % 2 == 0 else "o"
+
+    def play(self, space: Space, kernel: Callable[..., None]) -> Int64s:
+        """Call ``kernel(moves, uniforms, first, opponent, behaviour, results)`` until all games are played.
+
+        The kernel fills ``moves`` (int8[k, cells], preset to -1), drawing one of ``uniforms`` (float64[k,
+        cells]) a ply; ``first`` is the number of the first of these games in the run; ``opponent`` and
+        ``behaviour`` are as ``thresholds`` makes them. It counts into ``results``.
+
+        :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
+        """
+        results = np.zeros(3, np.int64)
+        opponent, behaviour = thresholds(space, self.opponent), thresholds(space, self.behaviour)
+        for start in range(0, self.games, CHUNK):
+            games = min(CHUNK, self.games - start)
+            moves = np.full((games, space.cells), -1, np.int8)
+            uniforms = self.rng.random((games, space.cells))
+            kernel(moves, uniforms, self.first + start, opponent, behaviour, results)
+            if self.journal is not None:
+                self.journal.append(moves)
+        return results
+
+
+def thresholds(space: Space, policy: Policy | None) -> Floats:
+    """A policy as kernels read it: the cell to play is the first whose threshold exceeds a uniform number.
+
+    :returns: float64[n, cells], cumulative probabilities, 2 from the last possible cell on, so that rounding
+        never picks an impossible one; a row of zeros where the player resigns. No rows without a policy.
+    """
+    if policy is None:
+        return np.zeros((0, space.cells))
+    cumulative = np.cumsum(policy.probabilities, axis=1)
+    later = np.cumsum(policy.support[:, ::-1], axis=1)[:, ::-1]  # possible cells from this one on
+    after = np.concatenate([later[:, 1:], np.zeros_like(later[:, :1])], axis=1)
+    cumulative[(after == 0) & (later[:, :1] > 0)] = 2.0
+    return cumulative
+
+
+class Learner(ABC, Generic[T]):
+    """A method of learning. Subclasses are frozen dataclasses: the fields are the method's parameters."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """The method and its source in a few words."""
+    kernel_version: ClassVar[int]
+    """Raised whenever the arithmetic changes: part of every run's id."""
+    choices: ClassVar[tuple[str, ...]] = ("default", "article")
+    """The choice rules ``policy`` knows."""
+    default_games: ClassVar[int]
+    block_games: ClassVar[int] = 1 << 17
+    """Games in a block of one shard: well under a second's work."""
+    article: ClassVar[Mapping[str, Any]]
+    """The parameters of the method's author, ``choice`` included."""
+    article_games: ClassVar[int]
+    article_opponent: ClassVar[str] = "self"
+    article_behaviour: ClassVar[str | None] = None
+    """The agents of the author's training: the opponent, and the learner's own side where it is fixed."""
+
+    choice: str
+
+    @abstractmethod
+    def empty(self, space: Space) -> T:
+        """The table of a player that has seen nothing."""
+
+    @abstractmethod
+    def train(self, table: T, block: Block) -> Int64s:
+        """Play the block's games and learn from them, changing ``table``; returns the results as ``Block.play``."""
+
+    @abstractmethod
+    def learn(self, table: T, game: Game, sides: str = "xo") -> None:
+        """Learn from one finished game, from the moves of these sides, changing ``table``.
+
+        The same arithmetic as ``train``: replaying the games of a block gives the same bytes.
+        """
+
+    @abstractmethod
+    def policy(self, table: T) -> Policy:
+        """What the table's owner plays."""
+
+    @abstractmethod
+    def merge(self, base: T, parts: Sequence[T]) -> T:
+        """One table with the experience that each part has beyond ``base``; the inputs stay as they are.
+
+        The order of the parts does not matter.
+        """
+
+    @abstractmethod
+    def to_entries(self, table: T) -> Entries:
+        """What the table holds, for a file."""
+
+    @abstractmethod
+    def from_entries(self, space: Space, entries: Entries) -> T:
+        """The table of a file's entries.
+
+        :raises UnfitError: naming the entry and what is wrong with it.
+        """
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name, without the choice rule."""
+        return {name: value for name, value in asdict(self).items() if name != "choice"}  # type: ignore[call-overload]
+
+    @classmethod
+    def made(cls, **parameters: Any) -> Self:
+        """A learner with these parameters, the others by default.
+
+        :raises UsageError: naming a parameter that does not exist or is out of range.
+        """
+        known = {item.name: item for item in fields(cls)}  # type: ignore[arg-type]
+        for name, value in parameters.items():
+            if name not in known:
+                raise UsageError(f"{cls.name} has no parameter {name!r}", hint=f"it has {', '.join(known)}")
+            _check(cls.name, name, value, known[name].default, known[name].metadata)
+        return cls(**parameters)
+
+
+def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:
+    expected = float if isinstance(default, float) else type(default)
+    fits = type(value) in ((int, float) if expected is float else (expected,)) or default is MISSING
+    least, most, choices = limits.get("min"), limits.get("max"), limits.get("choices")
+    if fits and choices and value not in choices:
+        raise UsageError(f"{learner}: {name} is one of {', '.join(choices)}, not {value!r}")
+    # A comparison with NaN is false, so NaN is refused wherever there is a limit.
+    if not fits or (least is not None and not value >= least) or (most is not None and not value <= most):
+        span = f" from {least:g}" if least is not None else ""
+        span += f" to {most:g}" if most is not None else ""
+        raise UsageError(f"{learner}: {name} must be a {expected.__name__}{span}, not {value!r}")

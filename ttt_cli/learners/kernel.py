@@ -1,0 +1,45 @@
+"""Kernels: plain Python functions over arrays that Numba compiles when they are first needed.
+
+A kernel calls no other function of ours, so that Numba's file cache, which watches one file, always notices
+a change. Where Numba is missing or switched off the plain function runs instead: slower, the same bytes.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import cached_property
+from time import perf_counter
+
+log = logging.getLogger("ttt_cli")
+
+
+class Kernel:
+    """A decorator: ``kernel(...)`` runs compiled code, ``kernel.python(...)`` the function as written."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.python = function
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *arguments: object) -> None:
+        self._compiled(*arguments)
+
+    @cached_property
+    def _compiled(self) -> Callable[..., None]:
+        try:
+            import numba
+        except ImportError:
+            log.warning("Numba is not installed: training runs uncompiled, some hundred times slower")
+            return self.python
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            log.warning("Numba is switched off (NUMBA_DISABLE_JIT): training runs uncompiled, much slower")
+            return self.python
+        compiled = numba.njit(cache=True, nogil=True)(self.python)
+
+        def first_call(*arguments: object) -> None:
+            started = perf_counter()
+            compiled(*arguments)
+            if compiled.stats.cache_misses:
+                seconds = perf_counter() - started
+                log.info("compiled the training kernel in %.1f s; later runs find it in a cache", seconds)
+            self.__dict__["_compiled"] = compiled
+
+        return first_call
