@@ -135,7 +135,7 @@ class Learner(ABC, Generic[T]):
 
     @abstractmethod
     def train(self, table: T, block: Block) -> Int64s:
-        """Play the block's games and learn from them, changing ``table``; returns the results as ``Block.play``."""
+        """Play the games of the block and learn, changing ``table``; returns what ``Block.play`` does."""
 
     @abstractmethod
     def learn(self, table: T, game: Game, sides: str = "xo") -> None:
