@@ -3,6 +3,7 @@
 Every room raises these; only ``app.main`` turns them into a line on stderr and an exit code.
 """
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 
@@ -15,6 +16,7 @@ class ExitCode(IntEnum):
     UNFIT = 3
     BUSY = 4
     INTERRUPTED = 130
+    CLOSED_PIPE = 141
     TERMINATED = 143
 
 
@@ -57,3 +59,20 @@ class BusyError(TttError):
 
 class NotationError(UsageError, ValueError):
     """A text is not what it should denote: a position, a cell, a board size."""
+
+
+class Stopped(BaseException):
+    """Ctrl-C, SIGTERM or a closed pipe ended the command. No ``Exception``, so that nothing swallows it."""
+
+    def __init__(self, exit_code: ExitCode) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A remedy for a mistyped name: ``did you mean 'minimax'?``, or nothing if no known name is near."""
+    from difflib import get_close_matches
+
+    spellings = {text.lower(): text for text in known}
+    near = get_close_matches(name.lower(), spellings, n=1)
+    return f"did you mean {spellings[near[0]]!r}?" if near else ""

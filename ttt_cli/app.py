@@ -1,0 +1,199 @@
+"""The ``ttt`` program: its commands, and the one place where an error becomes a line and an exit code."""
+
+import os
+import signal
+import sys
+import types
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import replace
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from ttt_cli import __version__
+from ttt_cli.commands.frame import LazyGroup, is_written, load_command
+from ttt_cli.environment import Environment
+from ttt_cli.errors import ExitCode, Stopped, TttError, UnfitError, UsageError, did_you_mean
+
+
+class Commands(LazyGroup):
+    """The commands of ``ttt``, each under its heading. A command's module is found by its name."""
+
+    sections = types.MappingProxyType(
+        {
+            "Play and learn": ("play", "train"),
+            "Judge": ("evaluate", "tournament", "analyze", "move", "diff"),
+            "Move experience between files": ("show", "export", "import", "merge", "verify", "accept"),
+            "Look": ("curve", "explore", "agents", "formats", "schema"),
+        }
+    )
+
+    def load(self, name: str) -> Any:
+        """Import the command's module."""
+        return load_command(name)
+
+    def is_written(self, name: str) -> bool:
+        """Whether the command's module exists."""
+        return is_written(name)
+
+
+EXIT_CODES = """\b
+Exit codes:
+  0    done
+  1    failed, or a --check that does not hold
+  2    the call makes no sense
+  3    a file is unreadable or unfit
+  4    another process is writing the file
+  130  interrupted (141: the reader closed the pipe; 143: terminated)
+
+\b
+Examples:
+  ttt train q
+  ttt play q
+  ttt evaluate q random minimax
+"""
+
+app = typer.Typer(
+    cls=Commands,
+    help="Learned tic-tac-toe players: train them, play them, prove how strong they are, and move what they "
+    "have learned between files.",
+    epilog=EXIT_CODES,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ttt {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """The options of ``ttt`` itself."""
+
+
+def run(arguments: Sequence[str], env: Environment) -> int:
+    """Run one command line in ``env`` and return its exit code; every error has become a line on stderr."""
+    options = set(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    env = replace(
+        env, json="--json" in options, debug="--debug" in options
+    )  # parsing may fail before it knows
+    with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
+        try:
+            code = _call(arguments, env)
+            env.stdout.flush()
+        except BaseException as error:
+            _abandon(env.stdout)
+            code = _report(error, env)
+    return code
+
+
+def _call(arguments: Sequence[str], env: Environment) -> int:
+    try:
+        result = typer.main.get_command(app).main(
+            list(arguments), prog_name="ttt", standalone_mode=False, obj=env
+        )
+    except SystemExit as end:  # the shell's completion, or Typer met a closed pipe
+        if isinstance(end.__context__, BrokenPipeError):
+            raise Stopped(ExitCode.CLOSED_PIPE) from None
+        result = end.code
+    return result if isinstance(result, int) else ExitCode.DONE
+
+
+def _abandon(stream: TextIO) -> None:
+    """Write what is left to a stream; if that fails, drop it, else Python complains when it ends."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
+
+
+def _report(error: BaseException, env: Environment) -> int:
+    if env.debug:
+        import traceback
+
+        traceback.print_exception(error, file=env.stderr)
+    known = _translate(error)
+    if known.exit_code is not ExitCode.CLOSED_PIPE:
+        with suppress(OSError):
+            env.report(known)
+    return known.exit_code
+
+
+def _translate(error: BaseException) -> TttError:
+    """Any exception as one of the program's own errors."""
+    if isinstance(error, TttError):
+        return error
+    if isinstance(error, typer.TyperException):
+        return _usage_error(error)
+    known = TttError("")
+    if isinstance(error, BrokenPipeError):
+        error = Stopped(ExitCode.CLOSED_PIPE)
+    if isinstance(error, KeyboardInterrupt):
+        error = Stopped(ExitCode.INTERRUPTED)
+    if isinstance(error, Stopped):
+        known.message = error.exit_code.name.lower()
+        known.exit_code = error.exit_code
+    elif isinstance(error, typer.Abort):
+        known.message = "the input ended before an answer"
+    elif isinstance(error, OSError):
+        if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError):
+            known = UnfitError("")
+        known.message = error.strerror or str(error) or type(error).__name__
+        known.where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+    elif isinstance(error, MemoryError):
+        known.message = "not enough memory"
+        known.hint = "a smaller --board needs less"
+    else:
+        known.message = f"internal error: {type(error).__name__}: {error}"
+        known.hint = "please report it; --debug shows the traceback"
+    return known
+
+
+def _usage_error(error: typer.TyperException) -> UsageError:
+    """What Typer's parser found wrong, with the place and a remedy.
+
+    Typer's classes for these are private to it; their attributes are what click has documented for years.
+    """
+    context: Any = getattr(error, "ctx", None)
+    path = context.command_path if context else "ttt"
+    parameter: Any = getattr(error, "param", None)
+    message = " ".join(error.message.split()).rstrip(".")
+    where, hint = path, f"see {path} --help"
+    if not message and parameter is not None:
+        message = f"missing {parameter.param_type_name} {parameter.make_metavar(ctx=context)}"
+        if choices := getattr(parameter.type, "choices", ()):
+            message += f", one of {', '.join(map(str, choices))}"
+    elif parameter is not None:
+        where = parameter.opts[0] if parameter.param_type_name == "option" else parameter.human_readable_name
+        if choices := getattr(parameter.type, "choices", ()):
+            hint = did_you_mean(message.split("'")[1] if "'" in message else "", map(str, choices)) or hint
+    elif hasattr(error, "possibilities"):  # an unknown option
+        where, message = error.option_name, "no such option"  # type: ignore[attr-defined]
+        known = [name for option in context.command.get_params(context) for name in option.opts]
+        hint = did_you_mean(where, [name for name in known if name.startswith("-")]) or hint
+        if isinstance(context.command, Commands):
+            hint = f"options come after the command; {hint}"
+    elif hasattr(error, "option_name"):
+        where, message = error.option_name, message.partition("' ")[2] or message
+    return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)
+
+
+def _terminate(signum: int, frame: object) -> None:
+    raise Stopped(ExitCode.TERMINATED)
+
+
+def main() -> None:
+    """The ``ttt`` of the shell."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(run(sys.argv[1:], Environment.of_process()))

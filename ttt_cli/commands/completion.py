@@ -1,0 +1,45 @@
+"""What the shell offers for an AGENT or a file. Looks at names alone, so that it answers at once."""
+
+from pathlib import Path
+
+import typer
+
+from ttt_cli.environment import DEFAULT_STORE
+
+BUILT_IN = ("random", "heuristic", "minimax", "human")
+STATE_SUFFIXES = (".json", ".csv")
+
+
+def stored_names(store: Path) -> list[str]:
+    """The names of the states in a store: their files without the suffix."""
+    try:
+        return sorted(p.stem for p in store.iterdir() if p.suffix in STATE_SUFFIXES and p.is_file())
+    except OSError:
+        return []
+
+
+def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
+    """Players that need no file, states in the store, and files by their path."""
+    names = [*BUILT_IN, *stored_names(_store(context))]
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)] or _paths(incomplete)
+
+
+def complete_states(context: typer.Context, incomplete: str) -> list[str]:
+    """States in the store, and files by their path."""
+    names = stored_names(_store(context))
+    return [name for name in names if name.startswith(incomplete)] + _paths(incomplete)
+
+
+def _store(context: typer.Context) -> Path:
+    return Path(context.params.get("store") or DEFAULT_STORE)
+
+
+def _paths(incomplete: str) -> list[str]:
+    """Files and folders whose path starts so; hidden ones only when asked for."""
+    folder, slash, start = incomplete.rpartition("/")
+    try:
+        entries = sorted(Path(folder + slash or ".").iterdir())
+    except OSError:
+        return []
+    shown = [p for p in entries if p.name.startswith(start) and (start or not p.name.startswith("."))]
+    return [folder + slash + p.name + ("/" if p.is_dir() else "") for p in shown]

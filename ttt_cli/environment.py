@@ -1,0 +1,197 @@
+"""What a command meets outside itself: the three streams, the environment variables, the common options.
+
+A command gets one ``Environment`` and writes through it alone: ``out`` and ``document`` put the result, and
+nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own streams.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import StringIO, TextIOWrapper
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ttt_cli.errors import TttError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+DEFAULT_STORE = Path("state_store")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The streams, the variables and the common options of one call."""
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    store: Path = DEFAULT_STORE
+    board: str | None = None
+    """``--board`` as given, such as ``3x4``; ``None`` leaves a state its own."""
+    line: int | None = None
+    """``--line`` as given."""
+    quiet: bool = False
+    json: bool = False
+    debug: bool = False
+
+    @classmethod
+    def of_process(cls) -> "Environment":
+        """The environment of this process. A closed stream reads as empty and swallows what is written."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a poor locale is no reason to fail
+        null = StringIO()
+        return cls(sys.stdin or null, sys.stdout or null, sys.stderr or null)
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person can be asked: both stdin and stdout are terminals."""
+        return self.stdin.isatty() and self.stdout.isatty()
+
+    @property
+    def animated(self) -> bool:
+        """Whether stderr may show something that moves."""
+        return self.stderr.isatty() and not self.quiet and self.variables.get("TERM") != "dumb"
+
+    @property
+    def unicode(self) -> bool:
+        """Whether stdout takes more than ASCII."""
+        return (getattr(self.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+
+    @property
+    def width(self) -> int:
+        """Columns to draw in: ``COLUMNS``, else the terminal's, else 80."""
+        columns = self.variables.get("COLUMNS", "")
+        if columns.isascii() and columns.isdigit() and int(columns) > 0:
+            return int(columns)
+        for stream in (self.stdout, self.stderr):
+            try:
+                if stream.isatty() and (found := os.get_terminal_size(stream.fileno()).columns):
+                    return found
+            except (OSError, ValueError):
+                pass
+        return 80
+
+    def colored(self, stream: TextIO) -> bool:
+        """Whether ``stream`` takes colour: ``NO_COLOR`` wins over ``FORCE_COLOR``, that over the terminal."""
+        if self.variables.get("NO_COLOR"):
+            return False
+        if self.variables.get("FORCE_COLOR"):
+            return True
+        return stream.isatty() and self.variables.get("TERM") != "dumb"
+
+    @cached_property
+    def console(self) -> "Console":
+        """A Rich console on stdout."""
+        return self._console(self.stdout)
+
+    @cached_property
+    def error_console(self) -> "Console":
+        """A Rich console on stderr."""
+        return self._console(self.stderr)
+
+    def _console(self, stream: TextIO) -> "Console":
+        from rich.console import Console
+
+        return Console(
+            file=stream,
+            force_terminal=stream.isatty() or self.colored(stream),
+            color_system="auto" if self.colored(stream) else None,
+            width=self.width,
+            markup=False,
+            emoji=False,
+            highlight=False,
+            _environ=self.variables,
+        )
+
+    def out(self, text: str, *, end: str = "\n", flush: bool = False) -> None:
+        """Write a part of the result to stdout. Text from a file goes through ``printable`` first."""
+        self.stdout.write(text + end)
+        if flush:
+            self.stdout.flush()
+
+    def document(self, schema: str, fields: Mapping[str, Any], *, version: int = 1) -> None:
+        """Write a ``--json`` document to stdout: one line, indented if stdout is a terminal.
+
+        :raises ValueError: if a number is not finite, which JSON cannot say.
+        """
+        self.out(json_text({"schema": schema, "version": version, **fields}, indent=self.stdout.isatty()))
+
+    def say(self, text: str) -> None:
+        """Write a notice to stderr, unless ``--quiet``."""
+        if not self.quiet:
+            self.stderr.write(text + "\n")
+            self.stderr.flush()
+
+    def report(self, error: TttError) -> None:
+        """Write an error to stderr: one line, or under ``--json`` one document."""
+        if self.json:
+            fields = {
+                "schema": "ttt-error",
+                "version": 1,
+                "error": error.message,
+                "where": error.where,
+                "hint": error.hint,
+                "exit_code": int(error.exit_code),
+            }
+            line = json_text(fields)
+        else:
+            line = printable(f"Error: {error}")
+        self.stderr.write(line + "\n")
+        self.stderr.flush()
+
+
+def printable(text: str) -> str:
+    """``text`` with everything a terminal might obey (control and format characters) spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
+
+def json_text(value: Any, *, indent: bool = False) -> str:
+    """JSON without a line end; safe to show, since control characters are escaped.
+
+    :raises ValueError: if a number in ``value`` is not finite, naming its place.
+    """
+    import orjson
+
+    text = orjson.dumps(_plain(value, "$"), option=orjson.OPT_INDENT_2 if indent else None).decode()
+    return (
+        text if text.isascii() else "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
+    )
+
+
+def _plain(value: Any, place: str) -> Any:
+    """``value`` in JSON's own types; orjson would write NaN as null without a word."""
+    if isinstance(value, Mapping):
+        return {_plain(str(key), place): _plain(item, f"{place}.{key}") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{place}[{number}]") for number, item in enumerate(value)]
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ValueError(f"{place} is {value!r}, which JSON cannot say")
+        return float(value)
+    if isinstance(value, str):  # a file name that is not UTF-8 carries lone surrogates
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, bool | int | None):
+        return value
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return _plain(value.tolist(), place)
+    if isinstance(value, Path):
+        return _plain(str(value), place)
+    raise TypeError(f"{place} is a {type(value).__name__}, which JSON cannot say")
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if code > 0xFFFF:
+        code -= 0x10000
+        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    return f"\\u{code:04x}"
