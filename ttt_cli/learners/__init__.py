@@ -15,7 +15,7 @@ LEARNERS = {
     "q": "ttt_cli.learners.q",
     "menace": "ttt_cli.learners.menace",
 }
-"""The module of each method; its ``LEARNER`` is the class."""
+"""The module of each method; the learner is the class in it with this ``name``."""
 
 
 def learner_class(name: str) -> "type[Learner[Any]]":
@@ -26,5 +26,5 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     if name not in LEARNERS:
         hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}"
         raise UsageError(f"no learner is called {name!r}", hint=hint)
-    found: type[Learner[Any]] = import_module(LEARNERS[name]).LEARNER
-    return found
+    items = vars(import_module(LEARNERS[name])).values()
+    return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
