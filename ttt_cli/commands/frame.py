@@ -54,6 +54,15 @@ class Subcommands:
 class Command(TyperCommand):
     """A command whose options are listed under headings."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; an error knows the command it happened in."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            vars(error).setdefault("ctx", None)
+            error.ctx = error.ctx or ctx  # type: ignore[attr-defined]
+            raise
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options under their headings."""
         _format_options(self, ctx, formatter)
