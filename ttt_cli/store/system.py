@@ -1,0 +1,128 @@
+"""The operating system as files need it: its refusals in plain words, and writes that outlast a power cut."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ttt_cli.errors import TttError
+
+try:
+    from fcntl import F_FULLFSYNC, fcntl  # type: ignore[attr-defined,unused-ignore]
+except ImportError:  # only macOS has it; there fsync alone leaves the bytes in the drive's cache
+    F_FULLFSYNC = None
+
+AnyPath = str | os.PathLike[str]
+
+BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+NO_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+_FREE_SPACE = "free some space, or use a path on another disk"
+_DENIED = ("permission denied", "change the permissions of the file or its folder, or use another path")
+_UNABLE = ("the file system cannot do this", "use a path on a local disk")
+_REASONS: dict[int, tuple[str, str]] = {
+    errno.ENOSPC: ("no space left on the device", _FREE_SPACE),
+    errno.EDQUOT: ("the disk quota is used up", _FREE_SPACE),
+    errno.EFBIG: (
+        "the file would grow beyond the size limit",
+        "raise the limit (ulimit -f), or use another path",
+    ),
+    errno.EACCES: _DENIED,
+    errno.EPERM: _DENIED,
+    errno.EROFS: ("the file system is read-only", "use a path on another disk"),
+    errno.ENOENT: ("no such file or folder", "check the path; make a missing folder with mkdir -p"),
+    errno.ENOTDIR: ("a part of the path is a file, not a folder", "check the path"),
+    errno.EISDIR: ("this is a folder, not a file", "name a file in it"),
+    errno.ENAMETOOLONG: ("the name is too long", "use a shorter one"),
+    errno.ELOOP: ("its symbolic links go round in a circle", "remove the link"),
+    errno.EIO: ("the disk reports an error", "check the disk before anything else is written to it"),
+    errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
+    errno.ENFILE: ("too many files are open on this machine", "close some programs"),
+    errno.ENOLCK: _UNABLE,
+    errno.ENOSYS: _UNABLE,
+    errno.EOPNOTSUPP: _UNABLE,
+}
+_FOLDERS_ARE_NOT_SYNCED = (
+    errno.EACCES,
+    errno.EPERM,
+    errno.EINVAL,
+    errno.EISDIR,
+    errno.EOPNOTSUPP,
+    errno.EBADF,
+)
+
+
+def fault(
+    error: OSError, path: AnyPath, failed: str = "cannot be written", kind: type[TttError] = TttError
+) -> TttError:
+    """Return the error to raise for ``error`` at ``path``: a ``kind`` that names path, reason and remedy."""
+    reason, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error) or "unknown error", ""))
+    return kind(f"{failed}: {reason}", where=os.fspath(path), hint=remedy)
+
+
+@contextmanager
+def naming(
+    path: AnyPath, failed: str = "cannot be written", kind: type[TttError] = TttError
+) -> Iterator[None]:
+    """Turn an OSError of the body into its ``fault`` at ``path``."""
+    try:
+        yield
+    except OSError as error:
+        raise fault(error, path, failed, kind) from error
+
+
+def status(path: AnyPath) -> os.stat_result | None:
+    """Return what the system knows of the file, links followed; None if there is none."""
+    try:
+        return os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return None
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of ``data``; ``os.write`` may stop short."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def sync(fd: int) -> None:
+    """Return when the file's content is on the disk."""
+    if F_FULLFSYNC is not None:
+        with suppress(OSError):
+            fcntl(fd, F_FULLFSYNC)
+            return
+    os.fsync(fd)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when new names in ``folder`` are on the disk, where the platform can do that."""
+    if os.name == "nt":
+        return
+    fd = -1
+    try:
+        fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | BINARY)
+        sync(fd)
+    except OSError as error:
+        if error.errno not in _FOLDERS_ARE_NOT_SYNCED:
+            raise
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def make_folders(folder: Path) -> list[Path]:
+    """Make ``folder`` and what is missing above it; return what is new, outermost first."""
+    missing = []
+    while status(folder) is None:
+        missing.append(folder)
+        folder = folder.parent
+    made = []
+    for new in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(new)  # noqa: PTH102
+            made.append(new)
+            sync_folder(new.parent)
+    return made
