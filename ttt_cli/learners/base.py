@@ -126,6 +126,8 @@ class Learner(ABC, Generic[T]):
     article_opponent: ClassVar[str] = "self"
     article_behaviour: ClassVar[str | None] = None
     """The agents of the author's training: the opponent, and the learner's own side where it is fixed."""
+    learns_resigned: ClassVar[bool] = False
+    """Whether a game that ended by resigning teaches anything."""
 
     choice: str
 
@@ -164,6 +166,12 @@ class Learner(ABC, Generic[T]):
         """The table of a file's entries.
 
         :raises UnfitError: naming the entry and what is wrong with it.
+        """
+
+    def attribute(self, table: T, run: str) -> None:
+        """Note in ``table`` that all it has learnt since the last such call came from this run.
+
+        Only a table that knows the run of everything it holds does anything here.
         """
 
     def parameters(self) -> dict[str, Any]:

@@ -1,0 +1,186 @@
+"""Game records: the log ``games.jsonl`` of a store, one finished game a line, and how states learn from it.
+
+A game is written here before any state learns it; a state's ``play`` records list the games it has learnt. So
+a crash in between neither loses a game nor teaches it twice.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ttt_cli.engine.game import RESULTS, Game
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.store.files import append_line
+from ttt_cli.store.reading import load_json, read_bytes
+from ttt_cli.store.state import Run, State
+
+LOG = "games.jsonl"
+
+_KEYS = {"id", "rules", "moves", "result", "x", "o"}
+_OPTIONAL = {"teaches", "end"}
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One finished game and who played it.
+
+    :ivar moves: the cells, numbered from 0.
+    :ivar result: ``x``, ``o`` or ``draw``.
+    :ivar teaches: the states that are to learn it, by name.
+    :ivar resigned: whether the side to move gave up in an open position.
+    """
+
+    moves: tuple[int, ...]
+    result: str
+    x: str
+    o: str
+    rules: Rules = field(default_factory=Rules)
+    teaches: tuple[str, ...] = ()
+    resigned: bool = False
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    def to_line(self) -> bytes:
+        """The record as a line of JSON, without the line end."""
+        rules = {"rows": self.rules.rows, "cols": self.rules.cols, "line": self.rules.line}
+        fields: dict[str, Any] = {
+            "id": self.id,
+            "rules": rules,
+            "moves": [cell + 1 for cell in self.moves],
+            "result": self.result,
+            "x": self.x,
+            "o": self.o,
+            "teaches": list(self.teaches),
+        }
+        if self.resigned:
+            fields["end"] = "resigned"
+        return orjson.dumps(fields)
+
+    def game(self) -> Game:
+        """The game on its space.
+
+        :raises NotationError: if the moves cannot be played or do not end the game.
+        """
+        return Game.of(Space.of(self.rules), self.moves, resigned=self.resigned)
+
+    @classmethod
+    def from_json(cls, found: Any, where: str) -> "GameRecord":
+        """A record from its JSON object.
+
+        :raises UnfitError: naming the key that is wrong, or the move.
+        """
+        if not isinstance(found, dict):
+            raise UnfitError("expected a game record, an object", where=where)
+        for key in sorted(_KEYS - found.keys()):
+            raise UnfitError(f'"{key}" is missing', where=where)
+        for key in sorted(found.keys() - _KEYS - _OPTIONAL):
+            raise UnfitError(f"unknown key {key!r}", where=where)
+        for key in ("id", "x", "o", "result"):
+            if not isinstance(found[key], str):
+                raise UnfitError(f'"{key}" must be text', where=where)
+        teaches, moves = found.get("teaches", []), found["moves"]
+        if not isinstance(teaches, list) or not all(isinstance(name, str) for name in teaches):
+            raise UnfitError('"teaches" must be a list of names', where=where)
+        if not isinstance(moves, list) or not all(type(cell) is int for cell in moves):
+            raise UnfitError('"moves" must be a list of cells', where=where)
+        if found.get("end", "resigned") != "resigned":
+            raise UnfitError('"end" can only be "resigned"', where=where)
+        rules = found["rules"]
+        if not isinstance(rules, dict) or rules.keys() != {"rows", "cols", "line"}:
+            raise UnfitError('"rules" must hold rows, cols and line', where=where)
+        try:
+            record = cls(
+                tuple(cell - 1 for cell in moves),
+                found["result"],
+                found["x"],
+                found["o"],
+                Rules(**rules),
+                tuple(teaches),
+                "end" in found,
+                found["id"],
+            )
+            result = RESULTS[record.game().result]
+        except TttError as error:
+            raise UnfitError(error.message, where=where, hint=error.hint) from None
+        if result != record.result:
+            raise UnfitError(f'"result" is {record.result!r}, but the moves give {result!r}', where=where)
+        return record
+
+
+def record_game(store: Path, record: GameRecord) -> None:
+    """Write a finished game to the store's log; on return it is safely on disk."""
+    append_line(store / LOG, record.to_line(), parents=True)
+
+
+def read_games(path: Path) -> Iterator[GameRecord]:
+    """The game records of a file in JSON Lines; a torn last line of a log being written is left out.
+
+    :raises UnfitError: naming the line.
+    """
+    content = read_bytes(path)
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}: line {number}"
+        try:
+            found = load_json(line, str(path), line=number)
+        except UnfitError:
+            if path.name == LOG and number == content.count(b"\n") + 1:
+                return
+            raise
+        yield GameRecord.from_json(found, where)
+
+
+def waiting_games(store: Path, name: str, state: State) -> list[GameRecord]:
+    """The games of the store's log that the state called ``name`` is to learn and has not."""
+    if not (store / LOG).exists():
+        return []
+    learnt = learnt_games(state)
+    return [game for game in read_games(store / LOG) if name in game.teaches and game.id not in learnt]
+
+
+def learnt_games(state: State) -> set[str]:
+    """The ids of the recorded games that a state has learnt."""
+    return {game for run in state.runs if run.kind == "play" for game in run.details.get("game_ids", ())}
+
+
+def teach(state: State, records: Iterable[GameRecord], *, sides: Mapping[str, str] | None = None) -> "Lesson":
+    """What becomes of a state when it learns these games; games of other rules are skipped.
+
+    :param sides: by game id the sides to learn from, ``x``, ``o`` or both (the default).
+    """
+    table = deepcopy(state.table, {id(state.space): state.space})
+    learnt, skipped = [], []
+    for record in records:
+        fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
+        if not fits:
+            skipped.append(record)
+            continue
+        moves: Sequence[int] = record.moves
+        if state.symmetric:
+            moves = Space.of(state.rules).quotient.project_game(moves)
+        game = Game.of(state.space, moves, resigned=record.resigned)
+        state.learner.learn(table, game, (sides or {}).get(record.id, "xo"))
+        learnt.append(record)
+    if not learnt:
+        return Lesson(state, learnt, skipped)
+    results = {result: sum(record.result == result for record in learnt) for result in ("x", "o", "draw")}
+    details = {"game_ids": [record.id for record in learnt]}
+    run = Run(secrets.token_hex(12), "play", len(learnt), results, details)
+    state.learner.attribute(table, run.id)
+    return Lesson(state.with_run(run, table), learnt, skipped)
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What came of teaching recorded games to a state."""
+
+    state: State
+    learnt: Sequence[GameRecord]
+    skipped: Sequence[GameRecord]

@@ -1,0 +1,73 @@
+"""The folder where learned states live: names, and reading and writing a state under its name.
+
+``q`` is ``q.json`` (``book`` is ``book.csv``) in the folder; ``q.article`` is what the author's preset made,
+``q.3x4-3`` a state for another board.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.errors import UnfitError, UsageError, did_you_mean
+from ttt_cli.store import native
+from ttt_cli.store.files import write_bytes
+from ttt_cli.store.reading import LIMIT, read_bytes
+from ttt_cli.store.state import State
+
+SUFFIXES = {"book": ".csv"}
+"""How the file of a learner's state ends, where it is not ``.json``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A state and the file it was read from.
+
+    :ivar format: ``ttt-state``, or the name of a foreign format.
+    :ivar digest: of a native file, the one written in it.
+    """
+
+    state: State
+    path: Path
+    format: str
+    digest: str
+
+
+def default_name(learner: str, rules: Rules = STANDARD, *, article: bool = False) -> str:
+    """The name under which training saves: the learner, the preset, the board unless it is the usual one."""
+    name = f"{learner}.article" if article else learner
+    return name if rules == STANDARD else f"{name}.{rules}"
+
+
+def path_in(store: Path, name: str, learner: str) -> Path:
+    """The file of the state called ``name`` of a learner."""
+    return store / f"{name}{SUFFIXES.get(learner, '.json')}"
+
+
+def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
+    """The file that a name or a path means; names win over paths."""
+    names = [name] if rules is None or rules == STANDARD else [f"{name}.{rules}", name]
+    if Path(name).name == name:
+        for stem in names:
+            for suffix in (".json", ".csv"):
+                if (store / f"{stem}{suffix}").is_file():
+                    return store / f"{stem}{suffix}"
+    return Path(name) if Path(name).exists() else None
+
+
+def load(path: Path, *, limit: int = LIMIT) -> Loaded:
+    """Read a state, native or foreign.
+
+    :raises UnfitError: if it cannot be read, is damaged, or no format fits.
+    """
+    content = read_bytes(path, limit)
+    where = str(path)
+    if native.is_native(content):
+        return Loaded(native.from_bytes(content, where), path, native.FORMAT, native.digest(content))
+    from ttt_cli.store.formats import read_foreign
+
+    return read_foreign(content, path)
+
+
+def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
+    """Write a state in place of the file at ``path``; returns where the previous one was kept, if asked for."""
+    return write_bytes(path, native.to_bytes(state), parents=True, keep_backup=keep_backup)
