@@ -145,6 +145,8 @@ def with_parameters(
     hints = get_type_hints(parameters)
     options = []
     for field in fields(parameters):
+        if field.name == "choice":  # a preset's affair, not a number to turn
+            continue
         kind = _bare(hints[field.name])
         if field.default is MISSING:
             raise TypeError(f"{parameters.__name__}.{field.name} needs a default")

@@ -126,6 +126,8 @@ class Learner(ABC, Generic[T]):
     article_opponent: ClassVar[str] = "self"
     article_behaviour: ClassVar[str | None] = None
     """The agents of the author's training: the opponent, and the learner's own side where it is fixed."""
+    unites: ClassVar[bool] = False
+    """Whether tables that share a part of their experience can be merged: the table knows each run apart."""
     learns_resigned: ClassVar[bool] = False
     """Whether a game that ended by resigning teaches anything."""
 

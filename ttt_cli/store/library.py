@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import UnfitError, UsageError, did_you_mean
 from ttt_cli.store import native
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.reading import LIMIT, read_bytes
@@ -59,15 +58,20 @@ def load(path: Path, *, limit: int = LIMIT) -> Loaded:
 
     :raises UnfitError: if it cannot be read, is damaged, or no format fits.
     """
-    content = read_bytes(path, limit)
+    data = read_bytes(path, limit)
     where = str(path)
-    if native.is_native(content):
-        return Loaded(native.from_bytes(content, where), path, native.FORMAT, native.digest(content))
+    if native.is_native(data):
+        return Loaded(native.from_bytes(data, where), path, native.FORMAT, native.digest(data))
     from ttt_cli.store.formats import read_foreign
 
-    return read_foreign(content, path)
+    return read_foreign(data, path)
+
+
+def content(state: State) -> bytes:
+    """The bytes of a state's native file."""
+    return native.to_bytes(state)
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
-    """Write a state in place of the file at ``path``; returns where the previous one was kept, if asked for."""
-    return write_bytes(path, native.to_bytes(state), parents=True, keep_backup=keep_backup)
+    """Write a state in place of the file at ``path``; returns where the previous one was kept, if asked."""
+    return write_bytes(path, content(state), parents=True, keep_backup=keep_backup)

@@ -30,6 +30,20 @@ FORMAT = "ttt-state"
 VERSION = 1
 KINDS = ("train", "play", "import", "overlap")
 
+DETAILS: dict[str, dict[str, tuple[type, ...]]] = {
+    "train": {
+        "params": (dict,),
+        "seed": (int,),
+        "planned": (int,),
+        "opponent": (str,),
+        "opponent_digest": (str, type(None)),
+        "behaviour": (str, type(None)),
+        "start": (str, type(None)),
+    },
+    "play": {"game_ids": (list,)},
+}
+"""The keys that a run record of each kind has besides the common ones, with their types."""
+
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choice", "games", "runs"}
 
@@ -192,7 +206,17 @@ def _run(item: Any, where: str) -> Run:
         fits = isinstance(results, dict) and results.keys() == {"x", "o", "draw"}
         fits = fits and all(map(_count, results.values()))
         _expect(fits, where, "results", "expected counts for x, o and draw, or null", results)
+    _check_details(kind, details, where)
     return Run(identity, kind, games, results, details)
+
+
+def _check_details(kind: str, details: dict[str, Any], where: str) -> None:
+    """What the program itself reads of a record's details has to be of the right type."""
+    for key, types in DETAILS.get(kind, {}).items():
+        fits = key in details and type(details[key]) in types
+        _expect(fits, where, key, f"expected {types[0].__name__}", details.get(key))
+    ids = details.get("game_ids", [])
+    _expect(all(isinstance(item, str) for item in ids), where, "game_ids", "expected a list of texts", ids)
 
 
 def _count(value: Any) -> bool:

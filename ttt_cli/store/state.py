@@ -147,6 +147,27 @@ class State:
             )
         return replace(self, learner=learner_of(self.learner.name, choice))
 
+    def contains(self, other: "State") -> bool:
+        """Whether all of the other's runs are in this state, each gone at least as far."""
+        known = {run.id: run for run in self.runs}
+        return all(run.id in known and known[run.id].contains(run) for run in other.runs)
+
+    @property
+    def unfinished(self) -> Run | None:
+        """The training run that can be resumed: the one the table stands in the middle of."""
+        for run in self.runs:
+            is_open = run.kind == "train" and not run.details.get("closed")
+            if is_open and (run.games or 0) < run.details["planned"]:
+                return run
+        return None
+
+    def closed(self) -> "State":
+        """The state with no run that could be resumed, because its table is about to move on."""
+        run = self.unfinished
+        if run is None:
+            return self
+        return self.with_run(replace(run, details={**run.details, "closed": True}), self.table).closed()
+
     def with_run(self, run: Run, table: Any) -> "State":
         """The state after more of a run: its record replaced or added, and the table it led to."""
         others = [known for known in self.runs if known.id != run.id]

@@ -1,0 +1,190 @@
+"""Training as a user meets it: a state is locked, taught what waits for it, trained block by block, saved.
+
+``prepare`` checks everything before the first game; ``train`` then changes one file, through checkpoints each
+of which is a whole state that training can go on from.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import TttError, UnfitError, UsageError
+from ttt_cli.learners.training import Executor, Plan, Progress, here, run
+from ttt_cli.store import library, native
+from ttt_cli.store.games import Lesson, teach, waiting_games
+from ttt_cli.store.state import Run, State, train_run
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """A side whose behaviour is fixed during training.
+
+    :ivar digest: of the state it plays by, if it is one.
+    """
+
+    name: str
+    policy: Policy
+    digest: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A training run ready to start.
+
+    :ivar path: the file that the state is saved to.
+    :ivar state: the state before the next block.
+    :ivar record: the run's record so far.
+    :ivar done: where a run that is resumed stands.
+    """
+
+    path: Path
+    state: State
+    record: Run
+    plan: Plan
+    done: Progress | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a training run.
+
+    :ivar games: of this call.
+    :ivar seconds: from the first block to the last.
+    :ivar finished: whether all planned games were played, or the observer had seen enough.
+    :ivar backup: where the file that was replaced is kept, if it held experience the new one does not.
+    """
+
+    state: State
+    record: Run
+    games: int
+    seconds: float
+    finished: bool
+    backup: Path | None
+    late: Lesson | None
+
+
+def fresh_job(
+    path: Path,
+    start: State,
+    *,
+    games: int,
+    seed: int,
+    opponent: Fixed | None = None,
+    behaviour: Fixed | None = None,
+) -> Job:
+    """A new run from ``start``."""
+    learner = start.learner
+    holds = bool(start.runs)
+    record = train_run(
+        start,
+        seed=seed,
+        planned=games,
+        opponent=opponent.name if opponent else "self",
+        opponent_digest=opponent.digest if opponent else None,
+        behaviour=behaviour.name if behaviour else None,
+        start=native.digest(library.content(start)) if holds else None,
+    )
+    for known in start.runs:
+        if known.id == record.id:
+            raise UsageError(
+                "this very run is in the state already", hint="use another --seed, or --resume it"
+            )
+    plan = Plan(learner, games, seed, _sides(start, opponent), _sides(start, behaviour))
+    return Job(path, start.closed(), record, plan)
+
+
+def resumed_job(
+    path: Path, state: State, record: Run, *, opponent: Fixed | None, behaviour: Fixed | None
+) -> Job:
+    """Go on with an unfinished run of ``state``."""
+    details = record.details
+    if opponent is not None and opponent.digest != details["opponent_digest"]:
+        raise UnfitError(
+            f"the opponent {opponent.name} is not what it was when the run began",
+            where=str(path),
+            hint="put the old file back, or start a new run without --resume",
+        )
+    learner = type(state.learner).made(**{**details["params"], "choice": state.learner.choice})
+    state = replace(state, learner=learner)
+    plan = Plan(
+        learner, details["planned"], details["seed"], _sides(state, opponent), _sides(state, behaviour)
+    )
+    games = record.games or 0
+    if games % plan.block_games:
+        raise UnfitError(f"the run stands at {games:,} games, inside a block", where=str(path))
+    counts = record.results or {"x": 0, "o": 0, "draw": 0}
+    results = np.array([counts["o"], counts["draw"], counts["x"]], np.int64)
+    return Job(path, state, record, plan, Progress(games // plan.block_games, games, results, state.table))
+
+
+def _sides(state: State, fixed: Fixed | None) -> Policy | None:
+    """A fixed side's policy on the space of the state's table."""
+    if fixed is None or not state.symmetric:
+        return fixed.policy if fixed else None
+    quotient = Space.of(state.rules).quotient
+    return Policy(quotient.space, quotient.project_probabilities(fixed.policy.probabilities))
+
+
+def train(
+    job: Job,
+    *,
+    checkpoint: float,
+    tick: Callable[[State, Run, int], bool],
+    saved: Callable[[int], None],
+    stopping: Callable[[], bool],
+    executor: Executor = here,
+    store: Path | None = None,
+    name: str = "",
+) -> Outcome:
+    """Carry out a run; its file must be locked.
+
+    :param checkpoint: seconds between two saves while it runs.
+    :param tick: called after each block with state, record and the run's games; True: enough, stop here.
+    :param saved: called after each save while it runs, with the run's games.
+    :param stopping: whether the user wants it to end after this block.
+    :param store: the store whose waiting games are learnt at the end, by the state called ``name``.
+    """
+    state, record, enough = job.state, job.record, False
+    backup = _replaced(job.path, job.state)
+    kept: Path | None = None
+    before = job.done.games if job.done else 0
+    started = last_save = monotonic()
+    for progress in run(job.plan, state.table, done=job.done, executor=executor):
+        lost, drawn, won = map(int, progress.results)
+        record = replace(record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
+        job.plan.learner.attribute(progress.table, record.id)
+        state = state.with_run(record, progress.table)
+        enough = tick(state, record, progress.games)
+        if enough or stopping():
+            break
+        if monotonic() - last_save >= checkpoint and progress.games < job.plan.games:
+            kept = library.save(state, job.path, keep_backup=backup) or kept
+            backup = False
+            saved(progress.games)
+            last_save = monotonic()
+    seconds = monotonic() - started
+    finished = enough or (record.games or 0) >= job.plan.games
+    if enough:
+        state = state.closed()
+    late = None
+    if finished and store is not None:
+        late = teach(state, waiting_games(store, name, state))
+        state = late.state
+    kept = library.save(state, job.path, keep_backup=backup) or kept
+    return Outcome(state, record, (record.games or 0) - before, seconds, finished, kept, late)
+
+
+def _replaced(path: Path, state: State) -> bool:
+    """Whether the file at ``path`` holds experience that ``state`` does not contain."""
+    if not path.exists():
+        return False
+    with suppress(TttError):
+        old = library.load(path).state
+        return not state.contains(old)
+    return True

@@ -1,0 +1,362 @@
+"""``ttt train``: a subcommand for each method of learning."""
+
+import inspect
+import secrets
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ttt_cli.commands.completion import complete_agents, complete_states
+from ttt_cli.commands.frame import Subcommands
+from ttt_cli.commands.options import given_rules, with_parameters
+from ttt_cli.commands.stopping import graceful
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import ExitCode, UnfitError, UsageError
+
+if TYPE_CHECKING:
+    from ttt_cli.arena.trainer import Fixed, Job, Outcome
+    from ttt_cli.engine.rules import Rules
+    from ttt_cli.store.state import Run, State
+
+METHODS = {
+    "graph": "a graph of seen positions, scored by discounted back-up",
+    "td": "TD(0) values of positions, a table for each side",
+    "book": "an experience book of moves and how their games ended",
+    "q": "Q-learning",
+    "menace": "Michie's matchboxes and beads (1961)",
+}
+
+GAMES = typer.Option(
+    "--games", "-n", min=1, metavar="N", help="How many games; without it the method's own number."
+)
+
+
+def train_learner(
+    env: Environment,
+    learner: str,
+    given: dict[str, Any],
+    games: Annotated[int | None, GAMES] = None,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGENT",
+            autocompletion=complete_agents,
+            help="Whom to play: an agent, or self.",
+            show_default="self, or the article's",
+        ),
+    ] = None,
+    games_from: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Learn from the game records in FILE; alone, play no games."),
+    ] = None,
+    preset: Annotated[
+        Literal["article"] | None, typer.Option(help="The rule and the constants of the method's author.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=2**63 - 1, metavar="N", help="Fixes everything: the same call, the same bytes."
+        ),
+    ] = None,
+    symmetry: Annotated[
+        bool,
+        typer.Option("--symmetry", help="One entry for all positions that a turn or mirror makes equal."),
+    ] = False,
+    until: Annotated[
+        Literal["unbeatable"] | None, typer.Option(help="Stop as soon as the verdict holds; exit 1 if never.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Read, if it exists, and written instead of the store's file."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FILE", autocompletion=complete_states, help="Start from another state."
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start from nothing.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the unfinished run in the file.")
+    ] = False,
+    checkpoint: Annotated[
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Save that often while training.")
+    ] = 60.0,
+) -> int:
+    """Train a player and save what it has learned; training again goes on from there."""
+    from ttt_cli.engine.rules import STANDARD
+    from ttt_cli.store.library import default_name, path_in
+    from ttt_cli.store.locks import lock
+
+    _exclude({"--resume": resume, "--fresh": fresh, "--from": source, "--games-from": games_from})
+    if resume:
+        own = {"--games": games, "--seed": seed, "--opponent": opponent, "--symmetry": symmetry, **given}
+        for option in (name for name, value in own.items() if value):
+            raise UsageError(f"{option} does not go with --resume, which takes it from the file")
+    name = default_name(learner, given_rules(env) or STANDARD, article=preset is not None)
+    path = out or path_in(env.store, name, learner)
+    call = Call(env, learner, given, preset, path, name if out is None else str(path))
+    remedy = f"train beside it with -o other{path.suffix} and merge later"
+    with lock(path, "trained", remedy=remedy, parents=True):
+        if resume:
+            job = call.resumed()
+        else:
+            start = call.start(source, fresh, symmetry)
+            start = call.taught(start, games_from)
+            if games_from and games is None:
+                return call.saved(start)
+            job = call.job(start, games, opponent, seed)
+        return call.carry_out(job, until, checkpoint)
+
+
+def _exclude(options: dict[str, Any]) -> None:
+    chosen = [name for name, value in options.items() if value]
+    if len(chosen) > 1:
+        raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of ``ttt train``: from its options to a job, and from its outcome to what the user sees."""
+
+    env: Environment
+    learner: str
+    given: dict[str, Any]
+    preset: str | None
+    path: Path
+    name: str
+    """What game records call the state: its name in the store, or its path."""
+
+    def start(self, source: str | None, fresh: bool, symmetry: bool) -> "State":
+        """The state to start from: the file's, another one's, or an empty one."""
+        from ttt_cli.engine.rules import STANDARD
+        from ttt_cli.store import library
+        from ttt_cli.store.native import FORMAT
+        from ttt_cli.store.state import State, learner_of
+
+        rules = given_rules(self.env)
+        origin = self.path if self.path.exists() and not fresh else None
+        if source is not None:
+            origin = library.find(self.env.store, source)
+            if origin is None:
+                raise UnfitError("there is no such state", where=source, hint="ttt agents lists the store")
+        if origin is None:
+            learner = learner_of(self.learner, self.preset or "default")
+            return State.empty(self._with_given(learner), rules or STANDARD, symmetric=symmetry)
+        loaded = library.load(origin)
+        state = loaded.state
+        where = str(origin)
+        if loaded.format != FORMAT and origin == self.path:
+            raise UnfitError(
+                f"is a {loaded.format} file, which training never writes to",
+                where=where,
+                hint=f"ttt import {where} first",
+            )
+        if state.learner.name != self.learner:
+            raise UnfitError(f"holds a {state.learner.name} state, not {self.learner}", where=where)
+        if rules is not None and state.rules != rules:
+            hint = "-o another file, or leave out --board and --line"
+            raise UnfitError(
+                f"is for {state.rules.describe()}, not {rules.describe()}", where=where, hint=hint
+            )
+        if symmetry and not state.symmetric:
+            raise UnfitError("is without --symmetry", where=where, hint="--fresh, or -o another file")
+        if self.preset and state.learner.choice != self.preset:
+            hint = f"-o another file, or leave out --preset {self.preset}"
+            raise UnfitError(f"has the choice rule {state.learner.choice}", where=where, hint=hint)
+        return replace(state, learner=self._with_given(state.learner))
+
+    def _with_given(self, learner: Any) -> Any:
+        parameters = {**learner.parameters(), "choice": learner.choice, **self.given}
+        return type(learner).made(**parameters)
+
+    def taught(self, state: "State", games_from: Path | None) -> "State":
+        """The state after the games that wait for it, and those of a file of game records."""
+        from ttt_cli.store.games import read_games, teach, waiting_games
+
+        lesson = teach(state, waiting_games(self.env.store, self.name, state))
+        if lesson.learnt:
+            self.env.say(f"learnt {len(lesson.learnt):,} games that were waiting in games.jsonl")
+        if games_from is None:
+            return lesson.state
+        lesson = teach(lesson.state, read_games(games_from))
+        skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
+        self.env.say(f"learnt {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
+        return lesson.state
+
+    def job(self, start: "State", games: int | None, opponent: str | None, seed: int | None) -> "Job":
+        """A new run."""
+        from ttt_cli.arena.trainer import fresh_job
+
+        learner = start.learner
+        article = learner.choice == "article"
+        if games is None:
+            games = learner.article_games if article else learner.default_games
+        behaviour = learner.article_behaviour if article and opponent is None else None
+        if opponent is None:
+            opponent = learner.article_opponent if article else "self"
+        seed = secrets.randbits(32) if seed is None else seed
+        return fresh_job(
+            self.path,
+            start,
+            games=games,
+            seed=seed,
+            opponent=self._fixed(opponent, start.rules),
+            behaviour=self._fixed(behaviour, start.rules),
+        )
+
+    def resumed(self) -> "Job":
+        """The unfinished run in the file."""
+        from ttt_cli.arena.trainer import resumed_job
+        from ttt_cli.store import library
+
+        state = library.load(self.path).state
+        record = state.unfinished
+        if record is None:
+            raise UnfitError("holds no unfinished run", where=str(self.path), hint="train without --resume")
+        details = record.details
+        return resumed_job(
+            self.path,
+            state,
+            record,
+            opponent=self._fixed(details["opponent"], state.rules),
+            behaviour=self._fixed(details["behaviour"], state.rules),
+        )
+
+    def _fixed(self, agent: str | None, rules: "Rules") -> "Fixed | None":
+        from ttt_cli.agents.grammar import resolve
+        from ttt_cli.arena.trainer import Fixed
+
+        if agent is None or agent == "self":
+            return None
+        found = resolve(agent, self.env.store, rules)
+        if found.policy is None:
+            raise UsageError("a person cannot be trained against", hint="ttt play teaches the machine")
+        if found.source is not None and found.source.resolve() == self.path.resolve():
+            raise UsageError("the opponent is the state being trained", hint="copy its file first")
+        return Fixed(agent, found.policy, found.digest)
+
+    def carry_out(self, job: "Job", until: str | None, checkpoint: float) -> int:
+        """Run, save, and tell what came of it."""
+        from ttt_cli.arena import trainer
+        from ttt_cli.views.progress import progress
+
+        env = self.env
+        env.say(f"training {self.learner} for {job.plan.games:,} games, --seed {job.plan.seed}")
+        done = job.done.games if job.done else 0
+        with (
+            graceful(env, "stopping after this block (again: at once)") as stopping,
+            progress(env, job.plan.games, done=done, title=self.learner) as tick,
+        ):
+
+            def after_block(state: "State", record: "Run", games: int) -> bool:
+                tick(games, "")
+                return False
+
+            outcome = trainer.train(
+                job,
+                checkpoint=checkpoint,
+                tick=after_block,
+                saved=lambda games: env.say(f"saved {games:,} games"),
+                stopping=stopping,
+                store=env.store,
+                name=self.name,
+            )
+        if outcome.backup:
+            env.say(f"the previous file is kept as {printable(str(outcome.backup))}")
+        self.report(job, outcome)
+        if stopping.exit_code is not None and not outcome.finished:
+            env.say(f"stopped; go on with: {self.resume_command()}")
+            return stopping.exit_code
+        return ExitCode.DONE
+
+    def resume_command(self) -> str:
+        """What goes on with a run that was stopped."""
+        words = ["ttt", "train", self.learner, "--resume", "-o", str(self.path)]
+        return shlex.join(words)
+
+    def saved(self, state: "State") -> int:
+        """Save a state that only learnt recorded games."""
+        from ttt_cli.store import library
+
+        library.save(state, self.path)
+        self.env.say(f"saved {printable(str(self.path))}")
+        return ExitCode.DONE
+
+    def report(self, job: "Job", outcome: "Outcome") -> None:
+        """Print what the run did and how strong the player is now."""
+        from ttt_cli.arena.verdict import judge
+
+        env, record, state = self.env, outcome.record, outcome.state
+        known = state.policy.known
+        unbeatable = judge(state.policy).unbeatable
+        results = record.results or {}
+        speed = outcome.games / outcome.seconds if outcome.seconds else 0.0
+        if env.json:
+            fields = {
+                "learner": self.learner,
+                "games": outcome.games,
+                "total_games": state.games,
+                "seconds": outcome.seconds,
+                "games_per_second": speed,
+                "seed": job.plan.seed,
+                "x_wins": results["x"],
+                "o_wins": results["o"],
+                "draws": results["draw"],
+                "positions": int(known.sum()) if known is not None else None,
+                "file": str(self.path),
+                "unbeatable": unbeatable,
+            }
+            env.document("ttt-training", fields)
+            return
+        env.out(
+            f"{outcome.games:,} games in {outcome.seconds:.1f} s ({speed:,.0f} a second): "
+            f"X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
+        )
+        verdict = "unbeatable as both sides, proved over all positions" if unbeatable else "beatable"
+        env.out(f"{printable(self.name)} is {verdict}; saved to {printable(str(self.path))}")
+        env.say(f"next: ttt play {shlex.quote(self.name)}, or ttt evaluate {shlex.quote(self.name)}")
+
+
+def load(name: str) -> Callable[..., Any]:
+    """The function of ``ttt train NAME``: the common options and the learner's own parameters."""
+    from ttt_cli.learners import learner_class
+    from ttt_cli.store.library import SUFFIXES
+
+    kind = learner_class(name)
+
+    def command(**values: Any) -> Any:
+        return train_learner(learner=name, **values)
+
+    signature = inspect.signature(train_learner)
+    parameters = [item for key, item in signature.parameters.items() if key != "learner"]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__name__ = f"train_{name}"
+    ending = SUFFIXES.get(name, ".json")
+    command.__doc__ = f"""{kind.title}.
+
+Goes on from the file that is there; --fresh starts anew. Without --games: {kind.default_games:,} games.
+
+Examples:
+  ttt train {name}
+  ttt train {name} --games 50000 --seed 1 -o mine{ending}
+"""
+    return with_parameters(command, kind, "given")
+
+
+train = Subcommands(
+    """Train a player: a subcommand for each method of learning.
+
+    Examples:
+      ttt train q
+      ttt train q --games 50000 --opponent random --seed 1
+    """,
+    METHODS,
+    load,
+)
