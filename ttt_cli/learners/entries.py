@@ -1,0 +1,47 @@
+"""What all readers of a state file's entries share: whose position an entry is, and how its faults are told."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.space import Int64s, Space
+from ttt_cli.errors import NotationError, UnfitError
+
+_DIGITS = str.maketrans(SYMBOLS, "012")
+
+
+def unfit(text: str, fault: str, *, hint: str = "") -> UnfitError:
+    """The error that names the entry of a position."""
+    return UnfitError(fault, where=f'"entries": {text[:80]!r}', hint=hint)
+
+
+def indexes(space: Space, texts: Collection[str]) -> Int64s:
+    """int64[k]: the index of the position that each text spells.
+
+    :raises UnfitError: naming the first text that is no position of ``space``.
+    """
+    codes = [
+        int(text.translate(_DIGITS), 3) if len(text) == space.cells and not text.strip(SYMBOLS) else -1
+        for text in texts
+    ]
+    found = space.find(np.array(codes, np.int64))
+    for text, index in zip(texts, found.tolist(), strict=True):
+        if index < 0:
+            try:
+                Position(text, space.rules)
+            except NotationError as error:
+                raise unfit(text, str(error)) from None
+            raise unfit(text, "a symmetric table holds the smallest text of each class, and this is not it")
+    return found
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value from a file can count something: a whole number from 0 that fits 63 bits."""
+    return type(value) is int and 0 <= value < 2**63
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value from a file is a finite number."""
+    return type(value) in (int, float) and abs(value) < float("inf")
