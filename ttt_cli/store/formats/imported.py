@@ -1,0 +1,130 @@
+"""What a foreign file holds once it is read: the experience in native form, and what the reader did to it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.reading import decode
+
+LIMIT = 64 * 2**20
+"""The largest foreign file that is read whole, in bytes: a hundred times what the usual board can fill."""
+
+MOST_REJECTED = 1000
+"""So many rejected rows are told one by one; of the others only the number."""
+
+
+@dataclass(frozen=True, order=True)
+class Row:
+    """A row of a book: in how many games ``move`` was played in ``position``, the games ending alike.
+
+    :ivar position: its text.
+    :ivar move: the cell, from 1.
+    :ivar plies: the length of the games.
+    :ivar result: ``X``, ``O`` or ``draw``.
+    """
+
+    position: str
+    move: int
+    plies: int
+    result: str
+    count: int = 1
+
+
+class Rejected(NamedTuple):
+    """A part of a file that cannot be from a game and was left out."""
+
+    where: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user says outright about a foreign file.
+
+    :ivar visits: how often each entry counts as visited where the file does not tell.
+    :ivar strict: whether a part that cannot be from a game is an error instead of being left out.
+    :ivar values_for: whose good the values measure: ``x``, ``o``, ``mover`` (the side to move) or ``moved``
+        (the side that has just moved); None: what the data say.
+    :ivar spelling: facets of the spelling of a position-keyed file, by name.
+    """
+
+    visits: int = 1
+    strict: bool = False
+    values_for: str | None = None
+    spelling: dict[str, str] = field(default_factory=dict)
+
+
+DEFAULTS = Options()
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The content of a foreign file.
+
+    :ivar format: the name of the format.
+    :ivar learner: the method whose table it becomes.
+    :ivar choice: the choice rule it is played by.
+    :ivar entries: as in a native file of that learner; empty for a book.
+    :ivar rows: of a book.
+    :ivar games: how many games the experience is from, where the file tells.
+    :ivar repaired: what was wrong and has been put right, in words.
+    :ivar rejected: what was left out.
+    :ivar notes: what was inferred, in words.
+    """
+
+    format: str
+    learner: str
+    choice: str = "article"
+    rules: Rules = STANDARD
+    entries: dict[str, Any] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    games: int | None = None
+    repaired: list[str] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def positions(self) -> int:
+        """How many positions something is known about."""
+        return len({row.position for row in self.rows}) if self.learner == "book" else len(self.entries)
+
+    @property
+    def moves(self) -> int:
+        """How many moves, a position and a cell each, something is known about (positions, for ``td``)."""
+        if self.learner == "book":
+            return len({(row.position, row.move) for row in self.rows})
+        if self.learner == "graph":
+            return sum(len(entry["next"]) for entry in self.entries.values())
+        return sum(len(entry) for entry in self.entries.values())
+
+
+def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text file that are not blank, numbered from 1, without their line ends."""
+    for number, line in enumerate(decode(data, where, bom=True).split("\n"), 1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def refuse(rejected: list[Rejected], rows: int, strict: bool, what: str, where: str) -> None:
+    """Make an error of rejected rows where nothing else is left, or where the call is strict.
+
+    :raises UnfitError: naming the first of them.
+    """
+    if rejected and (strict or len(rejected) == rows):
+        first = rejected[0]
+        if strict:
+            raise UnfitError(first.why, where=f"{where}, {first.where}")
+        raise UnfitError(
+            f"none of the {rows:,} rows can be from {what}: {first.why}",
+            where=f"{where}, {first.where}",
+        )
+
+
+def told(rejected: list[Rejected]) -> list[Rejected]:
+    """The rejected rows as they are reported: beyond the first thousand, their number."""
+    more = len(rejected) - MOST_REJECTED
+    return (
+        rejected if more <= 0 else [*rejected[:MOST_REJECTED], Rejected("further on", f"{more:,} more rows")]
+    )

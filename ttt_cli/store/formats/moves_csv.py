@@ -1,0 +1,118 @@
+"""``moves-csv``: the experience book of the article, CSV without a header.
+
+A row holds 11 integers: the 9 cells of the board before the move, with X = -1, O = 1 and 0 where it is free;
+the move as the cell 1 to 9 with the mover's sign (- for X); the stage: plies - 1 of a won game (4, 6, 8: X
+has won; 5, 7: O has), 9 for a draw. The order of the rows carries no meaning, and no row is there twice.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import NotationError, UnfitError
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, Row, refuse, told
+from ttt_cli.store.reading import decode, quoted
+
+NAME = "moves-csv"
+DRAW = 9
+
+_SYMBOLS = {-1: "X", 1: "O", 0: "."}
+_INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
+_INT = re.compile(r"\s*([+-]?[0-9]{1,3})\s*")
+
+
+def fits(line: str) -> bool:
+    """Whether a file's first line looks like a row, right or wrong."""
+    fields = line.split(",")
+    return len(fields) == 11 and all(_INT.fullmatch(field) for field in fields)
+
+
+def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
+    """The book of an experience file; rows that cannot be from a game are left out, with their lines.
+
+    :raises UnfitError: where no row can be from a game; under ``options.strict`` where one cannot.
+    """
+    lines = [line.strip() for line in decode(data, where, bom=True).split("\n")]
+    counted = Counter(lines)
+    counted.pop("", None)
+    kept: dict[Row, None] = {}
+    wrong: dict[str, str] = {}
+    for line in counted:
+        try:
+            kept[_row(line)] = None
+        except UnfitError as error:
+            wrong[line] = error.message
+    rejected = [Rejected(f"line {at}", wrong[line]) for at, line in enumerate(lines, 1) if line in wrong]
+    total = counted.total()
+    refuse(rejected, total, options.strict, "a game", where)
+    repaired = []
+    if twice := total - len(rejected) - len(kept):
+        repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
+    return Imported(NAME, "book", rows=sorted(kept), repaired=repaired, rejected=told(rejected))
+
+
+def _row(line: str) -> Row:
+    """The row of a line.
+
+    :raises UnfitError: with what is wrong.
+    """
+    matches = [_INT.fullmatch(field) for field in line.split(",")]
+    if len(matches) != 11 or not all(matches):
+        raise UnfitError(f"expected 11 integers, found {quoted(line)}")
+    *stones, move, stage = (int(match[1]) for match in matches if match)
+    for stone in stones:
+        if stone not in _SYMBOLS:
+            raise UnfitError(f"a cell holds -1 (X), 1 (O) or 0, not {stone}")
+    try:
+        position = Position("".join(_SYMBOLS[stone] for stone in stones))
+    except NotationError as error:
+        raise UnfitError(error.message) from None
+    if position.ended:
+        raise UnfitError(f"nobody moves in {position.text!r}: the game is over")
+    sign = -1 if position.mover == "X" else 1
+    if not 1 <= abs(move) <= STANDARD.cells:
+        raise UnfitError(f"a move is a cell from 1 to 9, not {move}")
+    if move * sign < 0:
+        raise UnfitError(f"{position.mover} is to move, but the move is {move} ({'XO'[move > 0]}'s sign)")
+    cell = abs(move)
+    if position.text[cell - 1] != ".":
+        raise UnfitError(f"cell {cell} is taken by {position.text[cell - 1]}")
+    if not STANDARD.line * 2 - 2 <= stage <= DRAW:
+        raise UnfitError(f"a stage is from 4 to 9, not {stage}")
+    after = position.play(cell - 1)
+    if not _stages()[after.text] >> stage & 1:
+        raise UnfitError(f"no game through this move ends at stage {stage}")
+    if stage == DRAW:
+        return Row(position.text, cell, STANDARD.cells, "draw")
+    return Row(position.text, cell, stage + 1, "XO"[stage % 2])
+
+
+@lru_cache(maxsize=1)
+def _stages() -> dict[str, int]:
+    """For each position the stages at which games through it can end, as a set of bits."""
+    space = Space.of(STANDARD)
+    won = np.left_shift(
+        1, space.plies.astype(np.int64) - 1, where=space.plies > 0, out=np.zeros(len(space), np.int64)
+    )
+    stages = np.where(space.results != 0, won, np.where(space.ended, 1 << DRAW, 0))
+    for layer in space.backwards():
+        after = space.successors[layer]
+        reachable = np.where(after >= 0, stages[after], 0)
+        stages[layer] |= np.bitwise_or.reduce(reachable, axis=1)
+    return dict(zip(space.texts, stages.tolist(), strict=True))
+
+
+def write(rows: Iterable[Row]) -> bytes:
+    """A book's rows, sorted, each once."""
+    lines = set()
+    for row in rows:
+        stones = [_INTS[symbol] for symbol in row.position]
+        move = row.move if sum(stones) < 0 else -row.move  # more X than O: O is to move
+        lines.add((*stones, move, DRAW if row.result == "draw" else row.plies - 1))
+    return "".join(",".join(map(str, line)) + "\n" for line in sorted(lines)).encode()

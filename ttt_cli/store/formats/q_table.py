@@ -1,0 +1,89 @@
+"""``q-table``: a table of Q-learning, JSON.
+
+    {"121220100": [9 floats], …}
+
+Nine digits, the first cell first, 0 empty, 1 X, 2 O; the values of the moves for the side to move, by cell.
+Taken cells hold a filler, and so do ended positions; a reader ignores them.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+import orjson
+
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.space import Floats, Space
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options
+from ttt_cli.store.reading import quoted
+
+NAME = "q-table"
+
+_KEY = re.compile(r"[012]{9}")
+_SYMBOLS = str.maketrans("012", ".XO")
+_DIGITS = str.maketrans(".XO", "012")
+
+
+def fits(found: Any) -> bool:
+    """Whether a JSON value is such a table: nine digits, nine numbers, and X the digit that moves first."""
+    if not isinstance(found, dict) or not found:
+        return False
+    known = set(Space.of(STANDARD).texts)
+    return all(
+        _KEY.fullmatch(key)
+        and isinstance(values, list)
+        and len(values) == 9
+        and key.translate(_SYMBOLS) in known
+        for key, values in found.items()
+    )
+
+
+def read(found: Any, where: str, options: Options = DEFAULTS) -> Imported:
+    """The table of a JSON value.
+
+    :raises UnfitError: naming the key and what is wrong with it.
+    """
+    space = Space.of(STANDARD)
+    index_of = {text: index for index, text in enumerate(space.texts)}
+    entries: dict[str, Any] = {}
+    for key, values in found.items():
+        place = f"{where}, key {quoted(key)}"
+        if not _KEY.fullmatch(key) or key.translate(_SYMBOLS) not in index_of:
+            raise UnfitError("not a position in nine digits, 0 empty, 1 X, 2 O", where=place)
+        if not isinstance(values, list) or len(values) != 9:
+            raise UnfitError("expected nine numbers, one a cell", where=place)
+        text = key.translate(_SYMBOLS)
+        entry = {}
+        for cell in np.flatnonzero(space.legal[index_of[text]]).tolist():
+            if type(values[cell]) not in (int, float):
+                raise UnfitError(f"the value of cell {cell + 1} is no number", where=place)
+            if values[cell] != 0:
+                entry[str(cell + 1)] = [float(values[cell]), options.visits]
+        if entry:
+            entries[text] = entry
+    notes = ["zeros, the values before any learning, count as not visited"]
+    return Imported(NAME, "q", entries=entries, notes=notes)
+
+
+def values_of(entries: dict[str, Any]) -> Floats:
+    """float64[n, 9] over the usual space: the values of a q learner's entries."""
+    space = Space.of(STANDARD)
+    index_of = {text: index for index, text in enumerate(space.texts)}
+    values = np.zeros((len(space), STANDARD.cells))
+    for text, entry in entries.items():
+        for cell, (value, _) in entry.items():
+            values[index_of[text], int(cell) - 1] = value
+    return values
+
+
+def write(values: Floats) -> bytes:
+    """A table of values (float64[n, 9] over the usual space) for all open positions."""
+    space = Space.of(STANDARD)
+    kept = np.where(space.legal, values, 0.0) + 0.0  # -0.0 is written 0.0
+    items = sorted(
+        (space.texts[index].translate(_DIGITS), kept[index].tolist())
+        for index in np.flatnonzero(~space.ended)
+    )
+    lines = (b'"%s":%s' % (key.encode(), orjson.dumps(row)) for key, row in items)
+    return b"{\n" + b",\n".join(lines) + b"\n}\n"

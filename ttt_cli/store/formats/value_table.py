@@ -1,0 +1,184 @@
+"""``value-table``: the values of TD learning, one table for each side over every board of three symbols.
+
+CSV with the header ``index,value_x,value_o``, or NumPy's ``.npz`` with the arrays ``V_x`` and ``V_o`` of
+19,683 float64. The index of a board is the sum of digit * 3**cell, 0 empty, 1 X, 2 O; cell 0 counts least.
+Boards that no game reaches hold 1 where that side has a full line, else 0 where the other has one or the
+board is full, else 0.5.
+"""
+
+import io
+import math
+import re
+import zipfile
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.space import Floats, Int64s, Space
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, lines
+from ttt_cli.store.reading import quoted
+
+NAME = "value-table"
+HEADER = "index,value_x,value_o"
+BOARDS = 3**STANDARD.cells
+ARRAYS = ("V_x", "V_o")
+
+_INDEX = re.compile(r"[0-9]{1,5}")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+
+
+def fits(line: str) -> bool:
+    """Whether a file's first line is the header."""
+    return line.replace(" ", "").lower() == HEADER
+
+
+def read_csv(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
+    """The values of a CSV file.
+
+    :raises UnfitError: naming the line, or the index that is missing.
+    """
+    values = np.full((2, BOARDS), np.nan)
+    rows = lines(data, where)
+    if not fits(next(rows, (1, ""))[1]):
+        raise UnfitError(f"expected the header {HEADER}", where=f"{where}, line 1")
+    for number, line in rows:
+        place = f"{where}, line {number}"
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) != 3 or not _INDEX.fullmatch(fields[0]):
+            raise UnfitError(f"expected an index and two values, found {quoted(line)}", where=place)
+        index = int(fields[0])
+        if index >= BOARDS:
+            raise UnfitError(f"there are indexes 0 to {BOARDS - 1}, not {index}", where=place)
+        if not math.isnan(values[0, index]):
+            raise UnfitError(f"the index {index} is there twice", where=place)
+        for side, field in enumerate(fields[1:]):
+            if not _NUMBER.fullmatch(field) or not math.isfinite(value := float(field)):
+                raise UnfitError(f"{quoted(field)} is no number", where=place)
+            values[side, index] = value
+    missing = np.flatnonzero(np.isnan(values[0]))
+    if len(missing):
+        raise UnfitError(
+            f"the index {missing[0]} is missing" + f", and {len(missing) - 1} more" * (len(missing) > 1),
+            where=where,
+        )
+    return _imported(values, options)
+
+
+def read_npz(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
+    """The values of an ``.npz`` archive. Arrays of objects, which are pickles inside, are refused.
+
+    :raises UnfitError: naming the array and what is wrong with it.
+    """
+    values = np.empty((2, BOARDS))
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for side, name in enumerate(ARRAYS):
+                values[side] = _array(archive, name, where)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise UnfitError(f"is a damaged .npz archive: {error}", where=where) from None
+    return _imported(values, options)
+
+
+def _array(archive: zipfile.ZipFile, name: str, where: str) -> Floats:
+    place = f"{where}, array {name}"
+    expected = f"expected {BOARDS} float64"
+    if f"{name}.npy" not in archive.namelist():
+        held = (
+            ", ".join(quoted(member.removesuffix(".npy")) for member in archive.namelist()[:5]) or "nothing"
+        )
+        raise UnfitError(
+            f"the array {name} is missing; the archive holds {held}",
+            where=where,
+            hint=f"a value table is an .npz file with the arrays {' and '.join(ARRAYS)}",
+        )
+    with archive.open(f"{name}.npy") as member:
+        content = member.read(8 * BOARDS + 4096)  # its size is checked below; a bomb is not unpacked
+    try:
+        array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False, max_header_size=4000)
+    except ValueError as error:
+        what = "holds Python objects, which are not read" if "Object arrays" in str(error) else "is damaged"
+        raise UnfitError(f"{what}; {expected}", where=place) from None
+    if array.shape != (BOARDS,) or array.dtype.kind != "f" or array.dtype.itemsize != 8:
+        raise UnfitError(f"{expected}, found {array.dtype} of shape {array.shape}", where=place)
+    strange = np.flatnonzero(~np.isfinite(array))
+    if len(strange):
+        raise UnfitError(f"the value at index {strange[0]} is {array[strange[0]]}", where=place)
+    return array
+
+
+def _imported(values: Floats, options: Options) -> Imported:
+    """What differs from the start of learning has been learned."""
+    space = Space.of(STANDARD)
+    indexes, start = _indexes(), starts()
+    entries: dict[str, Any] = {}
+    for place, index in enumerate(indexes):
+        for side, name in enumerate("xo"):
+            value = float(values[side, index])
+            if value != start[side, index]:
+                entries.setdefault(space.texts[place], {})[name] = [value, options.visits]
+    unreachable = np.ones(BOARDS, np.bool_)
+    unreachable[indexes] = False
+    strange = int(np.count_nonzero((values != start)[:, unreachable].any(axis=0)))
+    notes = ["values that are as before any learning count as not visited"]
+    if strange:
+        notes.append(f"{strange:,} boards that no game reaches hold values of their own; they are left out")
+    return Imported(NAME, "td", entries=entries, notes=notes)
+
+
+@lru_cache(maxsize=1)
+def _indexes() -> Int64s:
+    """int64[n]: the index of each position of the space."""
+    stones = Space.of(STANDARD).stones.astype(np.int64)
+    return np.where(stones == 2, 1, np.where(stones == 1, 2, 0)) @ 3 ** np.arange(STANDARD.cells)
+
+
+@lru_cache(maxsize=1)
+def starts() -> Floats:
+    """float64[2, 19683], the values of X and of O before any learning, as the article has them."""
+    digits = np.arange(BOARDS)[:, None] // 3 ** np.arange(STANDARD.cells) % 3
+    x_line, o_line = (
+        np.any([np.all(digits[:, list(line)] == side, axis=1) for line in STANDARD.lines], axis=0)
+        for side in (1, 2)
+    )
+    full = np.all(digits != 0, axis=1)
+    return np.stack(
+        [
+            np.where(own, 1.0, np.where(other | full, 0.0, 0.5))
+            for own, other in ((x_line, o_line), (o_line, x_line))
+        ]
+    )
+
+
+def values_of(entries: dict[str, Any], start: Callable[[str, int], float] | None = None) -> Floats:
+    """float64[2, 19683], the values of X and of O of a td learner's entries.
+
+    :param start: the value of a position that is not in the entries, by its text and side (0 X, 1 O); without
+        it the article's.
+    """
+    values = starts().copy()
+    space = Space.of(STANDARD)
+    for text, index in zip(space.texts, _indexes(), strict=True):
+        entry = entries.get(text, {})
+        for side, name in enumerate("xo"):
+            if name in entry:
+                values[side, index] = entry[name][0]
+            elif start is not None:
+                values[side, index] = start(text, side)
+    return values + 0.0  # -0.0 is written 0.0
+
+
+def write_csv(values: Floats) -> bytes:
+    """A table of values as CSV, every index, ascending."""
+    rows = (f"{index},{x!r},{o!r}\n" for index, (x, o) in enumerate(values.T.tolist()))
+    return f"{HEADER}\n{''.join(rows)}".encode()
+
+
+def write_npz(values: Floats) -> bytes:
+    """A table of values as ``.npz``."""
+    file = io.BytesIO()
+    np.savez(file, V_x=values[0], V_o=values[1])
+    return file.getvalue()
