@@ -1,4 +1,4 @@
-"""What all readers of a state file's entries share: whose position an entry is, and how its faults are told."""
+"""Reading the entries of a state file: the position each is about, and how its faults are told."""
 
 from collections.abc import Collection
 from typing import Any
@@ -29,6 +29,8 @@ def indexes(space: Space, texts: Collection[str]) -> Int64s:
     found = space.find(np.array(codes, np.int64))
     for text, index in zip(texts, found.tolist(), strict=True):
         if index < 0:
+            if len(text) != space.cells:
+                raise unfit(text, f"expected a position of {space.cells} cells, found {len(text)}")
             try:
                 Position(text, space.rules)
             except NotationError as error:
