@@ -1,6 +1,7 @@
 """The ``ttt`` program: its commands, and the one place where an error becomes a line and an exit code."""
 
 import os
+import re
 import signal
 import sys
 import types
@@ -169,6 +170,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     path = context.command_path if context else "ttt"
     parameter: Any = getattr(error, "param", None)
     message = " ".join(error.message.split()).rstrip(".")
+    message = re.sub("a valid int( range)?$", "a whole number", message)
+    message = re.sub("a valid float( range)?$", "a number", message)
     where, hint = path, f"see {path} --help"
     if not message and parameter is not None:
         message = f"missing {parameter.param_type_name} {parameter.make_metavar(ctx=context)}"
@@ -181,9 +184,14 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     elif hasattr(error, "possibilities"):  # an unknown option
         where, message = error.option_name, "no such option"  # type: ignore[attr-defined]
         known = [name for option in context.command.get_params(context) for name in option.opts]
-        hint = did_you_mean(where, [name for name in known if name.startswith("-")]) or hint
-        if isinstance(context.command, Commands):
-            hint = f"options come after the command; {hint}"
+        from ttt_cli.commands.options import COMMON_NAMES
+
+        if isinstance(context.command, LazyGroup) and where in COMMON_NAMES:
+            hint = f"it comes after the command; {hint}"
+        elif near := did_you_mean(where, known):
+            hint = near
+        elif re.fullmatch(r"-+[xo][-xo_/.]*", where, re.IGNORECASE):
+            hint = f"write -- before a position that starts with a dash; {hint}"
     elif hasattr(error, "option_name"):
         where, message = error.option_name, message.partition("' ")[2] or message
     return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)

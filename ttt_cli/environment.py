@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_STORE = Path("state_store")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Environment:
     """The streams, the variables and the common options of one call."""
 

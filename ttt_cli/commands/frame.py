@@ -33,13 +33,12 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ttt_cli.commands.options import with_environment
 from ttt_cli.errors import ExitCode, Stopped, UsageError, did_you_mean
 
 EXAMPLES = "Examples:"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subcommands:
     """A command that is a family: its subcommands are made when they are called.
 
@@ -143,7 +142,7 @@ def load_command(name: str) -> Any:
     """Import the module of the command ``name`` and make the command."""
     found = getattr(import_module(_module(name)), name + "_" * iskeyword(name))
     if isinstance(found, Subcommands):
-        return _group(name, found)
+        return make_group(name, found)
     return make_command(name, found)
 
 
@@ -158,6 +157,8 @@ def _module(name: str) -> str:
 
 def make_command(name: str, function: Callable[..., Any]) -> Any:
     """The Typer command of a function as the module docstring describes it."""
+    from ttt_cli.commands.options import with_environment  # `ttt --version` does without
+
     full = with_environment(function)
     signature = inspect.signature(full)
 
@@ -174,10 +175,15 @@ def make_command(name: str, function: Callable[..., Any]) -> Any:
     text, examples = split_examples(function.__doc__ or "")
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, cls=Command, help=text, epilog=examples)(call)
-    return typer.main.get_command(single)
+    command: Any = typer.main.get_command(single)
+    for parameter in command.params:
+        kind = getattr(parameter.type, "name", "").partition(" ")[0]
+        parameter.metavar = parameter.metavar or {"int": "N", "float": "NUMBER"}.get(kind)
+    return command
 
 
-def _group(name: str, family: Subcommands) -> LazyGroup:
+def make_group(name: str, family: Subcommands) -> LazyGroup:
+    """The group of a family of subcommands."""
     text, examples = split_examples(family.doc)
 
     class Family(LazyGroup):

@@ -93,7 +93,6 @@ _COMMON_OPTIONS = (
             int | None,
             typer.Option(
                 "--line",
-                metavar="N",
                 help="How many stones in line win; without it 3, or the state's own.",
                 rich_help_panel=COMMON,
             ),
@@ -119,6 +118,8 @@ _COMMON_OPTIONS = (
         False,
     ),
 )
+
+COMMON_NAMES = frozenset(f"--{option.name}" for option in _COMMON_OPTIONS[1:])
 
 
 def with_environment(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,7 +159,6 @@ def with_parameters(
             min=field.metadata.get("min"),
             max=field.metadata.get("max"),
             show_default=False if field.default is None else default,
-            metavar={int: "N", float: "NUMBER"}.get(kind),
             rich_help_panel=PARAMETERS,
             callback=_finite if kind is float else None,
         )

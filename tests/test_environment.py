@@ -1,0 +1,146 @@
+"""What reaches stdout and stderr, and what a terminal is spared."""
+
+from io import StringIO
+from math import inf, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.commands.conftest import Terminal
+from ttt_cli.environment import Environment, json_text, printable
+from ttt_cli.views.progress import progress
+
+
+def environment(*, terminal: bool = False, quiet: bool = False, **variables: str) -> Environment:
+    kind = Terminal if terminal else StringIO
+    return Environment(kind(), kind(), kind(), variables=variables, quiet=quiet)
+
+
+def written(stream: Any) -> str:
+    return stream.getvalue()
+
+
+def test_out_is_stdout_and_say_is_stderr() -> None:
+    env = environment()
+    env.out("result")
+    env.say("notice")
+    assert (written(env.stdout), written(env.stderr)) == ("result\n", "notice\n")
+    env = environment(quiet=True)
+    env.out("result")
+    env.say("notice")
+    assert (written(env.stdout), written(env.stderr)) == ("result\n", "")
+
+
+def test_a_document_is_one_line_and_indented_for_a_terminal() -> None:
+    fields = {"rate": 0.1, "counts": (1, 2), "file": Path("a/b"), "none": None, "of": {1: True}}
+    env = environment()
+    env.document("ttt-test", fields)
+    line = written(env.stdout)
+    assert line == (
+        '{"schema":"ttt-test","version":1,"rate":0.1,"counts":[1,2],"file":"a/b","none":null,"of":{"1":true}}\n'
+    )
+    env = environment(terminal=True)
+    env.document("ttt-test", fields)
+    assert written(env.stdout).count("\n") > 5
+    assert orjson.loads(written(env.stdout)) == orjson.loads(line)
+
+
+def test_numpy_values_are_plain_numbers() -> None:
+    value = {"a": np.float64(0.5), "b": np.arange(2), "c": np.int64(3), "d": np.bool_(True)}
+    assert json_text(value) == '{"a":0.5,"b":[0,1],"c":3,"d":true}'
+
+
+@pytest.mark.parametrize("number", [nan, inf, -inf, np.float64(nan), np.array([1.0, nan])])
+def test_what_is_not_finite_is_refused(number: Any) -> None:
+    env = environment()
+    with pytest.raises(ValueError, match=r"\$\.results\[0\]\.win"):
+        env.document("ttt-test", {"results": [{"win": number}]})
+    assert written(env.stdout) == ""
+
+
+def test_what_json_has_no_word_for_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"\$\.x is a set"):
+        json_text({"x": {1}})
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+def test_json_is_safe_to_show_and_says_the_same(text: str) -> None:
+    shown = json_text({"text": text})
+    assert shown.isprintable()
+    assert orjson.loads(shown) == {"text": text}
+
+
+def test_a_file_name_that_is_not_utf8_can_be_written() -> None:
+    assert orjson.loads(json_text("a\udcffb")) == "a\\udcffb"
+
+
+@given(st.text())
+def test_nothing_printable_is_lost_and_nothing_else_is_left(text: str) -> None:
+    shown = printable(text)
+    assert shown.isprintable()
+    if text.isprintable():
+        assert shown == text
+
+
+def test_escape_sequences_are_spelled_out() -> None:
+    assert printable("a\x1b[31mb\u202ec\n") == "a\\x1b[31mb\\u202ec\\n"
+
+
+@pytest.mark.parametrize(
+    ("terminal", "variables", "colored"),
+    [
+        (False, {}, False),
+        (True, {}, True),
+        (True, {"TERM": "dumb"}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (True, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_colour_follows_the_conventions(terminal: bool, variables: dict[str, str], colored: bool) -> None:
+    env = environment(terminal=terminal, **({"TERM": "xterm"} | variables))
+    assert env.colored(env.stdout) is colored
+    env.console.print("x", style="bold red")
+    assert ("\x1b[" in written(env.stdout)) is colored
+
+
+def test_the_console_takes_brackets_and_width_as_they_are() -> None:
+    env = environment(COLUMNS="20")
+    env.console.print("[red] :smile: " + "x" * 20)
+    assert written(env.stdout) == "[red] :smile: \nxxxxxxxxxxxxxxxxxxxx\n"
+    assert environment().width == 80
+
+
+def test_stdout_without_unicode_is_known(tmp_path: Path) -> None:
+    assert environment().unicode
+    with (tmp_path / "out").open("w", encoding="ascii") as stream:
+        assert not Environment(StringIO(), stream, stream).unicode
+
+
+@pytest.mark.parametrize(
+    "env", [environment(), environment(terminal=True, TERM="dumb"), environment(terminal=True, quiet=True)]
+)
+def test_progress_is_silent_away_from_a_terminal(env: Environment) -> None:
+    with progress(env, 10) as tick:
+        tick(5, "half")
+        tick(10, "done")
+    assert written(env.stderr) == written(env.stdout) == ""
+
+
+@pytest.mark.parametrize("total", [1000, None])
+def test_progress_says_how_far_and_then_vanishes(total: int | None) -> None:
+    env = environment(terminal=True, TERM="xterm", COLUMNS="120", NO_COLOR="1")
+    with progress(env, total, title="q") as tick:
+        tick(1000, "unbeatable as X")
+    shown = written(env.stderr)
+    assert "1,000/1,000 games" in shown if total else "1,000 games" in shown
+    assert "unbeatable as X" in shown
+    assert "/s" in shown
+    assert shown.endswith("\x1b[2K")
+    assert written(env.stdout) == ""
