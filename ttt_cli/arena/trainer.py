@@ -5,7 +5,6 @@ of which is a whole state that training can go on from.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -14,7 +13,7 @@ import numpy as np
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.space import Space
-from ttt_cli.errors import TttError, UnfitError, UsageError
+from ttt_cli.errors import UnfitError, UsageError
 from ttt_cli.learners.training import Executor, Plan, Progress, here, run
 from ttt_cli.store import library, native
 from ttt_cli.store.games import Lesson, teach, waiting_games
@@ -151,7 +150,7 @@ def train(
     :param store: the store whose waiting games are learnt at the end, by the state called ``name``.
     """
     state, record, enough = job.state, job.record, False
-    backup = _replaced(job.path, job.state)
+    backup = library.loses(job.path, job.state)
     kept: Path | None = None
     before = job.done.games if job.done else 0
     started = last_save = monotonic()
@@ -178,13 +177,3 @@ def train(
         state = late.state
     kept = library.save(state, job.path, keep_backup=backup) or kept
     return Outcome(state, record, (record.games or 0) - before, seconds, finished, kept, late)
-
-
-def _replaced(path: Path, state: State) -> bool:
-    """Whether the file at ``path`` holds experience that ``state`` does not contain."""
-    if not path.exists():
-        return False
-    with suppress(TttError):
-        old = library.load(path).state
-        return not state.contains(old)
-    return True

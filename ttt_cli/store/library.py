@@ -4,10 +4,12 @@
 ``q.3x4-3`` a state for another board.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.errors import TttError, did_you_mean
 from ttt_cli.store import native
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.reading import LIMIT, read_bytes
@@ -51,6 +53,21 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
                 if (store / f"{stem}{suffix}").is_file():
                     return store / f"{stem}{suffix}"
     return Path(name) if Path(name).exists() else None
+
+
+def near(store: Path, name: str) -> str:
+    """A remedy for the name of a state that does not exist."""
+    names = [path.stem for path in store.glob("*.*") if path.suffix in (".json", ".csv")]
+    return did_you_mean(name, names) or "ttt agents lists the store; ttt train makes a state"
+
+
+def loses(path: Path, state: State) -> bool:
+    """Whether the file at ``path`` holds experience that ``state``, about to replace it, does not."""
+    if not path.exists():
+        return False
+    with suppress(TttError):
+        return not state.contains(load(path).state)
+    return True
 
 
 def load(path: Path, *, limit: int = LIMIT) -> Loaded:

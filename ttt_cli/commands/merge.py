@@ -1,0 +1,80 @@
+"""``ttt merge``: one state from many."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ttt_cli.commands.completion import complete_states
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UnfitError, UsageError
+
+
+def merge(
+    env: Environment,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="States, native or foreign.", autocompletion=complete_states),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where the merged state goes.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what the merged state would hold.")
+    ] = False,
+    allow_overlap: Annotated[
+        bool, typer.Option("--allow-overlap", help="Count experience twice that cannot be taken apart.")
+    ] = False,
+) -> None:
+    """One state with the experience of many, none of it counted twice.
+
+    Runs are known by id: a file whose runs another file contains adds nothing. The order of the files never
+    changes a byte of the result.
+
+    Examples:
+      ttt merge q other.json -o both.json
+      ttt merge a.csv b.csv -o book.csv --dry-run
+    """
+    from contextlib import nullcontext
+
+    from ttt_cli.store import library
+    from ttt_cli.store.locks import lock
+    from ttt_cli.store.merging import merge as merge_states
+
+    if out is None and not dry_run:
+        raise UsageError("nowhere to put the result", where="-o", hint="-o FILE, or --dry-run to only look")
+    held = nullcontext() if dry_run or out is None else lock(out, "merged", wait=30.0, parents=True)
+    with held:
+        inputs = []
+        for name in files:
+            path = library.find(env.store, name)
+            if path is None:
+                raise UnfitError("there is no such file", where=name, hint=library.near(env.store, name))
+            inputs.append(library.load(path))
+        merged = merge_states(inputs, allow_overlap=allow_overlap)
+        state = merged.state
+        backup = None
+        if not dry_run and out is not None:
+            backup = library.save(state, out, keep_backup=library.loses(out, state))
+    known = state.policy.known
+    positions = int(known.sum()) if known is not None else None
+    if env.json:
+        fields = {
+            "inputs": [
+                {"file": str(loaded.path), "games": loaded.state.games, "used": loaded in merged.used}
+                for loaded in inputs
+            ],
+            "games": state.games,
+            "positions": positions,
+            "duplicates": list(merged.duplicates),
+            "file": None if dry_run else str(out),
+        }
+        env.document("ttt-merge", fields)
+        return
+    for loaded in merged.contained:
+        env.say(f"{printable(str(loaded.path))} adds nothing: another input contains its runs")
+    if backup:
+        env.say(f"the previous file is kept as {printable(str(backup))}")
+    games = "an unknown number of" if state.games is None else f"{state.games:,}"
+    goal = "would hold" if dry_run else f"saved to {printable(str(out))}:"
+    env.out(f"{goal} {games} games in {len(state.runs)} runs, {positions:,} positions")

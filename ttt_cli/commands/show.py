@@ -1,0 +1,122 @@
+"""``ttt show``: what is in a state."""
+
+from math import isnan
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ttt_cli.commands.completion import complete_states
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UnfitError
+
+if TYPE_CHECKING:
+    from ttt_cli.store.library import Loaded
+
+
+def show(
+    env: Environment,
+    file: Annotated[
+        str, typer.Argument(help="A state's name, or any file ttt reads.", autocompletion=complete_states)
+    ],
+    position: Annotated[
+        str | None, typer.Option("--position", "-p", metavar="POSITION", help="What it knows of a position.")
+    ] = None,
+) -> None:
+    """What is in a state: learner, rules, games and their results, runs, sizes.
+
+    Examples:
+      ttt show q
+      ttt show q --position X...O....
+    """
+    from ttt_cli.commands.options import given_rules
+    from ttt_cli.store import library
+
+    path = library.find(env.store, file, given_rules(env))
+    if path is None:
+        raise UnfitError("there is no such state", where=file, hint=library.near(env.store, file))
+    loaded = library.load(path)
+    summary = _summary(loaded)
+    if position is not None:
+        summary["position"] = _inside(loaded, position)
+    if env.json:
+        env.document("ttt-state-summary", summary)
+    else:
+        _print(env, summary)
+
+
+def _summary(loaded: "Loaded") -> dict[str, Any]:
+    import numpy as np
+
+    state = loaded.state
+    policy = state.policy
+    return {
+        "file": str(loaded.path),
+        "format": loaded.format,
+        "learner": state.learner.name,
+        "choice": state.learner.choice,
+        "rules": state.rules.describe(),
+        "symmetry": state.symmetric,
+        "games": state.games,
+        "positions": 0 if policy.known is None else int(policy.known.sum()),
+        "moves": 0 if policy.values is None else int(np.isfinite(policy.values).sum()),
+        "runs": [run.to_json() for run in state.runs],
+    }
+
+
+def _inside(loaded: "Loaded", text: str) -> dict[str, Any]:
+    """What the state knows of one position: each move's probability and value."""
+    from ttt_cli.engine.position import Position
+
+    state = loaded.state
+    position = Position.parse(text, state.rules)
+    policy = state.policy
+    index = policy.space.index(position)
+    moves = []
+    for cell in position.legal:
+        value = None if policy.values is None else float(policy.values[index, cell])
+        moves.append(
+            {
+                "cell": cell + 1,
+                "probability": float(policy.probabilities[index, cell]),
+                "value": None if value is None or isnan(value) else value,
+            }
+        )
+    known = policy.known is not None and bool(policy.known[index])
+    return {"position": position.text, "to_move": position.mover, "known": known, "moves": moves}
+
+
+def _print(env: Environment, summary: dict[str, Any]) -> None:
+    games = summary["games"]
+    lines = {
+        "file": f"{summary['file']} ({summary['format']})",
+        "learner": f"{summary['learner']}, choice rule {summary['choice']}",
+        "rules": summary["rules"] + (", up to symmetry" if summary["symmetry"] else ""),
+        "games": "unknown" if games is None else f"{games:,}",
+        "positions": f"{summary['positions']:,}",
+        "moves": f"{summary['moves']:,}",
+    }
+    for name, text in lines.items():
+        env.out(f"{name:<10}{printable(text)}")
+    for run in summary["runs"]:
+        env.out(printable("run       " + _describe_run(run)))
+    inside = summary.get("position")
+    if inside:
+        env.out("")
+        known = "" if inside["known"] else " (nothing learned here)"
+        env.out(f"{inside['position']}, {inside['to_move']} to move{known}")
+        for move in inside["moves"]:
+            value = "" if move["value"] is None else f"  value {move['value']:+.4f}"
+            env.out(f"  cell {move['cell']:>2}  played {move['probability']:7.2%}{value}")
+
+
+def _describe_run(run: dict[str, Any]) -> str:
+    games = "unknown games" if run["games"] is None else f"{run['games']:,} games"
+    text = f"{run['id'][:12]} {run['kind']:<7} {games}"
+    if run["kind"] == "train":
+        text += f" against {run['opponent']}, seed {run['seed']}"
+        if run["games"] < run["planned"]:
+            text += f", stopped before {run['planned']:,}"
+    if run["results"]:
+        results = run["results"]
+        text += f": X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
+    return text
