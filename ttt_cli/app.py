@@ -125,6 +125,8 @@ def _report(error: BaseException, env: Environment) -> int:
 
         traceback.print_exception(error, file=env.stderr)
     known = _translate(error)
+    if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
+        env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:
         with suppress(OSError):
             env.report(known)

@@ -42,9 +42,9 @@ class Environment:
     @classmethod
     def of_process(cls) -> "Environment":
         """The environment of this process. A closed stream reads as empty and swallows what is written."""
-        for stream in (sys.stdout, sys.stderr):
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # a poor locale is no reason to fail
+                stream.reconfigure(errors="backslashreplace")  # a poor locale or input is no reason to fail
         null = StringIO()
         return cls(sys.stdin or null, sys.stdout or null, sys.stderr or null)
 

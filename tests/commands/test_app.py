@@ -67,7 +67,7 @@ def test_bare_and_asked_for_help_are_the_same(ttt: Run) -> None:
     assert bare.err == ""
     assert bare == ttt("-h") == ttt("--help")
     for code in ("0  ", "1  ", "2  ", "3  ", "4  ", "130  "):
-        assert f"    {code}" in bare.out.partition("Exit codes:")[2]
+        assert f"\n  {code}" in bare.out.partition("Exit codes:")[2]
 
 
 def test_version(ttt: Run) -> None:
@@ -351,6 +351,52 @@ def test_only_the_called_command_is_imported() -> None:
 def test_the_shell_completes_command_names() -> None:
     _, out = modules_after(_TTT_COMPLETE="complete_bash", COMP_WORDS="ttt ag", COMP_CWORD="1")
     assert out == "agents\n"
+
+
+ODD_INPUT = """
+from ttt_cli.app import Commands, main
+from ttt_cli.commands.frame import make_command
+def agents(env):
+    env.out(env.stdin.read() + "\N{WHITE SQUARE}")
+Commands.load = lambda self, name: make_command(name, agents)
+main()
+"""
+
+
+def test_a_poor_locale_and_odd_bytes_are_no_error() -> None:
+    words = [sys.executable, "-c", ODD_INPUT, "agents"]
+    variables = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    outcome = subprocess.run(words, cwd=ROOT, input=b"X\xff", capture_output=True, env=variables, timeout=20)
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, b"X\\xff\\u25a1\n", b"")
+
+
+COMPLETED = """
+import sys
+from typing import Annotated
+import typer
+from ttt_cli.app import Commands, main
+from ttt_cli.commands.completion import complete_agents
+from ttt_cli.commands.frame import make_command
+def agents(env, player: Annotated[str, typer.Argument(autocompletion=complete_agents)]):
+    pass
+Commands.load = lambda self, name: make_command(name, agents)
+try:
+    main()
+finally:
+    print(" ".join(sys.modules), file=sys.stderr)
+"""
+
+
+def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").touch()
+    words = {"COMP_WORDS": f"ttt agents --store {tmp_path} mi", "COMP_CWORD": "4"}
+    process = start(
+        program=[sys.executable, "-c", COMPLETED],
+        env={**os.environ, "_TTT_COMPLETE": "complete_bash", **words},
+    )
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (0, "minimax\nmine\n")
+    assert set(err.split()) & (HEAVY | {"orjson"}) == set()
 
 
 def test_the_installed_program_is_main() -> None:

@@ -87,7 +87,7 @@ def test_a_family_shows_its_help_bare_and_suggests(train: Run) -> None:
     assert bare.code == 0
     assert bare == train("-h")
     assert "A learner for tests." in bare.out
-    assert "Examples:\n    ttt train dummy\n" in bare.out
+    assert "\nExamples:\n  ttt train dummy\n" in bare.out
     assert train("dumy").err == "Error: ttt agents: no such command 'dumy' (did you mean 'dummy'?)\n"
 
 

@@ -22,6 +22,7 @@ function. The name is listed once, in ``app.Commands``.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,6 +37,8 @@ from typer.core import TyperCommand, TyperGroup
 from ttt_cli.errors import ExitCode, Stopped, UsageError, did_you_mean
 
 EXAMPLES = "Examples:"
+COMMON = "Common options"
+"""The heading of the common options; an option names its heading as its ``rich_help_panel``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,10 @@ class Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options under their headings."""
         _format_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        _format_epilog(self.epilog, formatter)
 
 
 class LazyGroup(TyperGroup):
@@ -125,15 +132,31 @@ class LazyGroup(TyperGroup):
                 formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in commands])
         _format_options(self, ctx, formatter)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples and what else stands at the end."""
+        _format_epilog(self.epilog, formatter)
+
+
+def _format_epilog(epilog: str | None, formatter: Any) -> None:
+    if epilog:
+        formatter.write_paragraph()
+        formatter.write_text(epilog.rstrip())
+
 
 def _format_options(command: Any, ctx: Any, formatter: Any) -> None:
     headings: dict[str, list[tuple[str, str]]] = {}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
-        if record:
-            default = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            headings.setdefault(getattr(parameter, "rich_help_panel", None) or default, []).append(record)
-    for heading in sorted(headings, key=lambda name: (name != "Arguments", name == "Common options")):
+        if not record:
+            continue
+        heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
+        heading = getattr(parameter, "rich_help_panel", None) or heading
+        if parameter.name == "help" and COMMON in headings:
+            heading = COMMON
+        name, text = record
+        text = re.sub(r"default: \(([^()]*)\)", r"default: \1", text)  # Typer's brackets around a text
+        headings.setdefault(heading, []).append((name, text))
+    for heading in sorted(headings, key=lambda name: (name != "Arguments", name == COMMON)):
         with formatter.section(heading):
             formatter.write_dl(headings[heading])
 

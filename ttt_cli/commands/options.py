@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 import typer
 
+from ttt_cli.commands.frame import COMMON
 from ttt_cli.environment import DEFAULT_STORE, Environment
 from ttt_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from ttt_cli.engine.rules import Rules
-
-COMMON = "Common options"
-"""The heading of the common options in a help; an option names its heading as its ``rich_help_panel``."""
 
 PARAMETERS = "Parameters of the learner"
 
