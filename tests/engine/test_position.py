@@ -1,0 +1,105 @@
+"""Positions as text: what is a position, what is not, and what can be done with one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import NotationError
+
+
+@given(st.text(alphabet="XO.xo-_/ \n", max_size=14) | st.text(max_size=12))
+def test_any_text_is_refused_or_has_one_normal_form(text: str):
+    try:
+        position = Position.parse(text)
+    except NotationError:
+        return
+    assert Position.parse(position.text) == position
+    assert Position(position.text) == position
+    assert eval(repr(position), {"Position": Position}) == position
+
+
+@given(st.text(alphabet="XO.", min_size=9, max_size=9))
+def test_exactly_the_positions_of_the_space_are_accepted(text: str):
+    space = Space.of()
+    try:
+        position = Position(text)
+    except NotationError:
+        assert text not in set(space.texts)
+        return
+    assert space.text(space.index(position)) == text
+
+
+def test_every_position_of_the_space_is_accepted_and_agrees():
+    space = Space.of()
+    for index, text in enumerate(space.texts):
+        position = Position(text)
+        assert position.plies == space.plies[index]
+        assert position.ended == space.ended[index]
+        assert {"X": 1, "O": -1, None: 0}[position.winner] == space.results[index]
+        assert position.code == space.codes[index]
+        assert [cell for cell in range(9) if space.successors[index, cell] >= 0] == list(position.legal)
+        for cell in position.legal:
+            assert position.play(cell).text == space.text(space.successors[index, cell])
+
+
+def test_small_boards_agree_with_their_spaces():
+    for rules in (Rules(1, 1, 1), Rules(2, 2, 2), Rules(1, 3, 3), Rules(2, 3, 2), Rules(3, 2, 3)):
+        space = Space.of(rules)
+        for text in space.texts:
+            assert Position(text, rules).text == text
+
+
+@pytest.mark.parametrize(
+    "text", ["x.o...…...".replace("…", ""), "X-O/---/---", "X_O ___ ___", " X.O......\n", "X.O / ... / ..."]
+)
+def test_other_spellings(text: str):
+    assert Position.parse(text) == Position("X.O......")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("X.O.....", "expected 9 cells"),
+        ("X.O......X", "expected 9 cells"),
+        ("X.Q......", "'Q' is none of"),
+        ("XX.......", "X moves first"),
+        ("O........", "X moves first"),
+        ("XXXOOO...", "both sides"),
+        ("XXXOO.O..", "moved on after"),
+        ("OOOXX.XX.", "moved on after"),
+        ("X.O./....", "separated rows"),
+        ("", "expected 9 cells"),
+    ],
+)
+def test_impossible_positions_say_why(text: str, why: str):
+    with pytest.raises(NotationError, match=why):
+        Position.parse(text)
+
+
+def test_lines_no_single_move_completes():
+    rules = Rules(4, 4, 3)
+    with pytest.raises(NotationError, match="no single move"):
+        Position("XXX.OO.OXXX...OO", rules)
+
+
+@pytest.mark.parametrize(("cell", "why"), [(0, "taken by X"), (9, "cells 1 to 9"), (-1, "cells 1 to 9")])
+def test_impossible_moves_say_why(cell: int, why: str):
+    with pytest.raises(NotationError, match=why):
+        Position("X........").play(cell)
+
+
+def test_nothing_can_be_played_when_the_game_is_over():
+    won = Position("XXXOO....")
+    assert won.ended and won.winner == "X" and won.winning_line == (0, 1, 2) and won.legal == ()
+    with pytest.raises(NotationError, match="over"):
+        won.play(5)
+
+
+def test_the_mover():
+    assert Position.start().mover == "X"
+    assert Position.start().play(4).mover == "O"
+    assert Position.start(Rules(3, 4)).text == "." * 12
+    assert Position.start().rules == STANDARD

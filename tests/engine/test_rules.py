@@ -1,0 +1,89 @@
+"""The rules, proved by counting: positions, moves, classes and whole games."""
+
+import numpy as np
+import pytest
+
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UsageError
+
+
+def test_positions_of_the_usual_game(space: Space):
+    assert len(space) == 5478
+    assert [layer.stop - layer.start for layer in space.layers] == [
+        1, 9, 72, 252, 756, 1260, 1520, 1140, 390, 78,
+    ]  # fmt: skip
+    assert space.ended.sum() == 958
+    assert (space.results == 1).sum() == 626
+    assert (space.results == -1).sum() == 316
+    assert (space.ended & (space.results == 0)).sum() == 16
+    assert space.legal.sum() == 16167
+
+
+def test_classes_of_the_usual_game(space: Space):
+    classes = space.quotient.space
+    assert len(classes) == 765
+    assert classes.ended.sum() == 138
+
+
+def test_number_of_games(space: Space):
+    """Forwards: how many games reach each position."""
+    reach = np.zeros(len(space), np.int64)
+    reach[0] = 1
+    for layer in space.layers:
+        rows, cells = np.nonzero(space.legal[layer])
+        rows += layer.start
+        np.add.at(reach, space.successors[rows, cells], reach[rows])
+    games = reach[space.ended]
+    assert games.sum() == 255_168
+    by_result = {result: int(games[space.results[space.ended] == result].sum()) for result in (1, -1, 0)}
+    assert by_result == {1: 131_184, -1: 77_904, 0: 46_080}
+
+
+@pytest.mark.parametrize(("line", "positions"), [(3, 111_973), (4, 142_231)])
+def test_positions_of_a_3x4_board(line: int, positions: int):
+    assert len(Space.of(Rules(3, 4, line))) == positions
+
+
+def test_lines():
+    assert Rules(3, 3, 3).lines == (
+        (0, 1, 2), (0, 3, 6), (0, 4, 8), (1, 4, 7), (2, 5, 8), (2, 4, 6), (3, 4, 5), (6, 7, 8),
+    )  # fmt: skip
+    assert len(Rules(4, 4, 4).lines) == 10
+    assert len(Rules(3, 4, 4).lines) == 3
+    assert Rules(1, 1, 1).lines == ((0,),)
+
+
+def test_symmetries_are_the_boards_own():
+    for rules, count in ((Rules(), 8), (Rules(3, 4), 4), (Rules(1, 3), 2)):
+        assert len(rules.symmetries) == count
+        lines = {frozenset(line) for line in rules.lines}
+        for image in rules.symmetries:
+            assert sorted(image) == list(range(rules.cells))
+            assert {frozenset(image[cell] for cell in line) for line in lines} == lines
+
+
+@pytest.mark.parametrize(
+    "numbers", [(0, 3, 3), (3, 0, 3), (3, 3, 0), (3, 3, 4), (7, 7, 3), (3, 3, True), (3, 3.0, 3)]
+)
+def test_impossible_rules_are_refused(numbers: tuple[int, int, int]):
+    with pytest.raises(UsageError):
+        Rules(*numbers)
+
+
+@pytest.mark.parametrize("text", ["", "3", "3x", "x3", "3x3x3", "ax3", "3,3", "-3x3", "³x3"])
+def test_impossible_boards_are_refused(text: str):
+    with pytest.raises(UsageError, match="not a board"):
+        Rules.parse(text)
+
+
+def test_a_board_is_parsed():
+    assert Rules.parse("3x4") == Rules(3, 4, 3)
+    assert Rules.parse("4X4", 4) == Rules(4, 4, 4)
+    assert Rules.parse("2x2") == Rules(2, 2, 2)
+    assert str(Rules(3, 4)) == "3x4-3"
+
+
+def test_a_space_that_does_not_fit_is_refused():
+    with pytest.raises(UsageError, match="more than"):
+        Space.of(Rules(5, 5, 4))

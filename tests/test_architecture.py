@@ -1,0 +1,63 @@
+"""The rooms: imports point downwards only, and nothing heavy is loaded at start-up."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "ttt_cli"
+ROOMS = ["engine", "learners", "store", "agents", "arena", "views", "commands"]
+COMMON = {"errors", "environment"}
+HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "dask"}
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of this package that a file imports, anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+    return {name for name in names if name.startswith("ttt_cli.")}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_imports_point_downwards(path: Path):
+    parts = path.relative_to(PACKAGE).parts
+    height = ROOMS.index(parts[0]) if parts[0] in ROOMS else len(ROOMS)
+    if path.stem in COMMON and len(parts) == 1:
+        height = -1
+    for name in imported(path):
+        room = name.split(".")[1]
+        if room in ROOMS:
+            assert ROOMS.index(room) <= height, f"{path} imports {name}"
+
+
+def test_learners_do_not_know_perfect_play():
+    for path in (PACKAGE / "learners").glob("*.py"):
+        assert not {name for name in imported(path) if "perfect" in name or ".agents" in name}
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """The top-level modules in a fresh process after ``ttt`` with these arguments."""
+    code = (
+        "import sys, json\n"
+        "from ttt_cli.app import run\n"
+        "from ttt_cli.environment import Environment\n"
+        f"run({list(arguments)!r}, Environment.of_process())\n"
+        "print(json.dumps(sorted(name.partition('.')[0] for name in sys.modules)), file=sys.stderr)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(result.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], [], ["show", "--help"]])
+def test_start_up_is_light(arguments: list[str]):
+    assert not modules_after(*arguments) & HEAVY
