@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-HELLO = '''\
+HELLO = """\
 import typer
 
 app = typer.Typer()
@@ -26,14 +26,14 @@ def hello() -> None:
 
 if __name__ == "__main__":
     app()
-'''
+"""
 TTT = "import sys\nfrom ttt_cli.app import main\nsys.exit(main())\n"  # what an installer writes for `ttt`
 
 
-def run(command: list[str]) -> tuple[float, float]:
+def run(command: list[str], variables: dict[str, str]) -> tuple[float, float]:
     """Processor and wall seconds of one run."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=variables)
     if not hasattr(os, "wait4"):  # Windows counts no child's processor time
         assert process.wait() == 0
         return (time.perf_counter() - start,) * 2
@@ -54,10 +54,12 @@ def measure(rounds: int) -> None:
             "ttt --version": [sys.executable, str(ttt), "--version"],
             "ttt agents": [sys.executable, str(ttt), "agents"],
         }
+        variables = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        variables["PYTHONPYCACHEPREFIX"] = folder  # both start from byte code, as installed programs do
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
         for number in range(rounds + 1):
             for name, command in programs.items():
-                taken = run(command)
+                taken = run(command, variables)
                 if number:  # the first round only writes the byte code
                     times[name].append(taken)
     base: list[float] = []
