@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class Space:
     :ivar ended: bool[n].
     :ivar results: int8[n], +1 X has won, -1 O has won, 0 drawn or open.
     :ivar successors: int32[n, cells], the index after the mover takes that cell, -1 where it may not.
+    :ivar symmetric: whether the positions are classes up to symmetry (``Quotient.space``).
     """
 
     rules: Rules
@@ -48,14 +50,19 @@ class Space:
     ended: Bools
     results: Int8s
     successors: Int32s
+    symmetric: bool = False
 
     @classmethod
-    def of(cls, rules: Rules = STANDARD) -> "Space":
-        """The space of these rules (built once a process).
+    def of(cls, rules: Rules = STANDARD, symmetric: bool = False) -> "Space":
+        """The space of these rules, or of their classes up to symmetry (built once a process).
 
         :raises UsageError: if there are too many positions to hold in memory.
         """
-        return _build(rules)
+        return _build(rules).quotient.space if symmetric else _build(rules)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A space is copied and sent to other processes by its name, not by its arrays."""
+        return Space.of, (self.rules, self.symmetric)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -279,6 +286,7 @@ def _quotient(full: Space) -> Quotient:
         full.ended[representatives],
         full.results[representatives],
         np.where(chosen, members[after], -1).astype(np.int32),
+        symmetric=True,
     )
     return Quotient(
         space, full, members, representatives.astype(np.int32), moves, twins * space.legal.astype(np.int8)

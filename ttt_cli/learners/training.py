@@ -93,7 +93,7 @@ def here(learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[S
     """Train the shards in this process, one after the other."""
     if len(shards) == 1:
         return [(table, learner.train(table, shards[0]))]
-    parts = [deepcopy(table, {id(table.space): table.space}) for _ in shards]
+    parts = [deepcopy(table) for _ in shards]
     return [(part, learner.train(part, shard)) for part, shard in zip(parts, shards, strict=True)]
 
 

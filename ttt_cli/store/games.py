@@ -155,7 +155,7 @@ def teach(state: State, records: Iterable[GameRecord], *, sides: Mapping[str, st
 
     :param sides: by game id the sides to learn from, ``x``, ``o`` or both (the default).
     """
-    table = deepcopy(state.table, {id(state.space): state.space})
+    table = deepcopy(state.table)
     learnt, skipped = [], []
     for record in records:
         fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)

@@ -182,4 +182,4 @@ def learner_of(name: str, choice: str) -> Learner[Any]:
 
 def table_space(rules: Rules, symmetric: bool) -> Space:
     """The space a table is over."""
-    return Space.of(rules).quotient.space if symmetric else Space.of(rules)
+    return Space.of(rules, symmetric)

@@ -1,0 +1,80 @@
+"""Training the shards of a block in other processes, on this machine or a cluster.
+
+Both are a ``concurrent.futures.Executor``; the shards, not the workers, decide the result, so a worker that
+dies is replaced and its shard repeated.
+"""
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+from ttt_cli.errors import TttError
+from ttt_cli.learners.base import Block, Learner, Table
+from ttt_cli.learners.training import Shard
+
+ATTEMPTS = 5
+"""How often in a row workers may die without a single shard getting done."""
+
+
+def train_shard(learner: Learner[Any], table: Table, shard: Block) -> Shard:
+    """What a worker does."""
+    return table, learner.train(table, shard)
+
+
+class Workers:
+    """Trains shards by an executor that ``make`` makes, and makes anew when its processes die."""
+
+    def __init__(self, make: Callable[[], Executor]) -> None:
+        self._make = make
+        self._executor = make()
+
+    def __call__(self, learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[Shard]:
+        """The shards' tables and results, each trained from ``table``."""
+        done: dict[int, Shard] = {}
+        attempts = 0
+        while len(done) < len(shards):
+            before = len(done)
+            missing = [number for number in range(len(shards)) if number not in done]
+            try:
+                futures = {
+                    number: self._executor.submit(train_shard, learner, table, shards[number])
+                    for number in missing
+                }
+                for number, future in futures.items():
+                    done[number] = future.result()
+            except BrokenExecutor as error:
+                attempts = attempts + 1 if len(done) == before else 0
+                self.close()
+                if attempts == ATTEMPTS:
+                    raise TttError(
+                        f"the workers died {ATTEMPTS} times in a row",
+                        hint="is there enough memory? try --workers 1",
+                    ) from error
+                self._executor = self._make()
+        return [done[number] for number in range(len(shards))]
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def local_workers(count: int) -> Iterator[Workers]:
+    """``count`` processes on this machine."""
+
+    def make() -> Executor:
+        return ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+
+    workers = Workers(make)
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; only the main one decides what it means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
