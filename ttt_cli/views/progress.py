@@ -28,7 +28,9 @@ def progress(env: Environment, total: int | None, *, done: int = 0, title: str =
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:,} games" if total is None else "{task.completed:,}/{task.total:,} games"),
+        TextColumn(
+            "{task.completed:,} games" if total is None else "{task.completed:,}/{task.total:,} games"
+        ),
         TextColumn("{task.fields[speed]}"),
         *([] if total is None else [TimeRemainingColumn()]),
         TextColumn("{task.fields[status]}"),
