@@ -249,7 +249,8 @@ def _build(rules: Rules) -> Space:
         layers.append((codes, np.full(len(codes), plies, np.int8), ended, results, successors))
         first += len(codes)
         codes, mine, theirs = after, theirs[rows[origin]], mine[rows[origin]] | bits[moves[origin]]
-    return Space(rules, *(np.concatenate(parts) for parts in zip(*layers, strict=True)))
+    arrays: Any = (np.concatenate(parts) for parts in zip(*layers, strict=True))
+    return Space(rules, *arrays)
 
 
 def _quotient(full: Space) -> Quotient:
