@@ -173,7 +173,7 @@ def train(
         state = state.closed()
     late = None
     if finished and store is not None:
-        late = teach(state, waiting_games(store, name, state))
+        late = teach(state, waiting_games(store, name, state), name)
         state = late.state
     kept = library.save(state, job.path, keep_backup=backup) or kept
     return Outcome(state, record, (record.games or 0) - before, seconds, finished, kept, late)

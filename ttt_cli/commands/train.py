@@ -180,12 +180,12 @@ class Call:
         """The state after the games that wait for it, and those of a file of game records."""
         from ttt_cli.store.games import read_games, teach, waiting_games
 
-        lesson = teach(state, waiting_games(self.env.store, self.name, state))
+        lesson = teach(state, waiting_games(self.env.store, self.name, state), self.name)
         if lesson.learnt:
             self.env.say(f"learnt {len(lesson.learnt):,} games that were waiting in games.jsonl")
         if games_from is None:
             return lesson.state
-        lesson = teach(lesson.state, read_games(games_from))
+        lesson = teach(lesson.state, read_games(games_from), self.name)
         skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
         self.env.say(f"learnt {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
         return lesson.state

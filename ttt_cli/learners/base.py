@@ -133,6 +133,11 @@ class Learner(ABC, Generic[T]):
 
     choice: str
 
+    @property
+    def learns_both_sides(self) -> bool:
+        """Whether a game from play or from a record teaches the moves of both sides, whoever made them."""
+        return True
+
     @abstractmethod
     def empty(self, space: Space) -> T:
         """The table of a player that has seen nothing."""

@@ -5,7 +5,7 @@ a crash in between neither loses a game nor teaches it twice.
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,10 +150,20 @@ def learnt_games(state: State) -> set[str]:
     return {game for run in state.runs if run.kind == "play" for game in run.details.get("game_ids", ())}
 
 
-def teach(state: State, records: Iterable[GameRecord], *, sides: Mapping[str, str] | None = None) -> "Lesson":
-    """What becomes of a state when it learns these games; games of other rules are skipped.
+def own_sides(record: GameRecord, name: str) -> str:
+    """The sides that the agent called ``name`` had in a game, whatever its options; both if it was not in it."""
+    agents = {"x": record.x, "o": record.o}
+    own = [side for side, agent in agents.items() if agent == name or agent.startswith(f"{name}:")]
+    return "".join(own) or "xo"
 
-    :param sides: by game id the sides to learn from, ``x``, ``o`` or both (the default).
+
+def teach(
+    state: State, records: Iterable[GameRecord], name: str | None = None, *, going_on: Run | None = None
+) -> "Lesson":
+    """What becomes of a state when it learns these games; those it cannot learn from are skipped.
+
+    :param name: what the records call the state, for learners that learn from their own moves alone.
+    :param going_on: the record of an earlier lesson; if the state still has it just so, this one continues it.
     """
     table = deepcopy(state.table)
     learnt, skipped = [], []
@@ -166,21 +176,32 @@ def teach(state: State, records: Iterable[GameRecord], *, sides: Mapping[str, st
         if state.symmetric:
             moves = Space.of(state.rules).quotient.project_game(moves)
         game = Game.of(state.space, moves, resigned=record.resigned)
-        state.learner.learn(table, game, (sides or {}).get(record.id, "xo"))
+        own_only = name is not None and not state.learner.learns_both_sides
+        state.learner.learn(table, game, own_sides(record, name or "") if own_only else "xo")
         learnt.append(record)
     if not learnt:
         return Lesson(state, learnt, skipped)
     results = {result: sum(record.result == result for record in learnt) for result in ("x", "o", "draw")}
-    details = {"game_ids": [record.id for record in learnt]}
-    run = Run(secrets.token_hex(12), "play", len(learnt), results, details)
+    ids = [record.id for record in learnt]
+    if going_on is not None and going_on in state.runs:
+        before = going_on.results or {}
+        results = {result: number + before[result] for result, number in results.items()}
+        ids = [*going_on.details["game_ids"], *ids]
+        run = Run(going_on.id, "play", len(ids), results, {"game_ids": ids})
+    else:
+        run = Run(secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
     state.learner.attribute(table, run.id)
-    return Lesson(state.with_run(run, table), learnt, skipped)
+    return Lesson(state.with_run(run, table), learnt, skipped, run)
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What came of teaching recorded games to a state."""
+    """What came of teaching recorded games to a state.
+
+    :ivar run: the record of the games learnt, if there are any.
+    """
 
     state: State
     learnt: Sequence[GameRecord]
     skipped: Sequence[GameRecord]
+    run: Run | None = None
