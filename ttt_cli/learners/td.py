@@ -1,0 +1,257 @@
+"""``td``: TD(0) on position values, one table a side.
+
+A value for each position says what it is worth to a side: 1 where that side has won, 0 where it has lost, 0.5
+where nothing is known. Each side moves to where its own value is largest. When a game is over, its values are
+moved towards what came after them, going backwards through the game from the last position, whose target is
+the reward (Sutton and Barto, Reinforcement Learning, sections 1.5 and 6.1):
+
+    V[s] += alpha * (target - V[s])
+
+In the author's rule (``target=next``) the target of any other position is the value just updated, that of the
+position that came next. Two things are missing there. A draw is worth no more than a loss, so O has no reason
+to hold one; and one exploring blunder spoils the values of all positions before it.
+
+The default mends both. A draw is worth one half. And the target (``target=best``) is not what happened to
+come next but what the table expects to (an expected update: section 8.5), whichever move was played:
+
+    the side's own move:    gamma * max of V[next]
+    the opponent's move:    (1 - slips) * min of V[next] + slips * mean of V[next]
+
+The opponent finds the reply that is worst for this side, but now and then moves anywhere. Without ``slips``
+all moves that hold a draw are worth the same, and the player sets no traps; with too much it bets on mistakes
+that a strong opponent does not make, and can be beaten. ``gamma`` makes what is near count more. Around the
+defaults the fixed point of this rule is unbeatable, with room to spare, and wins as often against random play
+as is possible without ever risking a loss.
+
+Step sizes fall with the visits of the entry, exploration with the number of the game.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, best, first, uniform
+from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
+from ttt_cli.learners.base import Block, Entries, Learner, parameter
+from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
+from ttt_cli.learners.joining import join
+from ttt_cli.learners.kernel import Kernel
+from ttt_cli.learners.moves import Moves, packed
+
+SIDES = "xo"
+SETTLING = 10_000.0
+"""After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
+
+
+@dataclass(frozen=True, eq=False)
+class TdTable:
+    """What the two sides think of the ``n`` positions of ``space``.
+
+    :ivar values: float64[n, 2], what a position is worth to X and to O.
+    :ivar visits: int64[n, 2], how often that was updated.
+    """
+
+    space: Space
+    values: Floats
+    visits: Int64s
+
+
+@dataclass(frozen=True)
+class Td(Learner[TdTable]):
+    """TD(0) on position values; see the module."""
+
+    name: ClassVar[str] = "td"
+    title: ClassVar[str] = "TD(0) on position values, one table a side (Sutton and Barto, 1998)"
+    kernel_version: ClassVar[int] = 1
+    default_games: ClassVar[int] = 200_000
+    article: ClassVar[dict[str, Any]] = {
+        "choice": "article",
+        "alpha": 0.5,
+        "alpha_end": 0.5,
+        "epsilon": 0.1,
+        "epsilon_end": 0.1,
+        "draw": 0.0,
+        "gamma": 1.0,
+        "slips": 0.0,
+        "target": "next",
+    }
+    article_games: ClassVar[int] = 10_000
+
+    choice: str = parameter("default", "article: of equal moves the first", choices=("default", "article"))
+    alpha: float = parameter(1.0, "step size of an entry's first update", least=0, most=1)
+    alpha_end: float = parameter(0.2, "step size that it falls to with the visits", least=0, most=1)
+    epsilon: float = parameter(0.5, "exploration in the first game", least=0, most=1)
+    epsilon_end: float = parameter(0.1, "exploration that it falls to with the games", least=0, most=1)
+    draw: float = parameter(0.5, "reward of a draw; a win is 1, a loss 0", least=0, most=1)
+    gamma: float = parameter(0.85, "discount for each own move still to come", least=0, most=1)
+    slips: float = parameter(0.2, "how often the opponent is expected to move anywhere", least=0, most=1)
+    target: str = parameter(
+        "best", "learn from the best reply or from what came next", choices=("best", "next")
+    )
+
+    def empty(self, space: Space) -> TdTable:
+        drawn = 0.0 if self.choice == "article" else 0.5
+        unknown = np.where(space.ended, drawn, 0.5)
+        sides = [np.where(space.results == 0, unknown, space.results == side) for side in (1, -1)]
+        return TdTable(space, np.stack(sides, axis=1), np.zeros((len(space), 2), np.int64))
+
+    def train(self, table: TdTable, block: Block) -> Int64s:
+        sides = 3 if block.opponent is None else 0
+
+        def play(moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
+            self._play(table, moves, uniforms, number, *rest, sides)
+
+        return block.play(table.space, play)
+
+    def learn(self, table: TdTable, game: Game, sides: str = "xo") -> None:
+        given = np.full((1, table.space.cells), -1, np.int8)
+        given[0, : len(game.moves)] = game.moves
+        none = np.zeros((0, table.space.cells))
+        taught = sum(1 + SIDES.index(side) for side in sides)
+        self._play(table, given, none, 0, none, none, np.zeros(3, np.int64), taught)
+
+    def _play(self, table: TdTable, *arguments: Any) -> None:
+        steps = (float(self.alpha), float(self.alpha_end), float(self.epsilon), float(self.epsilon_end))
+        worth = (float(self.draw), float(self.gamma), float(self.slips))
+        space, rule = table.space, (self.choice == "article", self.target == "best")
+        play(table.values, table.visits, space.results, packed(space), rule, steps, worth, *arguments)
+
+    def policy(self, table: TdTable) -> Policy:
+        space = table.space
+        after, side = space.successors, (space.plies % 2).astype(np.intp)[:, None]
+        values = np.where(space.legal, table.values[after, side], np.nan)
+        chosen = best(values, space.legal)
+        known = np.any((table.visits[after, side] > 0) & space.legal, axis=1)
+        return Policy(space, uniform(first(chosen) if self.choice == "article" else chosen), values, known)
+
+    def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
+        values, visits = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
+        return TdTable(base.space, values, visits)
+
+    def to_entries(self, table: TdTable) -> Entries:
+        """For each position by side what it is worth and its visits: ``{"x": [value, visits], "o": …}``; a
+        side is missing where it has no visits."""
+        entries: Entries = {}
+        texts, values, visits = table.space.texts, table.values + 0.0, table.visits
+        for index, side in np.argwhere(visits > 0).tolist():
+            pair = [float(values[index, side]), int(visits[index, side])]
+            entries.setdefault(texts[index], {})[SIDES[side]] = pair
+        return entries
+
+    def from_entries(self, space: Space, entries: Entries) -> TdTable:
+        table = self.empty(space)
+        for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
+            if not isinstance(found, dict) or not found or not found.keys() <= set(SIDES):
+                raise unfit(text, 'expected {"x": [value, visits], "o": [value, visits]}, or one of them')
+            for name, pair in found.items():
+                if not (isinstance(pair, list) and len(pair) == 2 and is_number(pair[0])):
+                    raise unfit(text, f'"{name}": expected [value, visits]')
+                if not is_count(pair[1]) or pair[1] == 0:
+                    raise unfit(text, f'"{name}": expected visits from 1, found {pair[1]!r}')
+                table.values[index, SIDES.index(name)], table.visits[index, SIDES.index(name)] = pair
+        return table
+
+
+@Kernel
+def play(
+    values: Floats,
+    visits: Int64s,
+    ends: Int8s,
+    options: Moves,
+    rule: tuple[bool, bool],
+    steps: tuple[float, float, float, float],
+    worth: tuple[float, float, float],
+    moves: Int8s,
+    uniforms: Floats,
+    number: int,
+    opponent: Floats,
+    behaviour: Floats,
+    results: Int64s,
+    sides: int,
+) -> None:
+    """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
+
+    ``sides``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game.
+    """
+    (number_of, cells_of, after), (ties_first, expecting) = options, rule
+    (alpha, alpha_end, epsilon, epsilon_end), (draw, gamma, slips) = steps, worth
+    path = np.zeros(moves.shape[1] + 1, np.int64)
+    for game in range(moves.shape[0]):
+        taught = sides if sides else 1 + (number + game) % 2
+        exploring = epsilon_end + (epsilon - epsilon_end) * (SETTLING / (SETTLING + number + game))
+        index, ply = 0, 0
+        while number_of[index] > 0:
+            free, side, option = number_of[index], ply % 2, -1
+            if uniforms.shape[0] == 0 or behaviour.shape[0] > 0 or taught == 2 - side:
+                cell = -1  # a move that is given, or of a side whose behaviour is fixed
+                if uniforms.shape[0] == 0:
+                    cell = moves[game, ply]
+                else:
+                    fixed = opponent if taught == 2 - side else behaviour
+                    for place in range(moves.shape[1]):
+                        if fixed[index, place] > uniforms[game, ply]:
+                            cell = place
+                            break
+                for place in range(free):
+                    if cells_of[index, place] == cell:
+                        option = place
+                if option < 0:
+                    break  # resigned
+            elif uniforms[game, ply] < exploring:
+                option = int(uniforms[game, ply] / exploring * free)
+            else:
+                option, equals = 0, 1
+                for place in range(1, free):
+                    value, top = values[after[index, place], side], values[after[index, option], side]
+                    if value > top:
+                        option, equals = place, 1
+                    elif value == top:
+                        equals += 1
+                if equals > 1 and not ties_first:
+                    top = values[after[index, option], side]
+                    chosen = int((uniforms[game, ply] - exploring) / (1.0 - exploring) * equals)
+                    while chosen > 0:
+                        option += 1
+                        if values[after[index, option], side] == top:
+                            chosen -= 1
+            moves[game, ply] = cells_of[index, option]
+            index = after[index, option]
+            ply += 1
+            path[ply] = index
+        if number_of[index] > 0:
+            results[2 * (ply % 2)] += 1
+            continue
+        result = ends[index]
+        results[result + 1] += 1
+        mine, theirs = 0.0, 0.0  # targets, then values, of the side to move and of the other
+        for at in range(ply, 0, -1):
+            index, side = path[at], at % 2
+            mine, theirs = theirs, mine
+            if at == ply:
+                mine = draw if result == 0 else 1.0 if (result > 0) == (side == 0) else 0.0
+                theirs = draw if result == 0 else 1.0 - mine
+            else:
+                if expecting:
+                    mine, least = values[after[index, 0], side], values[after[index, 0], 1 - side]
+                    total = least
+                    for place in range(1, number_of[index]):
+                        value = values[after[index, place], side]
+                        mine = value if value > mine else mine
+                        value = values[after[index, place], 1 - side]
+                        least = value if value < least else least
+                        total += value
+                    theirs = (1.0 - slips) * least + slips * (total / number_of[index])
+                mine *= gamma
+            if taught != 2 - side:
+                step = alpha_end + (alpha - alpha_end) / (1.0 + visits[index, side])
+                mine = values[index, side] + step * (mine - values[index, side])
+                values[index, side] = mine
+                visits[index, side] += 1
+            if taught != 1 + side:
+                step = alpha_end + (alpha - alpha_end) / (1.0 + visits[index, 1 - side])
+                theirs = values[index, 1 - side] + step * (theirs - values[index, 1 - side])
+                values[index, 1 - side] = theirs
+                visits[index, 1 - side] += 1
