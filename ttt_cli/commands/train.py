@@ -3,7 +3,8 @@
 import inspect
 import secrets
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,6 +21,7 @@ from ttt_cli.errors import ExitCode, UnfitError, UsageError
 if TYPE_CHECKING:
     from ttt_cli.arena.trainer import Fixed, Job, Outcome
     from ttt_cli.engine.rules import Rules
+    from ttt_cli.learners.training import Executor
     from ttt_cli.store.state import Run, State
 
 METHODS = {
@@ -88,6 +90,12 @@ def train_learner(
     checkpoint: Annotated[
         float, typer.Option(min=0.0, metavar="SECONDS", help="Save that often while training.")
     ] = 60.0,
+    workers: Annotated[
+        int, typer.Option(min=1, max=1024, metavar="N", help="Processes that share the games of a long run.")
+    ] = 1,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="The scheduler of a Dask cluster to train on.")
+    ] = None,
 ) -> int:
     """Train a player and save what it has learned; training again goes on from there."""
     from ttt_cli.engine.rules import STANDARD
@@ -99,6 +107,11 @@ def train_learner(
         own = {"--games": games, "--seed": seed, "--opponent": opponent, "--symmetry": symmetry, **given}
         for option in (name for name, value in own.items() if value):
             raise UsageError(f"{option} does not go with --resume, which takes it from the file")
+    if preset and (workers > 1 or cluster):
+        raise UsageError(
+            f"{'--cluster' if cluster else '--workers'} does not go with --preset {preset}",
+            hint="joining what several workers learnt would change the author's machine",
+        )
     name = default_name(learner, given_rules(env) or STANDARD, article=preset is not None)
     path = out or path_in(env.store, name, learner)
     call = Call(env, learner, given, preset, path, name if out is None else str(path))
@@ -112,7 +125,8 @@ def train_learner(
             if games_from and games is None:
                 return call.saved(start)
             job = call.job(start, games, opponent, seed)
-        return call.carry_out(job, until, checkpoint)
+        with call.executor(job, workers, cluster) as executor:
+            return call.carry_out(job, executor, until, checkpoint)
 
 
 def _exclude(options: dict[str, Any]) -> None:
@@ -242,7 +256,24 @@ class Call:
             raise UsageError("the opponent is the state being trained", hint="copy its file first")
         return Fixed(agent, found.policy, found.digest)
 
-    def carry_out(self, job: "Job", until: str | None, checkpoint: float) -> int:
+    @contextmanager
+    def executor(self, job: "Job", workers: int, cluster: str | None) -> "Iterator[Executor]":
+        """Who trains the shards: this process, several, or a cluster."""
+        from ttt_cli.learners.training import SHARDED_FROM, here
+        from ttt_cli.learners.workers import cluster_workers, local_workers
+
+        if cluster is not None:
+            with cluster_workers(cluster) as executor:
+                yield executor
+        elif workers > 1 and job.plan.shards_a_block > 1:
+            with local_workers(workers) as executor:
+                yield executor
+        else:
+            if workers > 1:
+                self.env.say(f"below {SHARDED_FROM:,} games a run is not split: one worker does it")
+            yield here
+
+    def carry_out(self, job: "Job", executor: "Executor", until: str | None, checkpoint: float) -> int:
         """Run, save, and tell what came of it."""
         from ttt_cli.arena import trainer
         from ttt_cli.views.progress import progress
@@ -265,6 +296,7 @@ class Call:
                 tick=after_block,
                 saved=lambda games: env.say(f"saved {games:,} games"),
                 stopping=stopping,
+                executor=executor,
                 store=env.store,
                 name=self.name,
             )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
 
-from ttt_cli.errors import TttError
+from ttt_cli.errors import TttError, UsageError
 from ttt_cli.learners.base import Block, Learner, Table
 from ttt_cli.learners.training import Shard
 
@@ -73,6 +73,32 @@ def local_workers(count: int) -> Iterator[Workers]:
         yield workers
     finally:
         workers.close()
+
+
+@contextmanager
+def cluster_workers(address: str) -> Iterator[Workers]:
+    """The workers of the Dask cluster whose scheduler listens at ``address``.
+
+    :raises UsageError: without the extra ``cluster``.
+    :raises TttError: if nobody answers there.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError(
+            "a cluster needs Dask", where="--cluster", hint="pip install 'ttt-cli[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise TttError(f"no scheduler answers: {reason[0]}", where=f"--cluster {address}") from None
+    with client:
+        workers = Workers(lambda: client.get_executor(pure=False, retries=ATTEMPTS))
+        try:
+            yield workers
+        finally:
+            workers.close()
 
 
 def _ignore_interrupts() -> None:
