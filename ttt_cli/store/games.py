@@ -151,7 +151,7 @@ def learnt_games(state: State) -> set[str]:
 
 
 def own_sides(record: GameRecord, name: str) -> str:
-    """The sides that the agent called ``name`` had in a game, whatever its options; both if it was not in it."""
+    """The sides that the agent called ``name`` had in a game, with whatever options; both if none."""
     agents = {"x": record.x, "o": record.o}
     own = [side for side, agent in agents.items() if agent == name or agent.startswith(f"{name}:")]
     return "".join(own) or "xo"
@@ -163,7 +163,7 @@ def teach(
     """What becomes of a state when it learns these games; those it cannot learn from are skipped.
 
     :param name: what the records call the state, for learners that learn from their own moves alone.
-    :param going_on: the record of an earlier lesson; if the state still has it just so, this one continues it.
+    :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
     """
     table = deepcopy(state.table)
     learnt, skipped = [], []
