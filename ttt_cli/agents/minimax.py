@@ -52,8 +52,7 @@ def policy(
 
 def _best(moves: Int8s) -> Bools:
     """bool[n, cells]: the moves of the largest score."""
-    highest: Int8s = moves.max(axis=1, keepdims=True)
-    return np.logical_and(moves != ILLEGAL, moves == highest)
+    return np.logical_and(moves != ILLEGAL, moves == moves.max(axis=1, keepdims=True))
 
 
 def _traps(space: Space, sound: Bools) -> Bools:

@@ -1,0 +1,128 @@
+"""How agents are named."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ttt_cli.agents import minimax, uniform
+from ttt_cli.agents.grammar import BUILT_IN, resolve, resolve_all
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import TttError, UnfitError, UsageError
+from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord, teach
+from ttt_cli.store.state import State, learner_of
+
+GAME = (4, 0, 2, 6, 3, 5, 7, 1, 8)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with td and td.3x4-3, in a working directory with a file called td."""
+    monkeypatch.chdir(tmp_path)
+    store = tmp_path / "store"
+    state = State.empty(learner_of("td", "default"), STANDARD)
+    taught = teach(state, [GameRecord(GAME, "draw", "td", "td")]).state
+    library.save(taught, store / "td.json")
+    library.save(State.empty(learner_of("td", "default"), Rules(3, 4)), store / "td.3x4-3.json")
+    library.save(state, tmp_path / "td")
+    library.save(taught, tmp_path / "odd:name=1.json")
+    return store
+
+
+def policy_of(text: str, store: Path, rules: Rules | None = None) -> Policy:
+    policy = resolve(text, store, rules).policy
+    assert policy is not None
+    return policy
+
+
+def test_built_in_players(store: Path) -> None:
+    space = Space.of()
+    expected = minimax.policy(space, ties="first", speed=False, depth=3)
+    found = policy_of("minimax:depth=3,ties=first,speed=false", store)
+    assert np.array_equal(found.probabilities, expected.probabilities)
+    assert resolve("human", store).policy is None
+    agent = resolve("random", store, Rules(2, 2, 2))
+    assert (agent.name, agent.source, agent.games) == ("random", None, None)
+    assert agent.policy is not None and agent.policy.space.rules == Rules(2, 2, 2)
+
+
+def test_states_by_name_and_by_path(store: Path) -> None:
+    named, path = resolve("td", store), resolve("./td", store)
+    assert (named.source, named.games) == (store / "td.json", 1)
+    assert (path.source, path.games) == (Path("td"), 0)
+    assert named.digest and named.digest != path.digest
+    assert resolve("td", store, Rules(3, 4)).source == store / "td.3x4-3.json"
+    assert resolve("td.3x4-3", store).rules == Rules(3, 4)
+    assert resolve("odd:name=1.json", store).games == 1
+    assert resolve("odd:name=1.json:epsilon=0.5", store).games == 1
+
+
+def test_options_of_states(store: Path) -> None:
+    plain, space = policy_of("td", store), Space.of()
+    half = policy_of("td:epsilon=0.5", store).probabilities
+    assert np.allclose(half, (plain.probabilities + uniform.policy(space).probabilities) / 2)
+    article = policy_of("td:choice=article", store)
+    assert not np.array_equal(article.probabilities, plain.probabilities)
+    as_x = policy_of("td:side=x", store)
+    assert plain.known is not None and as_x.known is not None
+    assert np.array_equal(as_x.probabilities[space.x_moves], plain.probabilities[space.x_moves])
+    assert np.array_equal(
+        as_x.probabilities[space.o_moves], uniform.policy(space).probabilities[space.o_moves]
+    )
+    assert np.array_equal(as_x.known, plain.known & space.x_moves)
+
+
+def test_agents_that_meet_play_the_same_game(store: Path) -> None:
+    rules = [agent.rules for agent in resolve_all(["random", "td.3x4-3", "minimax"], store)]
+    assert rules == [Rules(3, 4)] * 3
+    with pytest.raises(UnfitError, match="plays 3x4, 3 in a row, not 3x3, 3 in a row"):
+        resolve_all(["./td", "td.3x4-3"], store)
+    with pytest.raises(UnfitError, match="plays 3x3"):
+        resolve("./td", store, Rules(3, 4))
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("minmax", UsageError, "did you mean 'minimax'"),
+        ("tdd", UsageError, "did you mean 'td'"),
+        ("xyzzy", UsageError, "there are random, heuristic, minimax, human"),
+        ("q", UsageError, "ttt train q makes it"),
+        ("q.article", UsageError, "ttt train q --preset article makes it"),
+        ("./nothing", UnfitError, "no such file"),
+        ("tdx.json", UnfitError, "no such file"),
+        ("minimax:dept=2", UsageError, "did you mean 'depth'"),
+        ("minimax:depth=0", UsageError, "depth is N (from 1), not '0'"),
+        ("minimax:depth=two", UsageError, "depth is N (from 1), not 'two'"),
+        ("minimax:depth", UsageError, "depth is N (from 1), and needs a value"),
+        ("minimax:ties=frist", UsageError, "did you mean 'first'"),
+        ("minimax:speed=maybe", UsageError, "speed is true|false"),
+        ("minimax:depth=2,depth=3", UsageError, "given twice"),
+        ("minimax:", UsageError, "minimax takes ties="),
+        ("random:epsilon=1", UsageError, "random takes no options"),
+        ("human:ties=first", UsageError, "human takes no options"),
+        ("td:epsilon=1.5", UsageError, "from 0 to 1"),
+        ("td:epsilon=nan", UsageError, "from 0 to 1"),
+        ("td:side=z", UsageError, "side is x|o"),
+        ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
+        ("td:depth=2", UsageError, "a state takes epsilon="),
+        ("nobody:depth=2", UsageError, "no agent is called 'nobody'"),
+        ("", UsageError, "no agent is called ''"),
+    ],
+)
+def test_what_cannot_be_meant(store: Path, text: str, error: type[TttError], says: str) -> None:
+    with pytest.raises(error) as found:
+        resolve(text, store)
+    assert says in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_names_win_over_paths(store: Path, name: str) -> None:
+    Path(name).write_text("not a state", encoding="utf-8")
+    assert resolve(name, store).source is None
+    with pytest.raises(UnfitError):
+        resolve(f"./{name}", store)

@@ -1,0 +1,260 @@
+"""The AGENT argument: how a player is named on the command line.
+
+``NAME`` or ``NAME:option=value,option=value``. A name is a built-in player, a state in the store, or a path
+to a file that can be read; names win over paths, so a file called q in the working directory is ``./q``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import uniform as uniformly
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import TttError, UnfitError, UsageError, did_you_mean
+from ttt_cli.learners import LEARNERS
+
+if TYPE_CHECKING:
+    from ttt_cli.store.library import Loaded
+    from ttt_cli.store.state import State
+
+Make = Callable[[Space], Policy]
+
+
+@dataclass(frozen=True, eq=False)
+class Agent:
+    """Something that chooses moves: a policy, or a person.
+
+    :ivar name: as the user wrote it.
+    :ivar rules: the game it plays.
+    :ivar make: how its policy on a space is made; None for a person.
+    :ivar source: the file it comes from.
+    :ivar games: how many games it has learnt from, where that is known.
+    :ivar digest: of its content, where it is a native state.
+    :ivar loaded: the state in its file, if it plays by one.
+    :ivar options: what stands behind the colon, as read.
+    """
+
+    name: str
+    rules: Rules = STANDARD
+    make: Make | None = None
+    source: Path | None = None
+    games: int | None = None
+    digest: str | None = None
+    loaded: "Loaded | None" = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def policy(self) -> Policy | None:
+        """What it plays; None for a person."""
+        return None if self.make is None else self.make(Space.of(self.rules))
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: the values it accepts, in words, and how they are read (ValueError for any other)."""
+
+    accepts: str
+    read: Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A player that needs no file."""
+
+    about: str
+    make: Callable[..., Policy] | None
+    options: Mapping[str, Option]
+
+
+def one_of(*values: str) -> Option:
+    """An option with these values."""
+    return Option("|".join(values), lambda text: values[values.index(text)])
+
+
+FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
+
+
+def _whole(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _probability(text: str) -> float:
+    number = float(text)
+    if not (isfinite(number) and 0 <= number <= 1):
+        raise ValueError
+    return number
+
+
+BUILT_IN: dict[str, BuiltIn] = {
+    "random": BuiltIn("any free cell, all equally likely", uniform.policy, {}),
+    "heuristic": BuiltIn(
+        "wins if it can, else blocks, else plays anywhere",
+        heuristic.policy,
+        {"centre": FLAG, "ties": one_of("random", "first")},
+    ),
+    "minimax": BuiltIn(
+        "perfect play",
+        minimax.policy,
+        {
+            "ties": one_of("random", "first", "last", "trap"),
+            "speed": FLAG,
+            "depth": Option("N (from 1)", _whole),
+            "opening": one_of("search", "random"),
+        },
+    ),
+    "human": BuiltIn("a person", None, {}),
+}
+"""The players that need no file. ``make`` is called with a space and the options."""
+
+STATE_OPTIONS = {
+    "epsilon": Option("PROBABILITY (from 0 to 1)", _probability),
+    "choice": Option("RULE (default, article, …)", str),
+    "side": one_of("x", "o"),
+}
+"""The options of every state: explore so often; another choice rule; forget what it knows of the other side's
+moves, which a table made for one side knows by chance only."""
+
+
+def resolve(text: str, store: Path, rules: Rules | None = None) -> Agent:
+    """The agent that ``text`` names.
+
+    :param rules: the game to play; None: the state's own, or the usual one.
+    :raises UsageError: for an unknown name, option or value, with what is accepted.
+    :raises UnfitError: if a file cannot be read, or is a state for another game.
+    """
+    return resolve_all([text], store, rules)[0]
+
+
+def resolve_all(
+    texts: Sequence[str], store: Path, rules: Rules | None = None, *, fresh: bool = False
+) -> list[Agent]:
+    """Several agents that are to play the same game: where ``rules`` are not given, the first state's own.
+
+    :param fresh: a learner's name for which there is no file yet means the learner that has seen nothing.
+    """
+    found = [_find(text, store, rules, fresh) for text in texts]
+    game = rules or next((own for _, own in found if own is not None), STANDARD)
+    for agent, own in found:
+        if own is not None and own != game:
+            raise UnfitError(
+                f"plays {own.describe()}, not {game.describe()}",
+                where=agent.name,
+                hint="--board and --line say which game is meant"
+                if rules
+                else "agents meet on one board only",
+            )
+    return [replace(agent, rules=game) for agent, _ in found]
+
+
+def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Agent, Rules | None]:
+    """The agent, and the only game it can play if there is one."""
+    name, options = _split(text, store, rules)
+    if name in BUILT_IN:
+        player = BUILT_IN[name]
+        values = _read(text, name, options, player.options)
+        make = player.make
+        return Agent(text, make=None if make is None else partial(make, **values)), None
+    from ttt_cli.store import library  # the built-in players do without it
+
+    path = library.find(store, name, rules) if name else None
+    loaded = library.load(path) if path else library.untrained(store, name, rules) if fresh else None
+    if loaded is None:
+        raise _unknown(name, store)
+    values = _read(text, "a state", options, STATE_OPTIONS)
+    try:
+        loaded.state.choosing(values.get("choice", loaded.state.learner.choice))
+    except TttError as error:
+        raise UsageError(error.message, where=text, hint=error.hint) from None
+    make = partial(play_by, loaded.state, **values)
+    games, digest = loaded.state.games, loaded.digest or None
+    return Agent(text, STANDARD, make, loaded.path, games, digest, loaded, values), loaded.state.rules
+
+
+def _split(text: str, store: Path, rules: Rules | None) -> tuple[str, str | None]:
+    """The name and, after a colon, the options. The name of a file may hold colons itself."""
+    head, colon, tail = text.rpartition(":")
+    if colon and head not in BUILT_IN:
+        from ttt_cli.store import library
+
+        if library.find(store, text, rules) is not None:
+            return text, None
+    return (head, tail) if colon else (text, None)
+
+
+def play_by(
+    state: "State", space: Space, *, choice: str | None = None, side: str | None = None, epsilon: float = 0.0
+) -> Policy:
+    """What a state plays under the options of a state."""
+    policy = (state.choosing(choice) if choice else state).policy
+    if side is not None:
+        own = space.x_moves if side == "x" else space.o_moves
+        policy = Policy(
+            space,
+            np.where(own[:, None], policy.probabilities, uniformly(space.legal)),
+            None if policy.values is None else np.where(own[:, None], policy.values, np.nan),
+            None if policy.known is None else policy.known & own,
+        )
+    return policy.explore(epsilon) if epsilon else policy
+
+
+def _read(text: str, name: str, options: str | None, accepted: Mapping[str, Option]) -> dict[str, Any]:
+    """The values of the options.
+
+    :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
+    """
+    values: dict[str, Any] = {}
+    listed = ", ".join(f"{key}={option.accepts}" for key, option in accepted.items())
+    takes = f"{name} takes {listed}" if accepted else f"{name} takes no options"
+    for part in [] if options is None else options.split(","):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if key not in accepted:
+            near = did_you_mean(key, accepted)
+            raise UsageError(
+                f"{name} has no option {key!r}", where=text, hint=f"{near} {takes}" if near else takes
+            )
+        if key in values:
+            raise UsageError(f"the option {key!r} is given twice", where=text)
+        try:
+            if not equals:
+                raise ValueError
+            values[key] = accepted[key].read(value)
+        except ValueError:
+            near = did_you_mean(value, accepted[key].accepts.split("|"))
+            hint = f"{near} {takes}" if near else takes
+            wrong = f"not {value!r}" if equals else "and needs a value"
+            message = f"{key} is {accepted[key].accepts}, {wrong}"
+            raise UsageError(message, where=text, hint=hint) from None
+    return values
+
+
+def _unknown(name: str, store: Path) -> TttError:
+    """The error for a name that means nothing."""
+    path = Path(name)
+    if path.name != name or path.suffix in (".json", ".csv", ".npz"):
+        known: Iterable[str] = ()
+        if path.parent.is_dir():
+            known = (str(path.parent / other.name) for other in path.parent.iterdir())
+        return UnfitError("there is no such file", where=name, hint=did_you_mean(name, known))
+    base = name.partition(".")[0]
+    if base in LEARNERS:
+        article = " --preset article" if name.startswith(f"{base}.article") else ""
+        return UsageError(
+            f"there is no state {name!r} in {store}", hint=f"ttt train {base}{article} makes it"
+        )
+    stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
+    near = did_you_mean(name, [*BUILT_IN, *stored])
+    built_in = ", ".join(BUILT_IN)
+    return UsageError(
+        f"no agent is called {name!r}", hint=near or f"there are {built_in}, the states in {store}, and paths"
+    )
