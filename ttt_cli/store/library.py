@@ -10,10 +10,11 @@ from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import TttError, did_you_mean
+from ttt_cli.learners import LEARNERS
 from ttt_cli.store import native
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.reading import LIMIT, read_bytes
-from ttt_cli.store.state import State
+from ttt_cli.store.state import State, learner_of
 
 SUFFIXES = {"book": ".csv"}
 """How the file of a learner's state ends, where it is not ``.json``."""
@@ -55,6 +56,26 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     return Path(name) if Path(name).exists() else None
 
 
+def called(store: Path, path: Path) -> str:
+    """What game records call the state in a file: its name if it is in the store, else its path."""
+    if path.suffix in (".json", ".csv") and path.parent.resolve() == store.resolve():
+        return path.stem
+    return str(path) if path.name != str(path) else f"./{path}"
+
+
+def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:
+    """The state that has seen nothing, if ``name`` is the one under which training would save (``q``,
+    ``q.article``), and the file that is not there yet."""
+    rules = rules or STANDARD
+    for learner in LEARNERS:
+        for article in (False, True):
+            full = default_name(learner, rules, article=article)
+            if name in (full, default_name(learner, article=article)):
+                made = learner_of(learner, "article" if article else "default")
+                return Loaded(State.empty(made, rules), path_in(store, full, learner), native.FORMAT, "")
+    return None
+
+
 def near(store: Path, name: str) -> str:
     """A remedy for the name of a state that does not exist."""
     names = [path.stem for path in store.glob("*.*") if path.suffix in (".json", ".csv")]
@@ -76,12 +97,16 @@ def load(path: Path, *, limit: int = LIMIT) -> Loaded:
     :raises UnfitError: if it cannot be read, is damaged, or no format fits.
     """
     data = read_bytes(path, limit)
-    where = str(path)
     if native.is_native(data):
-        return Loaded(native.from_bytes(data, where), path, native.FORMAT, native.digest(data))
+        return Loaded(parse(data, str(path)), path, native.FORMAT, native.digest(data))
     from ttt_cli.store.formats import read_foreign
 
     return read_foreign(data, path)
+
+
+def parse(data: bytes, where: str) -> State:
+    """The state of a native file's content; ``where`` names the file in errors."""
+    return native.from_bytes(data, where)
 
 
 def content(state: State) -> bytes:

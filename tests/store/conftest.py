@@ -1,0 +1,55 @@
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.arena.trainer import fresh_job, train
+from ttt_cli.engine.rules import Rules
+from ttt_cli.store import library
+from ttt_cli.store.library import Loaded
+from ttt_cli.store.state import State, learner_of
+
+Trained = Callable[..., State]
+
+
+@cache
+def _trained(learner: str, games: int, seed: int, choice: str, rules: Rules, symmetric: bool) -> State:
+    start = State.empty(learner_of(learner, choice), rules, symmetric=symmetric)
+    return continued(start, games, seed)
+
+
+def continued(start: State, games: int, seed: int, planned: int | None = None) -> State:
+    """``start`` after a self-play run, saved nowhere."""
+    path = Path("/dev/null")
+    job = fresh_job(path, start, games=planned or games, seed=seed)
+    return train(
+        job,
+        checkpoint=1e9,
+        tick=lambda state, record, done: False,
+        saved=lambda done: None,
+        stopping=lambda: planned is not None,
+    ).state
+
+
+@pytest.fixture
+def trained() -> Trained:
+    """``trained(learner, games, seed)``: the state of a short self-play run."""
+
+    def make(learner: str = "q", games: int = 300, seed: int = 1, **options) -> State:
+        choice, rules = options.get("choice", "default"), options.get("rules", Rules())
+        state = _trained(learner, games, seed, choice, rules, options.get("symmetric", False))
+        return library.parse(library.content(state), f"{learner}.{seed}")  # a value of its own
+
+    return make
+
+
+@pytest.fixture
+def loaded() -> Callable[[State, str], Loaded]:
+    """A state as if read from a file of that name."""
+
+    def make(state: State, name: str = "a.json") -> Loaded:
+        content = library.content(state)
+        return Loaded(state, Path(name), "ttt-state", library.native.digest(content))
+
+    return make

@@ -1,0 +1,134 @@
+"""The native state file: the same bytes for the same experience, and any damage noticed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.learners import LEARNERS
+from ttt_cli.store import library, native
+from ttt_cli.store.state import State, learner_of
+
+KINDS = [name for name in LEARNERS if name != "book"]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
+def test_a_state_comes_back_as_it_was(trained: Callable[..., State], learner: str, rules: Rules):
+    state = trained(learner, rules=rules, symmetric=learner == "menace")
+    content = library.content(state)
+    again = library.parse(content, "file")
+    assert library.content(again) == content
+    assert again.runs == state.runs and again.rules == rules and again.games == 300
+    assert again.policy.probabilities.tobytes() == state.policy.probabilities.tobytes()
+
+
+def test_the_same_call_writes_the_same_bytes(trained: Callable[..., State]):
+    first = library.content(trained("q", seed=5))
+    start = State.empty(learner_of("q", "default"), Rules())
+    from tests.store.conftest import continued
+
+    assert library.content(continued(start, 300, 5)) == first
+    assert library.content(continued(start, 300, 6)) != first
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_line_ends_of_another_system_are_no_damage(trained: Callable[..., State], learner: str):
+    content = library.content(trained(learner, symmetric=learner == "menace"))
+    assert library.content(library.parse(content.replace(b"\n", b"\r\n"), "file")) == content
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_kind_of_damage_is_noticed(trained: Callable[..., State], learner: str):
+    content = library.content(trained(learner, symmetric=learner == "menace"))
+    middle = len(content) // 2
+    for damaged in (
+        content[:middle],
+        content[:-3],
+        content + content,
+        content.replace(b"3", b"4", 1),
+        content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        content.replace(b"X", b"O", 40),
+    ):
+        with pytest.raises(UnfitError):
+            library.parse(damaged, "file")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_no_flipped_bit_goes_unnoticed(data: st.DataObject):
+    content = _SMALL
+    place = data.draw(st.integers(0, len(content) - 1))
+    flipped = bytearray(content)
+    flipped[place] ^= 1 << data.draw(st.integers(0, 7))
+    with pytest.raises(TttError):
+        library.parse(bytes(flipped), "file")
+
+
+_SMALL = library.content(State.empty(learner_of("q", "default"), Rules()))
+
+
+def edited(content: bytes, **changes: object) -> bytes:
+    """A native file with other fields and a digest that fits."""
+    fields = {**orjson.loads(content), **changes}
+    lines = [
+        orjson.dumps(key) + b":" + orjson.dumps(value) for key, value in {**fields, "digest": ""}.items()
+    ]
+    return native.seal(b"{" + b",\n".join(lines) + b"}\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"version": 2}, "newer than this program"),
+        ({"version": "1"}, "expected 1"),
+        ({"learner": "chess"}, "expected one of"),
+        ({"learner": ["q"]}, "expected one of"),
+        ({"rules": {"rows": 3, "cols": 3}}, "rows, cols and line"),
+        ({"rules": {"rows": 3, "cols": 3, "line": 9}}, "does not fit a board"),
+        ({"rules": {"rows": 30, "cols": 30, "line": 3}}, "too large"),
+        ({"choice": "wild"}, "choice"),
+        ({"choice": 3}, "choice"),
+        ({"symmetry": 1}, "true or false"),
+        ({"games": 5}, "add up to 0"),
+        ({"runs": {}}, "list of run records"),
+        ({"runs": [{"id": "a"}]}, "missing"),
+        ({"runs": [{"id": "a", "kind": "dream", "games": 0, "results": None}]}, "expected one of train"),
+        (
+            {"runs": [{"id": "a", "kind": "play", "games": -1, "results": None, "game_ids": []}]},
+            "whole number",
+        ),
+        ({"runs": [{"id": "a", "kind": "play", "games": 0, "results": None}]}, "game_ids"),
+        ({"entries": []}, "object of positions"),
+        ({"entries": {"X": {}}}, "9 cells"),
+        ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
+        ({"entries": {".........": {"10": [0.5, 1]}}}, "10"),
+        ({"entries": {".........": {"1": [1e999, 1]}}}, ""),
+        ({"entries": {"X........": {"1": [0.5, 1]}}}, "1"),
+        ({"entries": {".........": {"1": [0.5, -1]}}}, ""),
+        ({"surprise": 1}, "unknown key"),
+    ],
+)
+def test_what_no_state_can_hold_is_refused_by_name(changes: dict[str, object], why: str):
+    with pytest.raises(UnfitError, match=why):
+        library.parse(edited(_SMALL, **changes), "q.json")
+
+
+def test_missing_keys_are_named():
+    fields = orjson.loads(_SMALL)
+    for key in fields:
+        if key in ("format", "entries"):
+            continue
+        rest = orjson.dumps({name: value for name, value in fields.items() if name != key})
+        with pytest.raises(UnfitError, match=key):
+            library.parse(rest, "q.json")
+
+
+def test_runs_are_part_of_the_bytes(trained: Callable[..., State]):
+    state = trained("q")
+    assert library.content(replace(state, runs=())) != library.content(state)
