@@ -29,6 +29,7 @@ from ttt_cli.store.system import (
     AnyPath,
     make_folders,
     naming,
+    remove_folders,
     status,
     sync,
     sync_folder,
@@ -148,9 +149,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
         for name in names:
             with suppress(OSError):
                 os.unlink(name)
-        for folder in reversed(made):
-            with suppress(OSError):
-                os.rmdir(folder)
+        remove_folders(made)
         raise
     finally:
         _in_use.difference_update(names)

@@ -23,8 +23,8 @@ from ttt_cli.store.system import BINARY, NO_WAITING, AnyPath, naming
 
 LIMIT = 256 * 2**20
 """The largest file that is read, in bytes, unless the caller says otherwise; 5,478 entries take some 1 MB."""
-BYTES_A_VALUE = 8
-"""A JSON text has at most one list, object or comma for so many bytes of the limit; it bounds the memory."""
+MEMORY = 8
+"""What the values of a JSON text may take in memory, in multiples of the limit."""
 
 _CANNOT = "cannot be read"
 _MARKS = (
@@ -57,6 +57,8 @@ _WIDE = (
 _BOM = b"\xef\xbb\xbf"
 _ZEROS = bytes(48 if 48 <= code <= 57 else 0 for code in range(256))
 _LONG = b"0" * 19  # no integer of fewer digits leaves 64 bits
+_SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
+_CONSTANT = re.compile("NaN|Infinity")
 _DIGITS = re.compile(rb"[0-9]+")
 
 
@@ -117,7 +119,7 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False) -> str:
     if data.startswith(_BOM):
         if not bom:
             raise UnfitError(
-                "begins with a byte order mark (BOM)", where=name, hint="save it as UTF-8 without BOM"
+                "begins with a byte order mark (BOM)", where=name, hint="save it as UTF-8 without one"
             )
         data = data[len(_BOM) :]
     try:
@@ -138,7 +140,7 @@ def refuse_binary(data: bytes, where: AnyPath) -> None:
     for mark, what, remedy in _MARKS:
         if data.startswith(mark):
             raise UnfitError(f"is {what}", where=name, hint=remedy.replace("FILE", name))
-    if _PICKLE.match(data) and data.rstrip(b"\n").endswith(b"."):
+    if _PICKLE.match(data) and (data[0] == 0x80 or data.rstrip(b"\n").endswith(b".")):
         raise UnfitError("is a Python pickle", where=name, hint=_UNPICKLE.replace("FILE", name))
     wide = next((encoding for mark, encoding in _WIDE if data.startswith(mark)), None)
     if wide is None and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
@@ -159,13 +161,12 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     """
     if len(data) > limit:
         raise UnfitError(f"has {len(data):,} bytes; the limit is {limit:,}", where=os.fspath(where))
-    if len(data) > limit // BYTES_A_VALUE:
-        pieces = data.count(b",") + data.count(b"[") + data.count(b"{")
-        if pieces > limit // BYTES_A_VALUE:
-            raise UnfitError(
-                f"has {pieces:,} lists, objects and commas; the limit is {limit // BYTES_A_VALUE:,}",
-                where=os.fspath(where),
-            )
+    needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
+    if needed > MEMORY * limit:
+        raise UnfitError(
+            f"its values would take some {needed:,} bytes of memory; the limit is {MEMORY * limit:,}",
+            where=os.fspath(where),
+        )
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -214,7 +215,7 @@ def _settle(data: bytes, where: AnyPath) -> None:
     name = os.fspath(where)
 
     def members(pairs: list[tuple[str, Any]]) -> None:
-        if len(dict.fromkeys(key for key, _ in pairs)) < len(pairs):
+        if len(dict(pairs)) < len(pairs):
             seen = set()
             for key, _ in pairs:
                 if key in seen:
@@ -233,11 +234,10 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
     if not data.strip():
         raise UnfitError("is empty", where=name) from None
     decode(data, where)
-    place = f"{name}, line {error.lineno + line - 1}, column {error.colno}"
-    rest = error.doc[error.pos : error.pos + 9]
-    message, hint = f"is no JSON: {error.msg}", ""
-    if rest.startswith(("NaN", "Infinity", "-Infinity")):
-        message = f"{rest.rstrip(',]} ')} is no JSON number"
+    column, at, message, hint = error.colno, error.pos, f"is no JSON: {error.msg}", ""
+    if constant := _CONSTANT.match(error.doc, at):
+        minus = "-" * (error.doc[max(0, at - 1) : at] == "-")
+        column, message = column - len(minus), f"{minus}{constant[0]} is no JSON number"
     elif "infinity" in error.msg:
         message = "the number is too large"
     elif "depth" in error.msg:
@@ -246,6 +246,7 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
         message, hint = "the file ends in the middle", "it was cut off; take it from a backup"
     elif "after document" in error.msg:
         message = "something follows the end of the JSON value"
+    place = f"{name}, line {error.lineno + line - 1}, column {column}"
     raise UnfitError(message, where=place, hint=hint) from None
 
 

@@ -120,9 +120,20 @@ def make_folders(folder: Path) -> list[Path]:
         missing.append(folder)
         folder = folder.parent
     made = []
-    for new in reversed(missing):
-        with suppress(FileExistsError):
-            os.mkdir(new)  # noqa: PTH102
-            made.append(new)
-            sync_folder(new.parent)
+    try:
+        for new in reversed(missing):
+            with suppress(FileExistsError):
+                os.mkdir(new)  # noqa: PTH102
+                made.append(new)
+                sync_folder(new.parent)
+    except BaseException:
+        remove_folders(missing[::-1])
+        raise
     return made
+
+
+def remove_folders(folders: list[Path]) -> None:
+    """Remove those of the folders, outermost first, that are there and empty."""
+    for folder in reversed(folders):
+        with suppress(OSError):
+            os.rmdir(folder)  # noqa: PTH106

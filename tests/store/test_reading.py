@@ -1,0 +1,390 @@
+"""Any bytes become a value or one UnfitError that names the place; nothing blocks and nothing is executed."""
+
+import gzip
+import io
+import json
+import os
+import pickle
+import socket
+import string
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ttt_cli.errors import UnfitError
+from ttt_cli.store import reading
+from ttt_cli.store.reading import decode, load_json, quoted, read_bytes, read_json, read_text
+
+
+def refusal(data: bytes, **options) -> UnfitError:
+    with pytest.raises(UnfitError) as caught:
+        load_json(data, "q.json", **options)
+    assert caught.value.where.startswith("q.json")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    return caught.value
+
+
+# ---- JSON: the strict reader against an independent oracle
+
+
+class TwiceError(Exception):
+    """The oracle saw a duplicate key."""
+
+
+def oracle(text: str) -> object:
+    """The standard library's reader made strict: a duplicate key, a huge integer or a NaN raises."""
+
+    def members(pairs):
+        if len({key for key, _ in pairs}) < len(pairs):
+            raise TwiceError
+        return dict(pairs)
+
+    def integer(digits):
+        number = int(digits)
+        if not -(2**63) <= number < 2**64:
+            raise OverflowError
+        return number
+
+    def real(digits):
+        number = float(digits)
+        if number in (float("inf"), float("-inf")):
+            raise OverflowError
+        return number
+
+    def constant(name):
+        raise ValueError(name)
+
+    return json.loads(
+        text, object_pairs_hook=members, parse_int=integer, parse_float=real, parse_constant=constant
+    )
+
+
+spaces = st.sampled_from(["", "", "", " ", "\n", "\t ", "\r\n"])
+characters = st.sampled_from(
+    [*"ab:,{}[]1. é", r"\"", r"\\", r"\u003a", r"\u003A", r"\n", r"\u00e9", "0" * 20]
+)
+strings = st.lists(characters, max_size=4).map(lambda parts: f'"{"".join(parts)}"')
+integers = st.one_of(
+    st.integers(-9, 9),
+    st.sampled_from([2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**18, 10**19, 10**20, 10**40]),
+).map(str)
+reals = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.sampled_from(
+        ["1e5", "1E+2", "0.00012345678901234567", "12345678901234567890.0", "1e00000000000000000000005"]
+    ),
+)
+scalars = st.one_of(strings, integers, reals, st.sampled_from(["true", "false", "null", "NaN"]))
+
+
+def joined(opening: str, items: list[tuple[str, str, str]], closing: str) -> str:
+    return opening + ",".join(before + item + after for before, item, after in items) + closing
+
+
+texts = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(st.tuples(spaces, inner, spaces), max_size=4).map(lambda items: joined("[", items, "]")),
+        st.lists(
+            st.tuples(spaces, st.builds("{}:{}".format, strings, inner), spaces),
+            max_size=4,
+        ).map(lambda items: joined("{", items, "}")),
+    ),
+    max_leaves=12,
+)
+
+
+@given(texts)
+@example('{":":1,"\\u003a":2}')
+@example('{"a":":","a":1}')
+@example('{"a:":1,"b":{"k":1,"k":":"}}')
+@example("[18446744073709551616]")
+@example('["18446744073709551616", "[18446744073709551616,"]')
+@example("-9223372036854775809")
+def test_reads_what_a_strict_reader_reads(text):
+    try:
+        wanted = oracle(text)
+    except (TwiceError, OverflowError, ValueError):
+        refusal(text.encode())
+    else:
+        read = load_json(text.encode(), "q.json")
+        assert repr(read) == repr(wanted)
+
+
+def mutations(data: bytes) -> st.SearchStrategy[bytes]:
+    return st.builds(
+        lambda at, byte, cut: data[: at % (len(data) + 1)] + byte + data[(at + cut) % (len(data) + 1) :],
+        st.integers(0, 10**6),
+        st.binary(max_size=2),
+        st.integers(0, 3),
+    )
+
+
+@given(st.binary(max_size=200) | texts.map(str.encode).flatmap(mutations))
+def test_any_bytes_are_a_value_or_one_error(data):
+    try:
+        load_json(data, "q.json")
+    except UnfitError as error:
+        assert error.where.startswith("q.json")
+
+
+# ---- JSON: places and names
+
+
+def test_a_duplicate_key_is_named():
+    error = refusal(b'{"a": {"X........": 1, "b": 2, "X........": 1}}')
+    assert error.where == "q.json, key 'X........'"
+    assert "twice" in error.message
+
+
+def test_equal_duplicates_are_refused_too():
+    refusal(b'{"a":1,"a":1}')
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ('{"a": 1,\n "b": NaN}', "line 2, column 7", "NaN"),
+        ("[1,\n-Infinity]", "line 2, column 1", "-Infinity"),
+        ("[1e999]", "line 1, column 2", "too large"),
+        (f"[1, {'7' * 400}]", "line 1, column 5", "too large"),
+        ('{"a": 1,\n"b": 2', "line 2, column 7", "ends in the middle"),
+        ('{"a": 1}\n{"a": 1}\n', "line 2, column 1", "follows the end"),
+        ("[" * 100_000, "line 1, column", "nested too deeply"),
+        ('["é",\n "é" x]', "line 2, column 6", "is no JSON"),
+        ('{"a": 1,}', "line 1", "trailing comma"),
+        ("", "", "is empty"),
+        (" \n", "", "is empty"),
+    ],
+)
+def test_syntax_errors_say_where(text, place, said):
+    error = refusal(text.encode())
+    assert place in error.where
+    assert said in error.message
+
+
+def test_the_line_a_record_begins_on_is_counted():
+    assert "line 7, " in refusal(b"{", line=7).where
+
+
+def test_an_integer_beyond_64_bits_is_refused_not_rounded():
+    assert "18446744073709551616" in str(refusal(b'{"a": 18446744073709551616}'))
+    assert load_json(b"[18446744073709551615, -9223372036854775808]", "q.json") == [2**64 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize("depth", [255, 1024, 1025])
+def test_nesting_is_limited_before_a_recursion_is(depth):
+    assert "nested too deeply; the limit is 254" in refusal(b"[" * depth + b"]" * depth).message
+    assert load_json(b"[" * 254 + b"]" * 254, "q.json")
+
+
+def test_a_megabyte_key_gives_a_short_error():
+    key = b"k" * 2**20
+    refusal(b'{"%b": 1, "%b": 2}' % (key, key))
+
+
+def test_content_in_errors_cannot_drive_the_terminal():
+    assert "\x1b" not in str(refusal(b'{"\\u001b[2J": 1, "\\u001b[2J": 2}'))
+    assert quoted("a\x1b[2J\n") == r"'a\x1b[2J\n'"
+    assert len(quoted("\x1b" * 10**6)) < 200
+
+
+def test_memory_is_limited_by_counting_before_parsing():
+    assert "memory" in refusal(b"[" + b"{}," * 10_000 + b"0]", limit=200_000).message
+    assert "memory" in refusal(b"[" * 50_000, limit=200_000).message
+    assert "limit is 10" in refusal(b"[1,2,3,4,5]", limit=10).message
+    native = b'"%016d":{"1":[0.25,1200],"2":[-0.5,1]}'
+    data = b'{"entries":{%b}}' % b",".join(native % number for number in range(100))
+    assert load_json(data, "q.json", limit=2 * len(data))
+
+
+def test_the_programs_own_files_are_read_fast(monkeypatch):
+    """They never need the exact, slow reading, whatever their digest and floats."""
+    monkeypatch.setattr(reading, "_settle", lambda *_: pytest.fail("read twice"))
+    cells = b",".join(
+        b'"%d":[%r,%d]' % (cell, 0.00012345678901234567 * cell, 10**6 + cell) for cell in range(1, 6)
+    )
+    body = b",\n".join(b'"%09d":{%b}' % (number, cells) for number in range(1000))
+    data = b'{"digest":"sha256:%b","entries":{\n%b\n}}\n' % (b"0a1b" * 16, body)
+    assert len(load_json(data, "q.json")["entries"]) == 1000
+
+
+# ---- text and encodings
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("é".encode("utf-16"), "UTF-16"),
+        ('{"a": 1}'.encode("utf-16-le"), "UTF-16LE"),
+        ('{"a": 1}'.encode("utf-16-be"), "UTF-16BE"),
+        ('{"a": 1}'.encode("utf-32"), "UTF-32"),
+        (b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
+        (b'{"a":\n "\xff"}', "0xff"),
+        (b'{"a":\n "\xed\xa0\x80"}', "0xed"),
+        (b"[1,\x00 2]", "NUL"),
+        (gzip.compress(b"{}"), "gzip"),
+        (b"\x93NUMPY\x01\x00", "NumPy"),
+    ],
+)
+def test_what_is_no_utf_8_text_is_named(data, said):
+    assert said in refusal(data).message
+    with pytest.raises(UnfitError, match=said):
+        decode(data, "book.csv")
+
+
+def test_a_bad_byte_has_its_line():
+    assert refusal(b'{"a":\n "\xff"}').where == "q.json, line 2, byte 3"
+
+
+def test_a_byte_order_mark_may_be_allowed():
+    assert decode(b"\xef\xbb\xbfa", "book.csv", bom=True) == "a"
+
+
+class Bomb:
+    """Unpickled, it would make a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return (os.mkdir, (str(self.path),))
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_pickle_is_recognised_and_never_loaded(protocol, tmp_path):
+    for value in ({"X........": 0.5}, {}, [1], np.zeros(2), Bomb(tmp_path / "burst")):
+        (tmp_path / "q.json").write_bytes(pickle.dumps(value, protocol))
+        with pytest.raises(UnfitError, match="is a Python pickle") as caught:
+            read_json(tmp_path / "q.json")
+        assert "json.dump" in caught.value.hint
+    assert not (tmp_path / "burst").exists()
+
+
+def test_the_way_out_of_a_pickle_works(tmp_path):
+    path = tmp_path / "q.pkl"
+    path.write_bytes(pickle.dumps({(0, 1): np.arange(2.0), "b": 1}))
+    with pytest.raises(UnfitError) as caught:
+        read_json(path)
+    code = caught.value.hint.split('-c "')[1].rsplit('"', 1)[0]
+    exec(code)  # the advice itself is on trial, on a file of our own
+    assert read_json(f"{path}.json") == {"(0, 1)": [0.0, 1.0], "b": 1}
+
+
+def test_an_archive_is_recognised():
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("q.json", "{}")
+    assert "zip archive" in refusal(archive.getvalue()).message
+
+
+# ---- the file itself
+
+
+def test_reads_bytes_text_and_json(tmp_path):
+    path = tmp_path / "q.json"
+    path.write_bytes(b'{"a": "\xc3\xa9"}')
+    assert read_bytes(path) == b'{"a": "\xc3\xa9"}'
+    assert read_text(path) == '{"a": "é"}'
+    assert read_json(str(path)) == {"a": "é"}
+    path.write_bytes(b"")
+    assert read_bytes(path) == b""
+
+
+def refused(path: object, **options) -> UnfitError:
+    started = time.monotonic()
+    with pytest.raises(UnfitError) as caught:
+        read_bytes(path, **options)
+    assert time.monotonic() - started < 1
+    assert caught.value.where == str(path)
+    return caught.value
+
+
+def test_the_size_is_limited_before_reading(tmp_path):
+    path = tmp_path / "q.json"
+    with path.open("wb") as file:
+        file.truncate(10**12)
+    assert "1,000,000,000,000 bytes" in refused(path).message
+    path.write_bytes(b"x" * 100)
+    assert read_bytes(path, 100) == b"x" * 100
+    assert "limit is 99" in refused(path, limit=99).message
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs a file that hides its size")
+def test_the_size_is_limited_where_the_system_does_not_know_it():
+    assert read_bytes("/proc/self/maps")
+    assert "limit is 10" in refused("/proc/self/maps", limit=10).message
+
+
+def test_a_missing_file_has_neighbours(tmp_path):
+    (tmp_path / "q_table.json").touch()
+    error = refused(tmp_path / "q_tabel.json")
+    assert error.message == "no such file"
+    assert str(tmp_path / "q_table.json") in error.hint
+    assert refused(tmp_path / "nowhere" / "q.json").message == "no such file"
+    assert refused(tmp_path / "entirely-different").hint == ""
+
+
+def test_a_folder_and_a_path_through_a_file_are_named(tmp_path):
+    assert "is a folder" in refused(tmp_path).message
+    (tmp_path / "q.json").touch()
+    assert "a part of the path is a file" in refused(tmp_path / "q.json" / "x").message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_pipes_sockets_and_devices_are_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe" in refused(tmp_path / "pipe").message
+    assert "is a device" in refused("/dev/zero").message
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "s"))
+        assert "is a socket" in refused(tmp_path / "s").message
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no file modes here")
+def test_no_permission_is_said():
+    with tempfile.TemporaryDirectory() as folder:  # not tmp_path: another user has to reach it
+        Path(folder).chmod(0o755)
+        path = Path(folder, "q.json")
+        path.touch(0o000)
+        root = os.geteuid() == 0
+        try:
+            if root:
+                os.seteuid(65534)
+            assert "permission denied" in refused(path).message
+        finally:
+            if root:
+                os.seteuid(0)
+
+
+@pytest.mark.parametrize("name", ["loop", "x" * 300])
+def test_odd_names_are_one_error(tmp_path, name):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert "cannot be read" in refused(tmp_path / name).message
+
+
+def test_strings_may_hold_anything_printable():
+    for text in (string.printable, "0" * 100, ": : :", r"\u003a"):
+        assert load_json(json.dumps([text, {text: text}]).encode(), "q.json") == [text, {text: text}]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (lambda: b"{" + b",".join(b'"%d":0' % i for i in range(10**7)) + b',"7":0}', "twice"),
+        (lambda: b"[" * 2**28, "memory"),
+        (lambda: b"[" + b"1" * 10**8 + b"]", "too large"),
+        (lambda: b"\0" * 2**28, "NUL"),
+        (lambda: b'{"' + b"a" * 10**8 + b'":1,"' + b"a" * 10**8 + b'":1}', "twice"),
+    ],
+)
+def test_enormous_texts_end_in_one_error(data, said):
+    assert said in refusal(data()).message
