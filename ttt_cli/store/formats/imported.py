@@ -1,5 +1,7 @@
 """What a foreign file holds once it is read: the experience in native form, and what the reader did to it."""
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,6 +15,8 @@ LIMIT = 64 * 2**20
 
 MOST_REJECTED = 1000
 """So many rejected rows are told one by one; of the others only the number."""
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
 @dataclass(frozen=True, order=True)
@@ -72,6 +76,8 @@ class Imported:
     :ivar repaired: what was wrong and has been put right, in words.
     :ivar rejected: what was left out.
     :ivar notes: what was inferred, in words.
+    :ivar positions: how many positions the file tells something about.
+    :ivar moves: of how many moves; of ``td``, how many values there are.
     """
 
     format: str
@@ -84,20 +90,26 @@ class Imported:
     repaired: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    positions: int = 0
+    moves: int = 0
 
-    @property
-    def positions(self) -> int:
-        """How many positions something is known about."""
-        return len({row.position for row in self.rows}) if self.learner == "book" else len(self.entries)
 
-    @property
-    def moves(self) -> int:
-        """How many moves, a position and a cell each, something is known about (positions, for ``td``)."""
-        if self.learner == "book":
-            return len({(row.position, row.move) for row in self.rows})
-        if self.learner == "graph":
-            return sum(len(entry["next"]) for entry in self.entries.values())
-        return sum(len(entry) for entry in self.entries.values())
+def book(format_name: str, rows: list[Row], **other: Any) -> Imported:
+    """A book of these rows."""
+    return Imported(
+        format_name,
+        "book",
+        rows=rows,
+        positions=len({row.position for row in rows}),
+        moves=len({(row.position, row.move) for row in rows}),
+        **other,
+    )
+
+
+def number_in(text: str) -> float | None:
+    """The finite number that a text is, or None."""
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else None
 
 
 def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import NotationError, UnfitError
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, Row, refuse, told
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, Row, book, refuse, told
 from ttt_cli.store.reading import decode, quoted
 
 NAME = "moves-csv"
@@ -54,7 +54,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     repaired = []
     if twice := total - len(rejected) - len(kept):
         repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-    return Imported(NAME, "book", rows=sorted(kept), repaired=repaired, rejected=told(rejected))
+    return book(NAME, sorted(kept), repaired=repaired, rejected=told(rejected))
 
 
 def _row(line: str) -> Row:

@@ -47,6 +47,7 @@ def read(found: Any, where: str, options: Options = DEFAULTS) -> Imported:
     space = Space.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
     entries: dict[str, Any] = {}
+    moves = 0
     for key, values in found.items():
         place = f"{where}, key {quoted(key)}"
         if not _KEY.fullmatch(key) or key.translate(_SYMBOLS) not in index_of:
@@ -58,12 +59,13 @@ def read(found: Any, where: str, options: Options = DEFAULTS) -> Imported:
         for cell in np.flatnonzero(space.legal[index_of[text]]).tolist():
             if type(values[cell]) not in (int, float):
                 raise UnfitError(f"the value of cell {cell + 1} is no number", where=place)
+            moves += 1
             if values[cell] != 0:
                 entry[str(cell + 1)] = [float(values[cell]), options.visits]
         if entry:
             entries[text] = entry
     notes = ["zeros, the values before any learning, count as not visited"]
-    return Imported(NAME, "q", entries=entries, notes=notes)
+    return Imported(NAME, "q", entries=entries, notes=notes, positions=len(found), moves=moves)
 
 
 def values_of(entries: dict[str, Any]) -> Floats:

@@ -62,7 +62,8 @@ def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
         repaired.append(f"{stale} of {len(nodes)} scores were stale and have been computed anew")
     if not repaired and write(entries) != data.removesuffix(b"\n").removesuffix(b"\r"):
         repaired.append("laid out in another way than the format has it")
-    return Imported(NAME, "graph", entries=entries, repaired=repaired)
+    edges = sum(len(entry["next"]) for entry in entries.values())
+    return Imported(NAME, "graph", entries=entries, repaired=repaired, positions=len(entries), moves=edges)
 
 
 def _node(key: str, node: Any, at: int, nodes: int, where: str) -> _Node:

@@ -19,7 +19,7 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.space import Floats, Int64s, Space
 from ttt_cli.errors import UnfitError
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, lines
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, lines, number_in
 from ttt_cli.store.reading import quoted
 
 NAME = "value-table"
@@ -28,7 +28,6 @@ BOARDS = 3**STANDARD.cells
 ARRAYS = ("V_x", "V_o")
 
 _INDEX = re.compile(r"[0-9]{1,5}")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
 def fits(line: str) -> bool:
@@ -56,7 +55,7 @@ def read_csv(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
         if not math.isnan(values[0, index]):
             raise UnfitError(f"the index {index} is there twice", where=place)
         for side, field in enumerate(fields[1:]):
-            if not _NUMBER.fullmatch(field) or not math.isfinite(value := float(field)):
+            if (value := number_in(field)) is None:
                 raise UnfitError(f"{quoted(field)} is no number", where=place)
             values[side, index] = value
     missing = np.flatnonzero(np.isnan(values[0]))
@@ -126,7 +125,7 @@ def _imported(values: Floats, options: Options) -> Imported:
     notes = ["values that are as before any learning count as not visited"]
     if strange:
         notes.append(f"{strange:,} boards that no game reaches hold values of their own; they are left out")
-    return Imported(NAME, "td", entries=entries, notes=notes)
+    return Imported(NAME, "td", entries=entries, notes=notes, positions=len(space), moves=2 * len(space))
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,183 @@
+"""The values of a position-keyed file: one number a position, or numbers by cell, in whatever shape.
+
+A cell is named by its number, a pair of row and column, or a letter and a digit. Names are only collected
+here; ``namings`` gives the ways to read them, the positions decide between these.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Floats, Int64s
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.reading import quoted
+
+_PART = re.compile(r"[0-9]+|[A-Za-z]")
+_SCALARS = ("value", "values", "v", "q", "score", "weight", "utility", "mean", "probability")
+_COUNTS = ("count", "beads", "weight", "value", "q", "score", "probability")
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Numbers of a file.
+
+    :ivar shape: ``position`` (one number a key), ``cells`` (by the cell's name), ``list`` (one for each cell)
+        or ``free`` (one for each free cell, in order).
+    :ivar rows: int64[m], the key of each number.
+    :ivar names: the cell of each, as written; the place in the list.
+    :ivar numbers: float64[m]; NaN for null, infinite for what is no number.
+    """
+
+    shape: str
+    rows: Int64s
+    names: Sequence[str]
+    numbers: Floats
+
+
+def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
+    """The numbers of a file's values.
+
+    :raises UnfitError: naming the key whose value is none of the shapes that are known.
+    """
+    values = _unwrapped(values)
+    if all(value is None or _is_number(value) for value in values):
+        known = [row for row, value in enumerate(values) if value is not None]
+        numbers = np.array([values[row] for row in known], np.float64)
+        return Values("position", np.array(known, np.int64), [""] * len(known), numbers)
+    lists = all(isinstance(value, list) for value in values if value)
+    shape, rows, names, numbers_found = "cells", [], [], []
+    lengths = set()
+    for row, value in enumerate(values):
+        pairs = _pairs(value, rules)
+        if pairs is None:
+            raise UnfitError(
+                f"{quoted(value)}: expected a number, a list of {rules.cells} or an object of cells",
+                where=f"{where}, key {quoted(keys[row])}",
+            )
+        lengths.add(len(pairs))
+        for name, number in pairs:
+            rows.append(row)
+            names.append(name)
+            numbers_found.append(_number_of(number))
+    if lists and not any(isinstance(item, (list, dict)) for value in values for item in (value or [])[:1]):
+        shape = "list" if lengths <= {0, rules.cells} else "free"
+    elif lists and all(_nested(value, rules) for value in values if value):
+        shape = "list"
+    return Values(shape, np.array(rows, np.int64), names, np.array(numbers_found, np.float64))
+
+
+def _number_of(value: Any) -> float:
+    return float(value) if _is_number(value) else math.nan if value is None else math.inf
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def _nested(value: Any, rules: Rules) -> bool:
+    """Whether a value is a list of the board's rows."""
+    return (
+        isinstance(value, list)
+        and len(value) == rules.rows
+        and all(isinstance(row, list) and len(row) == rules.cols for row in value)
+    )
+
+
+def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
+    """Values that are records, with the one field of each that holds the value in its place."""
+    first = next((value for value in values if isinstance(value, dict) and value), None)
+    if first is None or any(_PART.fullmatch(name) or "," in name for name in first):
+        return values
+    fields = [name for name, value in first.items() if isinstance(value, (list, dict))]
+    fields = fields or [name for name in first if name.lower() in _SCALARS]
+    if len(fields) != 1 or not all(isinstance(value, dict) and fields[0] in value for value in values):
+        return values
+    return [value[fields[0]] for value in values]
+
+
+def _pairs(value: Any, rules: Rules) -> list[tuple[str, Any]] | None:
+    """Cells by name and what they hold; None if the value is nothing of that kind."""
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return list(value.items())
+    if not isinstance(value, list):
+        return None
+    if _nested(value, rules):
+        value = [item for row in value for item in row]
+    if all(isinstance(item, dict) for item in value):
+        return [pair for item in value if (pair := _counted(item))] if all(map(_counted, value)) else None
+    if value and all(isinstance(item, list) and len(item) == 2 for item in value):
+        return [(_name(cell), number) for cell, number in value]
+    if len(value) > rules.cells or any(isinstance(item, (list, dict)) for item in value):
+        return None
+    return [(str(at), item) for at, item in enumerate(value)]
+
+
+def _counted(item: dict[str, Any]) -> tuple[str, Any] | None:
+    """The cell and the number of a record such as ``{"action": [0, 1], "count": 2}``."""
+    counts = [name for name in item if name.lower() in _COUNTS]
+    others = [name for name in item if name.lower() not in _COUNTS]
+    return (_name(item[others[0]]), item[counts[0]]) if len(counts) == len(others) == 1 else None
+
+
+def _name(cell: Any) -> str:
+    return ",".join(map(str, cell)) if isinstance(cell, list) else str(cell)
+
+
+def namings(names: set[str], rules: Rules) -> Iterator[tuple[str, dict[str, int]]]:
+    """The ways to read cells' names: how, in words, and the cell (from 0, row by row) of each name.
+
+    ``0`` and ``1`` stand for the number of the first cell, row or column.
+    """
+    parts = {name: _PART.findall(name) for name in names}
+    if any(_PART.sub("", name).strip(" ,;:|/()[]'\"_") for name in names):
+        return
+    for part in parts.values():
+        if len(part) == 1 and len(part[0]) == 2 and part[0].isdigit() and rules.cells < 10:
+            part[:] = part[0]  # "12": row 1, column 2
+    lengths = {len(part) for part in parts.values()}
+    if lengths == {1}:
+        for first in (0, 1):
+            yield from _checked(
+                str(first), {name: _at(part[0], first) for name, part in parts.items()}, rules.cells
+            )
+    if lengths != {2}:
+        return
+    letters = {tuple(item.isalpha() for item in part) for part in parts.values()}
+    if letters == {(False, False)}:
+        for first in (0, 1):
+            yield from _grid(f"row,column from {first}", parts, (first, first), rules)
+    elif letters == {(True, False)}:
+        for first in (0, 1):
+            yield from _grid(f"A{first}, A a row", parts, (0, first), rules)
+            swapped = {name: part[::-1] for name, part in parts.items()}
+            yield from _grid(f"A{first}, A a column", swapped, (first, 0), rules)
+    elif letters == {(False, True)}:
+        for first in (0, 1):
+            yield from _grid(f"{first}A, A a column", parts, (first, 0), rules)
+
+
+def _at(part: str, first: int) -> int:
+    """The number of a part of a name, from 0: a digit counted from ``first``, or a letter."""
+    return ord(part.lower()) - ord("a") if part.isalpha() else (int(part) if len(part) < 4 else 999) - first
+
+
+def _grid(
+    words: str, parts: Mapping[str, list[str]], first: tuple[int, int], rules: Rules
+) -> Iterator[tuple[str, dict[str, int]]]:
+    found = {}
+    for name, part in parts.items():
+        row, col = _at(part[0], first[0]), _at(part[1], first[1])
+        found[name] = row * rules.cols + col if 0 <= row < rules.rows and 0 <= col < rules.cols else -1
+    yield from _checked(words, found, rules.cells)
+
+
+def _checked(words: str, found: dict[str, int], cells: int) -> Iterator[tuple[str, dict[str, int]]]:
+    if all(0 <= cell < cells for cell in found.values()) and len(set(found.values())) == len(found):
+        yield words, found

@@ -1,0 +1,305 @@
+"""Files of unknown origin: learned values keyed by positions in some spelling, JSON or CSV.
+
+``spelling`` finds the readings of the keys, ``tables`` those of keys and values together. Readings that play
+alike are one. If more are left, the least odd one is taken, unless ``evidence`` speaks clearly for another;
+if several are equally odd, the evidence has to decide; where it does not, the file is refused, naming the
+facets that would decide it. A facet can be said outright; keys that do not fit a spelling said outright are
+left out and reported.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.store.formats.cell_values import collect
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, number_in, told
+from ttt_cli.store.formats.spelling import KeyReading, spellings
+from ttt_cli.store.formats.tables import MEANINGS, Reading, readings
+from ttt_cli.store.reading import decode, quoted
+
+NAME = "position-keyed"
+FACETS = ("board", "order", "empty", "first", "second", "mine", "theirs", "cells", "player-x")
+CLEAR = 4.0
+"""So many standard scores apart two readings have to be, for the evidence to decide between them."""
+SURE = 2.0
+"""The better one has to be so many above chance."""
+TOLD = 3
+"""So many readings and keys are named in an error."""
+MOST_PARTS = 100
+"""So many objects in a file may be tables."""
+LONGEST = 1000
+"""The longest key, in characters, that is looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A table of a file: keys, values, and columns of what else is known of each key."""
+
+    keys: list[str]
+    values: list[Any]
+    columns: tuple[list[str], ...] = ()
+
+
+def read_json(found: Any, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
+    """The table of a JSON value, which may be an object of tables.
+
+    :raises UnfitError: if no reading fits, or several do.
+    """
+    return _read(_documents(found, rules), where, options, rules)
+
+
+def read_csv(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
+    """The table of a CSV file: the key in the first columns, a value in the last or one for each cell.
+
+    :raises UnfitError: if no reading fits, or several do.
+    """
+    return _read(_of_rows(csv_rows(data, where), where, rules), where, options, rules)
+
+
+def _documents(found: Any, rules: Rules) -> Iterator[Document]:
+    """The tables that a JSON value may be: itself, or the objects in it, together."""
+    if isinstance(found, list) and all(
+        isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in found
+    ):
+        yield Document([item[0] for item in found], [item[1] for item in found])
+    parts = {"": found}
+    for _ in range(3):
+        tables = {name: part for name, part in parts.items() if isinstance(part, dict) and part}
+        if len(tables) > 1:
+            tables = {name: part for name, part in tables.items() if spellings(list(part), rules)[0]}
+        if tables:
+            keys = [key for part in tables.values() for key in part]
+            names = [name for name, part in tables.items() for _ in part]
+            values = [value for part in tables.values() for value in part.values()]
+            yield Document(keys, values, (names,) if len(tables) > 1 else ())
+        parts = {
+            inner: value
+            for part in parts.values()
+            if isinstance(part, dict)
+            for inner, value in part.items()
+            if isinstance(value, dict)
+        }
+        if len(parts) > MOST_PARTS:
+            return
+
+
+def csv_rows(data: bytes, where: str) -> list[list[str]]:
+    """The rows of a CSV file that are not blank, all of one length, whatever separates their fields.
+
+    :raises UnfitError: naming the line.
+    """
+    text = decode(data, where, bom=True)
+    first = text.lstrip("\r\n").partition("\n")[0]
+    separator = max("\t;,", key=first.count)
+    rows = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        for row in reader:
+            if any(row):
+                rows.append(row)
+                if len(row) != len(rows[0]):
+                    raise UnfitError(
+                        f"expected {len(rows[0])} fields as before, found {len(row)}",
+                        where=f"{where}, line {reader.line_num}",
+                    )
+    except csv.Error as error:
+        raise UnfitError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
+    return rows
+
+
+def _of_rows(rows: list[list[str]], where: str, rules: Rules) -> Iterator[Document]:
+    """The tables that rows may be: with a value in the last column, or with one for each cell."""
+    if rows and number_in(rows[0][-1].strip()) is None:
+        rows = rows[1:]  # a header
+    if not rows or len(rows[0]) < 2:
+        raise UnfitError("expected rows of a position and a value", where=where)
+    numbers = [[number_in(field.strip()) for field in row] for row in rows]
+    for values in (1, rules.cells):
+        if len(rows[0]) <= values:
+            continue
+        if all(None not in found[-values:] for found in numbers):
+            keys = ["\t".join(row[:-values]) for row in rows]
+            yield Document(keys, [found[-1] if values == 1 else found[-values:] for found in numbers])
+
+
+def _read(documents: Iterator[Document], where: str, options: Options, rules: Rules) -> Imported:
+    space = Space.of(rules)
+    said = _said(options)
+    failure: UnfitError | None = None
+    for document in documents:
+        try:
+            return _table(document, where, options, said, space)
+        except UnfitError as error:
+            failure = failure or error
+            if isinstance(error, _UndecidedError):
+                raise
+    raise failure or UnfitError("holds no table of positions", where=where)
+
+
+class _UndecidedError(UnfitError):
+    """Several readings fit."""
+
+
+def _said(options: Options) -> dict[str, str]:
+    """The facets that the user has said outright.
+
+    :raises UsageError: if there is no such facet or meaning.
+    """
+    for name in options.spelling:
+        if name not in FACETS:
+            raise UsageError(f"a spelling has no {name!r}", hint=f"it has {', '.join(FACETS)}")
+    if options.values_for is None:
+        return options.spelling
+    if options.values_for not in MEANINGS:
+        raise UsageError(f"values are for {', '.join(MEANINGS)}, not for {options.values_for!r}")
+    return {**options.spelling, "values": options.values_for}
+
+
+def _table(
+    document: Document, where: str, options: Options, said: Mapping[str, str], space: Space
+) -> Imported:
+    """The table of a document.
+
+    :raises UnfitError: if no reading fits, or several do.
+    """
+    keys = document.keys
+    if len(keys) > 2 * len(space) * space.cells:
+        raise UnfitError(f"has {len(keys):,} keys; {len(space):,} positions do not need so many", where=where)
+    longest = max(keys, key=len)
+    if len(longest) > LONGEST:
+        raise UnfitError(
+            f"a key of {len(longest):,} characters is no position", where=f"{where}, key {quoted(longest)}"
+        )
+    fitting, breaking = spellings(keys, space.rules, document.columns)
+    fitting = [reading for reading in fitting if _agrees(reading.spelling.facets, said)]
+    rejected: list[Rejected] = []
+    if not fitting and options.spelling and not options.strict:
+        for reading in breaking:
+            if _agrees(reading.spelling.facets, said):
+                document, rejected = _without(document, reading)
+                fitting = [
+                    found
+                    for found in spellings(document.keys, space.rules, document.columns)[0]
+                    if found.spelling == reading.spelling
+                ]
+                break
+    if not fitting:
+        raise _misfit(keys, breaking, said, where)
+    values = collect(document.values, document.keys, space.rules, where)
+    if not len(values.rows):
+        raise UnfitError("holds no values", where=where)
+    chosen = _decide(list(readings(fitting, values, space)), said, where)
+    table = chosen.table
+    positions, moves = table.counts
+    return Imported(
+        NAME,
+        table.learner,
+        choice="default",
+        rules=space.rules,
+        entries=table.entries(options.visits),
+        rejected=told(rejected),
+        notes=[_told(chosen)],
+        positions=positions,
+        moves=moves,
+    )
+
+
+def _agrees(facets: Mapping[str, str], said: Mapping[str, str]) -> bool:
+    """Whether a reading is as the user has said, as far as it has the facets."""
+    return all(facets.get(name, value) == value for name, value in said.items())
+
+
+def _without(document: Document, reading: KeyReading) -> tuple[Document, list[Rejected]]:
+    """The document without the keys that break a reading, and these."""
+    broken = set(reading.broken)
+    kept = [row for row in range(len(document.keys)) if row not in broken]
+    rejected = [
+        Rejected(f"key {quoted(document.keys[row])}", "no position in this spelling")
+        for row in sorted(broken)
+    ]
+    columns = tuple([column[row] for row in kept] for column in document.columns)
+    return (
+        Document([document.keys[row] for row in kept], [document.values[row] for row in kept], columns),
+        rejected,
+    )
+
+
+def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> Reading:
+    """The one reading of all that fit.
+
+    :raises UnfitError: if there is none, or several are left.
+    """
+    found = [reading for reading in found if _agrees(reading.facets, said)]
+    if not found:
+        raise UnfitError(
+            "the keys are positions, but the values do not fit them",
+            where=where,
+            hint="expected a number a position, or numbers at the cells that are free",
+        )
+    found = [reading for reading in found if not reading.faults] or found
+    alike: dict[bytes, Reading] = {}
+    for reading in sorted(found, key=lambda reading: reading.oddness):
+        alike.setdefault(reading.table.mark, reading)
+    ranked = sorted(alike.values(), key=lambda reading: -reading.table.score)
+    least = min(reading.oddness for reading in ranked)
+    leaders = [reading for reading in ranked if reading.oddness == least]
+    first, leader = ranked[0], leaders[0]
+    if first is not leader and first.table.score - leader.table.score >= CLEAR and first.table.score >= SURE:
+        rivals = [reading for reading in ranked[1:] if first.table.score - reading.table.score < CLEAR]
+        leader = first
+    else:
+        rivals = [] if leader.table.score >= SURE else leaders[1:]
+        rivals = rivals or [
+            reading for reading in leaders[1:] if leader.table.score - reading.table.score < CLEAR
+        ]
+    if rivals:
+        raise _undecided([leader, *rivals], where)
+    return leader
+
+
+def _undecided(rivals: list[Reading], where: str) -> UnfitError:
+    """The refusal of a file that can be read in several ways, with the facets that would decide."""
+    shown = rivals[:TOLD]
+    names = dict.fromkeys(name for reading in shown for name in reading.facets)
+    differing = [name for name in names if len({reading.facets.get(name) for reading in shown}) > 1]
+    told_apart = [
+        " ".join(f"{name}={reading.facets[name]}" for name in differing if name in reading.facets)
+        for reading in shown
+    ]
+    if differing == ["values"]:
+        hint = f"say whose good the values measure: --values-for {', '.join(MEANINGS[:-2])} or {MEANINGS[-2]}"
+    else:
+        hint = f"say which: --spelling '{told_apart[0].replace(' ', ',')}'"
+    return _UndecidedError(
+        f"{len(rivals)} readings fit equally well: {'; '.join(told_apart)}", where=where, hint=hint
+    )
+
+
+def _misfit(
+    keys: Sequence[str], breaking: Sequence[KeyReading], said: Mapping[str, str], where: str
+) -> UnfitError:
+    """The refusal of a file whose keys are no positions, with the keys that broke the best spellings."""
+    nearest = [reading for reading in breaking if _agrees(reading.spelling.facets, said)][:TOLD]
+    if not nearest:
+        shown = ", ".join(quoted(key) for key in keys[:TOLD])
+        return UnfitError(f"the keys are no positions of {STANDARD.describe()}, such as {shown}", where=where)
+    reasons = []
+    for reading in nearest:
+        words = ", ".join(f"{name} {quoted(value)}" for name, value in reading.spelling.facets.items())
+        shown = ", ".join(quoted(keys[row]) for row in reading.broken[:TOLD])
+        reasons.append(f"{len(reading.broken)} of {len(keys)} are none with {words} ({shown})")
+    return UnfitError(
+        f"in no spelling are all keys positions: {'; '.join(reasons)}",
+        where=where,
+        hint="to leave those keys out, say the spelling: --spelling first=…",
+    )
+
+
+def _told(reading: Reading) -> str:
+    """What was inferred, in words."""
+    return ", ".join(f"{name}: {quoted(value)}" for name, value in reading.facets.items())

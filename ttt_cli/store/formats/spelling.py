@@ -1,0 +1,346 @@
+"""How a stranger's file spells positions, found by search.
+
+A spelling is a value: where in a key the board stands, which symbols are the stones and the empty cell, who
+moves first, in which order the cells come. ``spellings`` derives the candidates for each of these from the
+keys themselves, searches their product and keeps what makes every key a reachable position; of the others it
+remembers which keys break them. What else a key holds (the player to move, a cell) comes along as ``extras``.
+
+A table read as its own mirror image plays equally well, so that the board's symmetries make no difference
+to the keys alone. Only the order of their cells relative to the numbers of the cells matters: ``turned``.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Bools, Int32s, Int64s, Space
+
+SAMPLE = 64
+"""Candidates for the place of the board are tried on so many keys before on all."""
+MOST_EXTRAS = 3
+"""Items of a key besides the board: a player, a cell as row and column."""
+NEARLY = 0.5
+"""A reading that at least so large a part of the keys fits is worth telling when none fits all."""
+OWN = "own"
+"""The empty symbol where each empty cell shows its own name."""
+
+_UNMARKED = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
+_TOKEN = re.compile(r"""[^\s,;|:/()\[\]{}<>'"\\]+""")
+_QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^\s,;|:/()\[\]{{}}<>{mark}]+)") for mark in "'\""}
+_SIGNED = re.compile(r"-?[0-9]")
+_BLANKS = frozenset(" .-_*?#~bBeEnN") | {
+    "",
+    OWN,
+    "None",
+    "none",
+    "null",
+    "nan",
+    "NaN",
+    "empty",
+    "Empty",
+    "EMPTY",
+}
+_ZEROS = frozenset({"0", "0.", "0.0"})
+_CUSTOM = [
+    ("X", "O"),
+    ("x", "o"),
+    ("X", "0"),
+    ("x", "0"),
+    ("1", "2"),
+    ("1", "-1"),
+    ("1.", "2."),
+    ("1.", "-1."),
+]
+_CUSTOM += [("1.0", "2.0"), ("1.0", "-1.0")]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How keys spell positions.
+
+    :ivar frame: what in a key the board is, in words.
+    :ivar empty: the symbol of an empty cell, or ``OWN``; None: there is no empty cell.
+    :ivar first: the stone of the side that moves first; None: there is none.
+    :ivar second: the stone of the other side.
+    :ivar order: how the cells follow each other.
+    :ivar relative: ``first`` is the stone of whoever is to move, ``second`` that of whoever is not.
+    """
+
+    frame: str
+    empty: str | None
+    first: str | None
+    second: str | None
+    order: str = "rows"
+    relative: bool = False
+
+    @property
+    def facets(self) -> dict[str, str]:
+        """What tells this spelling from others, by the names it has on the command line."""
+        names = ("mine", "theirs") if self.relative else ("first", "second")
+        symbols = {"empty": self.empty, names[0]: self.first, names[1]: self.second}
+        said = {name: symbol for name, symbol in symbols.items() if symbol is not None}
+        return {"board": self.frame, "order": self.order, **said}
+
+    @property
+    def oddness(self) -> int:
+        """How far the symbols are from what people use: it decides between readings that fit alike."""
+        odd = 0 if self.empty is None or self.empty in _BLANKS else 1 if self.empty in _ZEROS else 2
+        odd += 3 * sum(stone is not None and stone in _BLANKS for stone in (self.first, self.second))
+        if self.relative:
+            return odd + (2 if {self.first, self.second} <= set("XxOo") else 1)
+        return odd + ((self.second, self.first) in _CUSTOM)
+
+
+@dataclass(frozen=True, eq=False)
+class KeyReading:
+    """The keys of a file under one spelling.
+
+    :ivar indexes: int64[keys], the positions; -1 where a key is none.
+    :ivar extras: what else stands in the keys: for each such item its text in every key.
+    """
+
+    spelling: Spelling
+    indexes: Int64s
+    extras: tuple[Sequence[str], ...] = ()
+
+    @property
+    def broken(self) -> list[int]:
+        """The keys that are no positions, by their numbers."""
+        return np.flatnonzero(self.indexes < 0).tolist()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the board stands in a key that a lexer has taken apart.
+
+    :ivar form: see ``FORMS``.
+    :ivar at: the board's first item.
+    """
+
+    lexer: str
+    form: str
+    at: int
+    rules: Rules = field(repr=False)
+
+    @property
+    def width(self) -> int:
+        """How many items the board takes."""
+        return {"items": self.rules.cells, "rows": self.rules.rows}.get(self.form, 1)
+
+    def board(self, items: Sequence[str]) -> Sequence[str]:
+        """The symbols of the board's cells; none if there is no board."""
+        return FORMS[self.form](items[self.at : self.at + self.width], self.rules)
+
+
+def _word(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    return items[0] if len(items[0]) == rules.cells else ""
+
+
+def _rows(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    return "".join(items) if all(len(row) == rules.cols for row in items) else ""
+
+
+def _signed(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    found = _SIGNED.findall(items[0]) if len(items[0]) <= 2 * rules.cells else []
+    return found if len(found) == rules.cells and sum(map(len, found)) == len(items[0]) else ""
+
+
+def _is_number(word: str, rules: Rules) -> bool:
+    fits = word.isascii() and word.isdigit() and len(word) <= rules.cells
+    return fits and (word[0] != "0" or len(word) == 1)
+
+
+def _digits(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    fits = _is_number(items[0], rules) and not items[0].strip("012")
+    return items[0].rjust(rules.cells, "0") if fits else ""
+
+
+def _number(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    fits = _is_number(items[0], rules) and int(items[0]) < 3**rules.cells
+    return np.base_repr(int(items[0]), 3).rjust(rules.cells, "0") if fits else ""
+
+
+FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
+    "items": lambda items, rules: [item.strip() for item in items],
+    "characters": _word,
+    "rows": _rows,
+    "signed digits": _signed,
+    "decimal number": _digits,
+    "base-3 number": _number,
+}
+"""The forms of a board: an item a cell; one item with a character a cell; an item a row; digits with signs; a
+number whose digits are the cells, leading zeros lost; the same in base 3."""
+
+
+def spellings(
+    keys: Sequence[str], rules: Rules, columns: Sequence[Sequence[str]] = ()
+) -> tuple[list[KeyReading], list[KeyReading]]:
+    """The readings under which every key is a reachable position, and those that some keys break.
+
+    :param columns: extras that stand outside the keys, such as the name of the part of the file they are in.
+    """
+    space = Space.of(rules)
+    fitting: list[KeyReading] = []
+    breaking: list[KeyReading] = []
+    seen = set()
+    for frame, boards, extras in _framed(keys, rules):
+        mark = hash((tuple(map(tuple, boards)), extras))
+        if mark in seen:
+            continue
+        seen.add(mark)
+        for reading in _roles(frame, boards, (*extras, *columns), space):
+            broken = len(reading.broken)
+            if not broken:
+                fitting.append(reading)
+            elif broken <= NEARLY * len(keys):
+                breaking.append(reading)
+    breaking.sort(key=lambda reading: (len(reading.broken), reading.spelling.oddness))
+    return fitting, breaking
+
+
+def turned(reading: KeyReading, space: Space) -> Iterator[KeyReading]:
+    """The same keys with their cells in the orders that the board turned or mirrored would give."""
+    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
+    stones = space.stones[reading.indexes].astype(np.int64)
+    for image in space.rules.symmetries[1:]:
+        spelling = replace(reading.spelling, order=_order_name(image, space.rules))
+        yield replace(reading, spelling=spelling, indexes=space.find(stones @ powers[list(image)]))
+
+
+def _order_name(image: Sequence[int], rules: Rules) -> str:
+    """An order of cells in words: along what, from which corner."""
+    down = "bottom" if image[0] >= rules.cells - rules.cols else "top"
+    side = "right" if image[0] % rules.cols else "left"
+    along = "rows" if abs(image[1] - image[0]) == 1 else "columns"
+    return f"{along} from {down} {side}"
+
+
+def _lexers(cells: int) -> dict[str, Callable[[str], list[str]]]:
+    """Ways of taking a key apart into items."""
+    found: dict[str, Callable[[str], list[str]]] = {
+        "whole": lambda key: [key],
+        "tokens": _TOKEN.findall,
+        "quoted": _quoted,
+    }
+    for between in ("", "-"):
+        found[f"head{between}"] = partial(_cut, at=cells, head=True, between=between)
+        found[f"tail{between}"] = partial(_cut, at=-cells, head=False, between=between)
+    for between in "_-":
+        found[f"tokens{between}"] = partial(_tokens, between=between)
+    for between in ",;|/:\n\t":
+        found[f"fields{between}"] = partial(_fields, between=between)
+    return found
+
+
+def _tokens(key: str, between: str) -> list[str]:
+    return _TOKEN.findall(key.replace(between, " ") if between else key)
+
+
+def _quoted(key: str) -> list[str]:
+    mark = "'" if "'" in key else '"'
+    plain = key.replace("\\", "")
+    plain = plain.replace('"', "") if mark == "'" else plain
+    return [inside or outside for inside, outside in _QUOTED[mark].findall(plain)] if mark in key else []
+
+
+def _cut(key: str, at: int, head: bool, between: str) -> list[str]:
+    if head:
+        return [key[:at], *_tokens(key[at:], between)]
+    return [*_tokens(key[:at], between), key[at:]]
+
+
+def _fields(key: str, between: str) -> list[str]:
+    return key.translate(_UNMARKED).split(between)
+
+
+def _framed(
+    keys: Sequence[str], rules: Rules
+) -> Iterator[tuple[Frame, list[Sequence[str]], tuple[Sequence[str], ...]]]:
+    """The frames that the keys have, with the board's symbols and the other items of every key."""
+    sample = keys[:: max(1, len(keys) // SAMPLE)]
+    for name, lexer in _lexers(rules.cells).items():
+        items = [lexer(key) for key in sample]
+        length, _ = Counter(map(len, items)).most_common(1)[0]
+        alike = [item for item in items if len(item) == length]
+        frames = []
+        for form in FORMS:
+            width = Frame(name, form, 0, rules).width
+            for at in range(length - width + 1 if length <= width + MOST_EXTRAS else 0):
+                frame = Frame(name, form, at, rules)
+                boards = [board for item in alike if (board := frame.board(item))]
+                # An alphabet: three symbols, a few strange ones, or the name of each empty cell.
+                few = len(set().union(*boards)) <= rules.cells + 4
+                if few and len(boards) > NEARLY * len(items):
+                    frames.append(frame)
+        if frames:
+            items = [lexer(key) for key in keys]
+        for frame in frames:
+            boards = [frame.board(item) if len(item) == length else () for item in items]
+            beside = [at for at in range(length) if not 0 <= at - frame.at < frame.width]
+            extras = [[item[at].strip() if len(item) == length else "" for item in items] for at in beside]
+            yield frame, boards, tuple(map(tuple, extras))
+
+
+def _roles(
+    frame: Frame, boards: list[Sequence[str]], extras: tuple[Sequence[str], ...], space: Space
+) -> Iterator[KeyReading]:
+    """The readings of boards of symbols: each way to take the symbols for empty cells and stones."""
+    own = _own_names(boards, space.cells)
+    number: dict[str, int] = {}
+    flat = [
+        number.setdefault(OWN if own and symbol == own[at] else symbol, len(number))
+        for board in boards
+        for at, symbol in enumerate(board)
+    ]
+    whole = np.array([bool(board) for board in boards], np.bool_)
+    ids = np.full((len(boards), space.cells), -1, np.int32)
+    ids[whole] = np.array(flat, np.int32).reshape(-1, space.cells)
+    usual = _usual(ids, number)
+    whole &= np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
+    roles: list[str | None] = [*usual, None, None, None]
+    for empty, first, second in dict.fromkeys(permutations(roles[: max(3, len(usual))], 3)):
+        if own and empty != OWN:
+            continue
+        is_first, is_second = (ids == number.get(stone or "", -1) for stone in (first, second))
+        for relative, codes in _codes(is_first, is_second):
+            spelling = Spelling(frame.form, empty, first, second, relative=relative)
+            yield KeyReading(spelling, np.where(whole, space.find(codes), -1), extras)
+
+
+def _own_names(boards: list[Sequence[str]], cells: int) -> list[str]:
+    """The names that empty cells show in place of a common symbol, if they do."""
+    if len(set().union(*boards[: 50 * SAMPLE])) <= 3:
+        return []
+    for first_name in "01aA":
+        names = [chr(ord(first_name) + cell) for cell in range(cells)]
+        stones = {symbol for board in boards for at, symbol in enumerate(board) if symbol != names[at]}
+        if len(stones) <= 2:
+            return names
+    return []
+
+
+def _usual(ids: Int32s, number: Mapping[str, int]) -> list[str]:
+    """The three symbols that the most boards hold."""
+    if len(number) <= 3:
+        return list(number)
+    return sorted(number, key=lambda symbol: -int((ids == number[symbol]).any(axis=1).sum()))[:3]
+
+
+def _codes(is_first: Bools, is_second: Bools) -> Iterator[tuple[bool, Int64s]]:
+    """The boards' codes (int64[keys]), if ``first`` is who moved first, and if it is who is to move.
+
+    The latter only where it differs; -1 where it cannot be.
+    """
+    powers = 3 ** np.arange(is_first.shape[1] - 1, -1, -1, dtype=np.int64)
+    codes: Int64s = is_first @ (2 * powers) + is_second @ powers
+    yield False, codes
+    lead = is_second.sum(axis=1) - is_first.sum(axis=1)
+    if (lead == 1).any():
+        swapped = is_second @ (2 * powers) + is_first @ powers
+        yield True, np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
