@@ -6,7 +6,7 @@ nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import StringIO, TextIOWrapper
@@ -115,6 +115,16 @@ class Environment:
         if flush:
             self.stdout.flush()
 
+    def out_bytes(self, chunks: Iterable[bytes]) -> None:
+        """Write a file to stdout, byte for byte as it would be on disk."""
+        self.stdout.flush()
+        binary = getattr(self.stdout, "buffer", None)
+        for chunk in chunks:
+            if binary is None:
+                self.stdout.write(chunk.decode())
+            else:
+                binary.write(chunk)
+
     def document(self, schema: str, fields: Mapping[str, Any], *, version: int = 1) -> None:
         """Write a ``--json`` document to stdout: one line, indented if stdout is a terminal.
 
@@ -127,6 +137,18 @@ class Environment:
         if not self.quiet:
             self.stderr.write(text + "\n")
             self.stderr.flush()
+
+    def listen(self) -> None:
+        """Show what the library logs, such as that a kernel is compiled, as notices."""
+        import logging
+
+        class Notices(logging.Handler):
+            def emit(handler, record: logging.LogRecord) -> None:  # noqa: N805
+                self.say(record.getMessage())
+
+        log = logging.getLogger("ttt_cli")
+        log.handlers = [Notices()]
+        log.setLevel(logging.INFO)
 
     def report(self, error: TttError) -> None:
         """Write an error to stderr: one line, or under ``--json`` one document."""

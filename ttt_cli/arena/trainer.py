@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.learners.base import Block, Learner
 from ttt_cli.learners.training import Executor, Plan, Progress, here, run
 from ttt_cli.store import library, native
 from ttt_cli.store.games import Lesson, teach, waiting_games
@@ -151,6 +153,7 @@ def train(
     """
     state, record, enough = job.state, job.record, False
     backup = library.loses(job.path, job.state)
+    warm_up(state.learner, state.space)
     kept: Path | None = None
     before = job.done.games if job.done else 0
     started = last_save = monotonic()
@@ -177,3 +180,8 @@ def train(
         state = late.state
     kept = library.save(state, job.path, keep_backup=backup) or kept
     return Outcome(state, record, (record.games or 0) - before, seconds, finished, kept, late)
+
+
+def warm_up(learner: Learner[Any], space: Space) -> None:
+    """Load or compile the learner's kernel, so that the time of a run is the time of its games."""
+    learner.train(learner.empty(space), Block(first=0, games=1, rng=np.random.default_rng(0)))

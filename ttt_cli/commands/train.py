@@ -279,6 +279,7 @@ class Call:
         from ttt_cli.views.progress import progress
 
         env = self.env
+        env.listen()
         env.say(f"training {self.learner} for {job.plan.games:,} games, --seed {job.plan.seed}")
         done = job.done.games if job.done else 0
         with (
