@@ -1,0 +1,296 @@
+"""The lock keeps second writers out, says who holds it, and dies with its process however that ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.errors import BusyError, TttError
+from ttt_cli.store.locks import Lock, lock, lock_path, try_lock
+
+forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+
+HOLD = """
+import sys, time
+from ttt_cli.store.locks import lock
+with lock(sys.argv[1], "trained"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def start_holder(path: Path) -> subprocess.Popen[str]:
+    """Start a process that holds the lock of ``path`` for a minute, and return when it does."""
+    root = Path(__file__).parents[2]
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE, text=True, cwd=root)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    return holder
+
+
+def in_child(work) -> int:
+    """Run ``work`` in a forked process and return its id; the process ends with it, with 1 if it raises."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
+
+
+def ended_well(pid: int) -> bool:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "q.json"
+
+
+def test_another_process_is_told_who_holds_it_until_it_is_killed(path):
+    holder = start_holder(path)
+    try:
+        started = time.monotonic()
+        with pytest.raises(BusyError) as caught:
+            lock(path, "merged into", remedy="train beside it with -o other.json and merge later")
+        assert time.monotonic() - started < 1
+        assert str(caught.value) == (
+            f"busy: q.json is being trained by process {holder.pid}; "
+            "train beside it with -o other.json and merge later"
+        )
+        assert caught.value.exit_code == 4
+        assert try_lock(path) is None
+    finally:
+        holder.kill()
+        holder.wait()
+    with lock(path):
+        pass
+
+
+@forking
+def test_a_worker_does_not_keep_a_killed_parents_lock(path):
+    """A forked worker has its parent's open files; the lock must not live on in it."""
+    reading, writing = os.pipe()
+
+    def parent():
+        lock(path)
+        worker = in_child(lambda: time.sleep(60))
+        os.write(writing, str(worker).encode())
+        time.sleep(60)
+
+    pid = in_child(parent)
+    worker = int(os.read(reading, 20))
+    try:
+        assert try_lock(path) is None
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        held = lock(path, wait=1)
+        held.release()
+    finally:
+        os.kill(worker, signal.SIGKILL)
+        os.close(reading)
+        os.close(writing)
+
+
+@forking
+def test_a_worker_that_leaves_the_with_block_does_not_unlock(path):
+    with lock(path) as held:
+        assert ended_well(in_child(held.release))
+        assert try_lock(path) is None
+        assert lock_path(path).stat().st_size > 0
+
+
+@forking
+def test_no_update_is_lost(path):
+    path.write_text("0")
+
+    def count():
+        for _ in range(25):
+            with lock(path, wait=30):
+                path.write_text(str(int(path.read_text()) + 1))
+
+    children = [in_child(count) for _ in range(4)]
+    assert all(ended_well(child) for child in children)
+    assert path.read_text() == "100"
+
+
+def test_two_holders_in_one_process_exclude_each_other(path):
+    with lock(path, "trained"):
+        assert try_lock(path) is None
+        with pytest.raises(BusyError, match=r"q\.json is being trained by this process"):
+            lock(path)
+    with lock(path), lock(path.with_name("td.json")):
+        pass
+
+
+def test_threads_take_turns(path):
+    inside: list[int] = []
+    most: list[int] = []
+
+    def work():
+        for _ in range(5):
+            with lock(path, wait=30):
+                inside.append(1)
+                most.append(len(inside))
+                time.sleep(0.001)
+                inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) == 20
+    assert max(most) == 1
+
+
+def test_waiting_ends_when_the_lock_is_free_or_the_time_is_up(path):
+    held = lock(path)
+    started = time.monotonic()
+    with pytest.raises(BusyError):
+        lock(path, wait=0.1)
+    assert 0.1 <= time.monotonic() - started < 2
+    threading.Timer(0.1, held.release).start()
+    lock(path, wait=30).release()
+
+
+def test_two_names_of_one_file_share_a_lock(path, tmp_path):
+    path.touch()
+    link = tmp_path / "best.json"
+    link.symlink_to(path)
+    folder = tmp_path / "elsewhere"
+    folder.symlink_to(tmp_path, target_is_directory=True)
+    with lock(path):
+        assert try_lock(link) is None
+        assert try_lock(folder / "q.json") is None
+
+
+def test_the_lock_file_stays_and_is_empty_while_free(path):
+    lock(path).release()
+    place = lock_path(path)
+    inode = place.stat().st_ino
+    assert place.name == ".q.json.lock"
+    assert place.read_bytes() == b""
+    lock(path).release()
+    assert place.stat().st_ino == inode
+    assert not path.exists()
+
+
+def test_releasing_twice_does_not_free_a_later_holder(path):
+    first = lock(path)
+    first.release()
+    with lock(path):
+        first.release()
+        assert try_lock(path) is None
+
+
+def test_an_error_in_the_body_releases(path):
+    with pytest.raises(KeyboardInterrupt), lock(path):
+        raise KeyboardInterrupt
+    lock(path).release()
+
+
+def test_a_lock_file_deleted_by_hand_locks_nothing_but_does_not_hurt(path, monkeypatch):
+    """A process that opened the file just before it was deleted must not believe that it holds the lock."""
+    truth = os.fstat
+
+    def delete_then_stat(fd):
+        monkeypatch.setattr(os, "fstat", truth)
+        lock_path(path).unlink()
+        return truth(fd)
+
+    monkeypatch.setattr(os, "fstat", delete_then_stat)
+    with lock(path):
+        assert try_lock(path) is None
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"pid":1}',
+        b'{"pid":"x","host":"","doing":""}',
+        b'{"pid":99999999999999999999,"host":1,"doing":2}',
+    ],
+)
+def test_nonsense_in_a_lock_file_is_no_error(path, record):
+    with lock(path):
+        lock_path(path).write_bytes(record)
+        with pytest.raises(BusyError, match=r"busy: q\.json is being "):
+            lock(path)
+
+
+def test_a_lock_file_cannot_drive_the_terminal(path):
+    with lock(path):
+        lock_path(path).write_bytes(b'{"pid":1,"host":"\\u001b[2J","doing":"\\u001b[2J"}')
+        with pytest.raises(BusyError) as caught:
+            lock(path)
+        assert str(caught.value).isprintable()
+
+
+def test_the_name_of_a_dead_holder_is_not_given(path):
+    """Between taking the lock and writing its name, a holder leaves the name of a killed one in the file."""
+    child = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    with lock(path):
+        host = os.uname().nodename
+        lock_path(path).write_text(f'{{"pid":{int(child.stdout)},"host":"{host}","doing":"trained"}}')
+        with pytest.raises(BusyError, match="written by another process"):
+            lock(path)
+
+
+def test_a_holder_on_another_machine_is_named_with_it(path):
+    with lock(path):
+        lock_path(path).write_bytes(b'{"pid":7,"host":"node-3","doing":"trained"}')
+        with pytest.raises(BusyError, match="is being trained by process 7 on node-3;"):
+            lock(path)
+
+
+def test_folders_are_made_when_asked(tmp_path):
+    path = tmp_path / "new" / "store" / "q.json"
+    with pytest.raises(TttError, match="cannot be locked") as caught:
+        lock(path)
+    assert "mkdir -p" in caught.value.hint
+    assert not path.parent.exists()
+    with lock(path, parents=True):
+        assert try_lock(path) is None
+
+
+def test_something_else_in_the_lock_files_place_is_one_error(path, tmp_path):
+    lock_path(path).mkdir()
+    with pytest.raises(TttError, match="cannot be locked"):
+        lock(path)
+    lock_path(path).rmdir()
+    (tmp_path / "precious").write_text("kept")
+    lock_path(path).symlink_to(tmp_path / "precious")
+    with pytest.raises(TttError):
+        lock(path)
+    assert (tmp_path / "precious").read_text() == "kept"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_in_the_lock_files_place_is_one_error(path):
+    os.mkfifo(lock_path(path))
+    with pytest.raises(TttError, match="not a plain file"):
+        lock(path)
+
+
+def test_a_full_disk_does_not_keep_from_locking(path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with lock(path) as held:
+        assert isinstance(held, Lock)
+        assert try_lock(path) is None
