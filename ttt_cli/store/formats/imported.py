@@ -1,5 +1,7 @@
 """What a foreign file holds once it is read: the experience in native form, and what the reader did to it."""
 
+import csv
+import io
 import math
 import re
 from collections.abc import Iterator
@@ -13,6 +15,8 @@ from ttt_cli.store.reading import decode
 LIMIT = 64 * 2**20
 """The largest foreign file that is read whole, in bytes: a hundred times what the usual board can fill."""
 
+MOST_LINES = 1_000_000
+"""The most lines of a CSV file that is read whole."""
 MOST_REJECTED = 1000
 """So many rejected rows are told one by one; of the others only the number."""
 
@@ -117,6 +121,24 @@ def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(decode(data, where, bom=True).split("\n"), 1):
         if line.strip():
             yield number, line.rstrip("\r")
+
+
+def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
+
+    :raises UnfitError: if it is no CSV, or has too many lines to be held.
+    """
+    if (many := data.count(b"\n")) > MOST_LINES:
+        raise UnfitError(f"has {many:,} lines; the limit is {MOST_LINES:,}", where=where)
+    text = decode(data, where, bom=True)
+    first = text.lstrip("\r\n").partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    try:
+        for row in reader:
+            if any(row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise UnfitError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
 
 
 def refuse(rejected: list[Rejected], rows: int, strict: bool, what: str, where: str) -> None:

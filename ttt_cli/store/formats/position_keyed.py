@@ -7,8 +7,6 @@ facets that would decide it. A facet can be said outright; keys that do not fit 
 left out and reported.
 """
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +15,10 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UnfitError, UsageError
 from ttt_cli.store.formats.cell_values import collect
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, number_in, told
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, csv_rows, number_in, told
 from ttt_cli.store.formats.spelling import KeyReading, spellings
 from ttt_cli.store.formats.tables import MEANINGS, Reading, readings
-from ttt_cli.store.reading import decode, quoted
+from ttt_cli.store.reading import quoted
 
 NAME = "position-keyed"
 FACETS = ("board", "order", "empty", "first", "second", "mine", "theirs", "cells", "player-x")
@@ -58,7 +56,7 @@ def read_csv(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules 
 
     :raises UnfitError: if no reading fits, or several do.
     """
-    return _read(_of_rows(csv_rows(data, where), where, rules), where, options, rules)
+    return _read(_of_rows(list(csv_rows(data, where)), where, rules), where, options, rules)
 
 
 def _documents(found: Any, rules: Rules) -> Iterator[Document]:
@@ -88,32 +86,18 @@ def _documents(found: Any, rules: Rules) -> Iterator[Document]:
             return
 
 
-def csv_rows(data: bytes, where: str) -> list[list[str]]:
-    """The rows of a CSV file that are not blank, all of one length, whatever separates their fields.
+def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) -> Iterator[Document]:
+    """The tables that rows may be: with a value in the last column, or with one for each cell.
 
-    :raises UnfitError: naming the line.
+    :raises UnfitError: naming the line that is of another length.
     """
-    text = decode(data, where, bom=True)
-    first = text.lstrip("\r\n").partition("\n")[0]
-    separator = max("\t;,", key=first.count)
-    rows = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    try:
-        for row in reader:
-            if any(row):
-                rows.append(row)
-                if len(row) != len(rows[0]):
-                    raise UnfitError(
-                        f"expected {len(rows[0])} fields as before, found {len(row)}",
-                        where=f"{where}, line {reader.line_num}",
-                    )
-    except csv.Error as error:
-        raise UnfitError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
-    return rows
-
-
-def _of_rows(rows: list[list[str]], where: str, rules: Rules) -> Iterator[Document]:
-    """The tables that rows may be: with a value in the last column, or with one for each cell."""
+    for number, row in numbered:
+        if len(row) != len(numbered[0][1]):
+            raise UnfitError(
+                f"expected {len(numbered[0][1])} fields as before, found {len(row)}",
+                where=f"{where}, line {number}",
+            )
+    rows = [row for _, row in numbered]
     if rows and number_in(rows[0][-1].strip()) is None:
         rows = rows[1:]  # a header
     if not rows or len(rows[0]) < 2:

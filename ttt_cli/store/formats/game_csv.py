@@ -1,0 +1,196 @@
+"""Records of games, CSV: a game a row, its moves as cells and its result. They become a book.
+
+The moves stand in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3. What the fields and the words
+for the results mean is found by playing the games: under the right reading they are legal, end with their
+last move, and end as they say. Letters may count the rows or the columns: a book of the mirrored games plays
+alike.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import NotationError, UnfitError
+from ttt_cli.store.formats.cell_values import namings
+from ttt_cli.store.formats.imported import (
+    DEFAULTS,
+    Imported,
+    Options,
+    Rejected,
+    Row,
+    book,
+    csv_rows,
+    refuse,
+    told,
+)
+from ttt_cli.store.reading import quoted
+
+NAME = "game-csv"
+MOST_WORDS = 20
+"""So many different words for results make sense."""
+ENOUGH = 0.5
+"""So large a part of the rows has to be games for a file to be one of games."""
+SAMPLE = 200
+"""Rows on which the ways to read a file are tried."""
+
+_CELL = re.compile(r"[A-Za-z][0-9]|[0-9]")
+_BETWEEN = re.compile(r"[\s,;:|>()\[\]'\"/-]*")
+_RESULTS = {1: "X", -1: "O", 0: "draw"}
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the moves and the result stand in a row.
+
+    :ivar moves: the first field with moves; the only one, if not ``spread``.
+    :ivar result: the field with the result, from the left or (negative) from the right.
+    """
+
+    moves: int
+    spread: bool
+    result: int
+
+    def names(self, row: Sequence[str]) -> list[str] | None:
+        """The cells of a row's moves, as written."""
+        if not self.spread:
+            text = row[self.moves] if self.moves < len(row) else ""
+            return _CELL.findall(text) if not _BETWEEN.sub("", _CELL.sub("", text)) else None
+        fields = [field for field in row[self.moves : self.result if self.result < 0 else None] if field]
+        return fields if all(_CELL.fullmatch(field) for field in fields) else None
+
+    def word(self, row: Sequence[str]) -> str:
+        """The result of a row, as written."""
+        return row[self.result].lower() if -len(row) <= self.result < len(row) else ""
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """How rows are to be read: the layout, the cell of each name, the result that each word stands for."""
+
+    layout: _Layout
+    words: str
+    cells: dict[str, int]
+    results: dict[str, int]
+
+    def play(self, row: Sequence[str], space: Space) -> Game:
+        """The game of a row.
+
+        :raises NotationError: with what is wrong with it.
+        """
+        names = self.layout.names(row)
+        if names is None or not all(name in self.cells for name in names):
+            raise NotationError(f"no cells in {quoted(' '.join(row))}")
+        return Game.of(space, [self.cells[name] for name in names])
+
+
+def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
+    """The book of a file of games; games that cannot be, or end otherwise than they say, are left out.
+
+    :raises UnfitError: if the rows are no games; under ``options.strict`` if one is not.
+    """
+    space = Space.of(rules)
+    rows = [(number, [field.strip() for field in row]) for number, row in csv_rows(data, where)]
+    meaning = _meaning([row for _, row in rows], space, options)
+    if meaning is None:
+        raise UnfitError(
+            "the rows are no finished games", where=where, hint="expected moves and a result in each"
+        )
+    if (
+        rows
+        and meaning.layout.word(rows[0][1]) not in meaning.results
+        and meaning.layout.names(rows[0][1]) in ([], None)
+    ):
+        rows = rows[1:]  # a header
+    counted: Counter[Row] = Counter()
+    rejected: list[Rejected] = []
+    known: dict[tuple[str, ...], list[Row] | str] = {}
+    for number, row in rows:
+        mark = tuple(row)
+        if mark not in known:
+            known[mark] = _learnt(meaning, row, space)
+        found = known[mark]
+        if isinstance(found, str):
+            rejected.append(Rejected(f"line {number}", found))
+        else:
+            counted.update(found)
+    refuse(rejected, len(rows), options.strict, "a finished game", where)
+    kept = sorted(Row(row.position, row.move, row.plies, row.result, count) for row, count in counted.items())
+    notes = [f"cells: {meaning.words}"]
+    if meaning.results.get("x") == -1 or meaning.results.get("o") == 1:
+        notes.append("O moves first in this file; whoever moves first is X here")
+    return book(
+        NAME,
+        kept,
+        choice="default",
+        rules=rules,
+        games=len(rows) - len(rejected),
+        rejected=told(rejected),
+        notes=notes,
+    )
+
+
+def _learnt(meaning: _Meaning, row: Sequence[str], space: Space) -> list[Row] | str:
+    """What a book learns from a row, or why it does not."""
+    try:
+        game = meaning.play(row, space)
+    except NotationError as error:
+        return error.message
+    word = meaning.layout.word(row)
+    if meaning.results.get(word) != game.result:
+        return f"the result is {quoted(word)}, but {_RESULTS[game.result]} is how the game ends"
+    plies, result = len(game.moves), _RESULTS[game.result]
+    return [
+        Row(space.texts[index], cell + 1, plies, result)
+        for index, cell in zip(game.path, game.moves, strict=False)
+    ]
+
+
+def _meaning(rows: Sequence[Sequence[str]], space: Space, options: Options) -> _Meaning | None:
+    """The reading under which the most rows are games, if they are enough."""
+    sample = rows[:: max(1, len(rows) // SAMPLE)]
+    found: list[tuple[int, _Meaning]] = []
+    for layout in _layouts(sample):
+        names = [name for row in sample for name in layout.names(row) or ()]
+        for words, cells in namings(set(names), space.rules):
+            if options.spelling.get("cells", words) != words:
+                continue
+            meaning = _with_results(_Meaning(layout, words, cells, {}), sample, space)
+            played = sum(isinstance(_learnt(meaning, row, space), list) for row in sample)
+            found.append((played, meaning))
+    if not found:
+        return None
+    played, meaning = max(found, key=lambda item: item[0])
+    return meaning if played >= max(1, ENOUGH * (len(sample) - 1)) else None
+
+
+def _layouts(sample: Sequence[Sequence[str]]) -> Iterator[_Layout]:
+    width = max(map(len, sample), default=0)
+    if width > 64:
+        return
+    for result in (-1, 0, *range(1, width - 1)):
+        for moves in range(min(width, 4)):
+            if moves != result % width:
+                yield _Layout(moves, False, result)
+            if moves <= 2 and result in (-1, *range(moves)):
+                yield _Layout(moves, True, result)
+
+
+def _with_results(meaning: _Meaning, sample: Sequence[Sequence[str]], space: Space) -> _Meaning:
+    """With the result that each word most often stands for."""
+    seen: dict[str, Counter[int]] = {}
+    for row in sample:
+        try:
+            result = meaning.play(row, space).result
+        except NotationError:
+            continue
+        seen.setdefault(meaning.layout.word(row), Counter())[result] += 1
+    results = {word: counts.most_common(1)[0][0] for word, counts in seen.items()}
+    if "x" in results and results["x"] == results.get("o"):
+        del results[min("xo", key=lambda word: seen[word].total())]
+    if len(results) > MOST_WORDS or "" in results:
+        results = {}
+    return _Meaning(meaning.layout, meaning.words, meaning.cells, results)
