@@ -22,23 +22,16 @@ class Learnt:
     """What a state has learnt.
 
     :ivar games: how many games it learnt.
-    :ivar skipped: the games it could not learn from.
     :ivar new_positions: the positions that it knows now and did not before.
     :ivar waits: why the games wait instead; empty if they do not.
     """
 
     games: int = 0
-    skipped: tuple[GameRecord, ...] = ()
     new_positions: int = 0
     waits: str = ""
 
     def __add__(self, other: "Learnt") -> "Learnt":
-        return Learnt(
-            self.games + other.games,
-            self.skipped + other.skipped,
-            self.new_positions + other.new_positions,
-            other.waits,
-        )
+        return Learnt(self.games + other.games, self.new_positions + other.new_positions, other.waits)
 
 
 class Pupil:
@@ -46,6 +39,7 @@ class Pupil:
 
     :ivar name: what game records call it: its name in the store, or its path.
     :ivar state: what it knew when it was last looked at.
+    :ivar total: all that it has learnt here.
     """
 
     def __init__(self, store: Path, path: Path, name: str, state: State) -> None:
@@ -53,6 +47,7 @@ class Pupil:
         self.path = path
         self.name = name
         self.state = state
+        self.total = Learnt()
         self._held: Lock | None = None
         self._run: Run | None = None
         self._unsaved = False
@@ -86,7 +81,7 @@ class Pupil:
             raise
         if run is not None:
             held.release()
-            return f"{self.name} is in the middle of a training run, which has to end first (--resume)"
+            return f"{self.name} is in the middle of a training run: the game waits until it has ended"
         self._held = held
         return ""
 
@@ -97,7 +92,9 @@ class Pupil:
         if lesson.learnt:
             self._run, self._unsaved = lesson.run, True
             self.state = lesson.state
-        return Learnt(len(lesson.learnt), tuple(lesson.skipped), self.known - before)
+        learnt = Learnt(len(lesson.learnt), self.known - before)
+        self.total += learnt
+        return learnt
 
     def learn_waiting(self) -> Learnt:
         """Learn from the games of the log that wait for it, in memory."""
@@ -119,6 +116,7 @@ class Pupil:
         """Learn from the games that wait for it and save, if the file is free."""
         waits = "" if self.held else self.take()
         if waits:
+            self.total += Learnt(waits=waits)
             return Learnt(waits=waits)
         try:
             learnt = self.learn_waiting()

@@ -4,9 +4,10 @@ A player is a policy, or a person who is asked for each move. Each finished game
 before anything else happens.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.space import Floats, Space
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State
+
+SAVE_EVERY = 1.5
+"""Seconds between two saves of a machine that plays machines; more where a save takes long itself."""
 
 Moves = tuple[int, ...]
 """The cells of a game so far, numbered from 0."""
@@ -90,14 +94,14 @@ class Sitting:
     def __init__(
         self,
         space: Space,
-        players: tuple[Player, Player],
+        players: Sequence[Player],
         store: Path,
         *,
         seed: int | None = None,
         alternate: bool = True,
     ) -> None:
         self.space = space
-        self.players = players
+        self.players = (players[0], players[1])
         self.store = store
         self.alternate = alternate
         self.score = Score()
@@ -162,6 +166,49 @@ class Sitting:
             self.score.wins[(result == "o") != self.turned] += 1
         self.score.by_side[result] += 1
         return record
+
+
+def machines(
+    sitting: Sitting,
+    *,
+    games: int | None = None,
+    moved: Callable[[Moves], None] = lambda moves: None,
+    stopping: Callable[[], bool] = lambda: False,
+) -> Iterator[GameRecord]:
+    """The finished games of two machines, which learn from each before the next.
+
+    A machine that learns keeps its file locked and saves every second or two: what is not saved yet waits in
+    the log. One whose file is not free plays as it is, and tries again at the end.
+
+    :param games: how many; None: until ``stopping`` says so or ``moved`` raises LeftError.
+    """
+
+    def person(moves: Moves) -> int | None:
+        raise LeftError
+
+    learning = [pupil for pupil in sitting.pupils if not pupil.take()]
+    try:
+        for pupil in learning:
+            pupil.learn_waiting()
+        saved, pause = monotonic(), SAVE_EVERY
+        while (games is None or sitting.score.games < games) and not stopping():
+            try:
+                record = sitting.play(person, moved)
+            except LeftError:
+                break
+            for pupil in learning:
+                pupil.learn([record])
+            if (now := monotonic()) - saved >= pause:
+                for pupil in learning:
+                    pupil.save()
+                saved = monotonic()
+                pause = max(SAVE_EVERY, 10 * (saved - now))
+            yield record
+        for pupil in sitting.pupils:
+            pupil.study()
+    finally:
+        for pupil in sitting.pupils:
+            pupil.release()
 
 
 def draw(probabilities: Floats, rng: np.random.Generator) -> int | None:

@@ -5,11 +5,27 @@ a change. Where Numba is missing or switched off the plain function runs instead
 """
 
 import logging
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from time import perf_counter
 
 log = logging.getLogger("ttt_cli")
+
+_few: ContextVar[bool] = ContextVar("_few", default=False)
+
+
+@contextmanager
+def few_games() -> Iterator[None]:
+    """Run kernels as they are written meanwhile, unless Numba is there already: loading it takes longer than
+    learning from a few games."""
+    token = _few.set("numba" not in sys.modules)
+    try:
+        yield
+    finally:
+        _few.reset(token)
 
 
 class Kernel:
@@ -20,7 +36,7 @@ class Kernel:
         self.__doc__ = function.__doc__
 
     def __call__(self, *arguments: object) -> None:
-        self._compiled(*arguments)
+        (self.python if _few.get() else self._compiled)(*arguments)
 
     @cached_property
     def _compiled(self) -> Callable[..., None]:

@@ -6,6 +6,7 @@ a crash in between neither loses a game nor teaches it twice.
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,15 @@ from ttt_cli.engine.game import RESULTS, Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.learners.kernel import few_games
 from ttt_cli.store.files import append_line
 from ttt_cli.store.reading import load_json, read_bytes
 from ttt_cli.store.state import Run, State
 
 LOG = "games.jsonl"
+
+FEW = 100
+"""So many games are learnt sooner than a compiler is loaded."""
 
 _KEYS = {"id", "rules", "moves", "result", "x", "o"}
 _OPTIONAL = {"teaches", "end"}
@@ -167,18 +172,20 @@ def teach(
     """
     table = deepcopy(state.table)
     learnt, skipped = [], []
-    for record in records:
-        fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
-        if not fits:
-            skipped.append(record)
-            continue
-        moves: Sequence[int] = record.moves
-        if state.symmetric:
-            moves = Space.of(state.rules).quotient.project_game(moves)
-        game = Game.of(state.space, moves, resigned=record.resigned)
-        own_only = name is not None and not state.learner.learns_both_sides
-        state.learner.learn(table, game, own_sides(record, name or "") if own_only else "xo")
-        learnt.append(record)
+    records = list(records)
+    with few_games() if len(records) <= FEW else nullcontext():
+        for record in records:
+            fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
+            if not fits:
+                skipped.append(record)
+                continue
+            moves: Sequence[int] = record.moves
+            if state.symmetric:
+                moves = Space.of(state.rules).quotient.project_game(moves)
+            game = Game.of(state.space, moves, resigned=record.resigned)
+            own_only = name is not None and not state.learner.learns_both_sides
+            state.learner.learn(table, game, own_sides(record, name or "") if own_only else "xo")
+            learnt.append(record)
     if not learnt:
         return Lesson(state, learnt, skipped)
     results = {result: sum(record.result == result for record in learnt) for result in ("x", "o", "draw")}

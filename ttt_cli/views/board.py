@@ -30,7 +30,7 @@ def board(position: Position, *, last: Cell | None = None, unicode: bool = True)
         elif row:
             drawn.append("\n" + cross.join([across * width] * rules.cols) + "\n")
         if stone == ".":
-            drawn.append(f"{cell + 1:^{width}}", FREE)
+            drawn.append(f"{'' if position.ended else cell + 1:^{width}}", FREE)
         elif cell in line:
             drawn.append(f"{f'*{stone}*':^{width}}", WON)
         else:

@@ -1,0 +1,255 @@
+"""``ttt play``: games in the terminal, against a machine, between two people or two machines."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from shlex import join
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ttt_cli.commands.completion import complete_agents
+from ttt_cli.commands.options import given_rules
+from ttt_cli.commands.stopping import graceful
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import ExitCode, Stopped, UnfitError, UsageError
+
+if TYPE_CHECKING:
+    from ttt_cli.agents.grammar import Agent
+    from ttt_cli.arena.sitting import Moves, Sitting
+    from ttt_cli.store.library import Loaded
+
+
+def play(
+    env: Environment,
+    agent: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[AGENT]", help="Whom to play.", autocompletion=complete_agents, show_default="q"
+        ),
+    ] = None,
+    side: Annotated[
+        Literal["x", "o"] | None, typer.Option("--as", help="Your side in the first game.")
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(metavar="AGENT", help="Who is X in the first game.", autocompletion=complete_agents),
+    ] = None,
+    o: Annotated[
+        str | None,
+        typer.Option(metavar="AGENT", help="Who is O in the first game.", autocompletion=complete_agents),
+    ] = None,
+    alternate: Annotated[
+        bool, typer.Option("--alternate/--no-alternate", help="Change sides after each game.")
+    ] = True,
+    games: Annotated[
+        int | None, typer.Option("--games", "-n", min=1, metavar="N", help="Leave after N games.")
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show the boards of two machines; until Ctrl-C without --games.")
+    ] = False,
+    delay: Annotated[
+        float,
+        typer.Option(min=0, max=60, metavar="SECONDS", help="Between the moves of --watch at a terminal."),
+    ] = 0.4,
+    learn: Annotated[
+        bool, typer.Option("--learn/--no-learn", help="Whether machines learn from finished games.")
+    ] = True,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Fixes the machines' moves.")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Show the recorded games in FILE instead.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(metavar="N|ID", help="Of the recorded games, this one alone.")
+    ] = None,
+) -> int:
+    """Play against a machine, which learns from each finished game, or let two machines play.
+
+    A cell's number plays it, h shows what is known of the moves, u takes back, q leaves.
+
+    Examples:
+      ttt play minimax:depth=2 --as o
+      ttt play --x human --o human
+      ttt play --x q --o random --games 100
+      ttt play --replay state_store/games.jsonl --game 1
+    """
+    if replay is not None:
+        own = {"AGENT": agent, "--as": side, "--x": x, "--o": o, "--games": games, "--watch": watch}
+        for name in (name for name, value in own.items() if value):
+            raise UsageError(f"{name} does not go with --replay, which shows recorded games")
+        return _replay(env, replay, game)
+    if game is not None:
+        raise UsageError("--game says which game of --replay FILE to show")
+    from ttt_cli.arena.seating import seat_all
+    from ttt_cli.arena.sitting import LeftError, Sitting
+    from ttt_cli.engine.space import Space
+
+    pairing = _pairing(agent, side, x, o)
+    people = "human" in pairing
+    if watch and people:
+        raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
+    try:
+        agents = _agents(env, pairing)
+        if side is None and x is None and o is None:
+            agents = _in_order(env, agents)
+    except LeftError:
+        return ExitCode.DONE
+    _introduce(env, agents, learn)
+    players = seat_all(agents, env.store, learn=learn)
+    space = Space.of(agents[0].rules)
+    sitting = Sitting(space, players, env.store, seed=seed, alternate=alternate)
+    if people:
+        return _with_people(env, sitting, games)
+    return _machines(env, sitting, games, watch, delay)
+
+
+def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
+    """X and O of the first game."""
+    if x is None and o is None:
+        other = agent or "q"
+        return (other, "human") if side == "o" else ("human", other)
+    if side is not None:
+        raise UsageError("--as does not go with --x and --o, which say who is who")
+    if x is not None and o is not None and agent is not None:
+        raise UsageError(f"{agent!r} is one player too many beside --x and --o")
+    other = agent or ("q" if "human" in (x, o) else "human")
+    return x or other, o or other
+
+
+def _agents(env: Environment, pairing: tuple[str, str]) -> "list[Agent]":
+    """The two agents; a learner that has no file yet is trained first, if that is wanted."""
+    from ttt_cli.agents.grammar import resolve_all
+
+    agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
+    untrained = {one.source: one.loaded for one in agents if one.loaded and not one.loaded.path.exists()}
+    trained = [_train(env, loaded) for loaded in untrained.values()]
+    return resolve_all(pairing, env.store, given_rules(env), fresh=True) if any(trained) else agents
+
+
+def _train(env: Environment, loaded: "Loaded") -> bool:
+    """Offer to train a learner that has no file yet; returns whether that was done."""
+    learner = loaded.state.learner
+    preset: Literal["article"] | None = "article" if learner.choice == "article" else None
+    games = learner.article_games if preset else learner.default_games
+    untrained = f"{loaded.path.stem} has learned nothing yet"
+    if not env.interactive:
+        board = [f"--board={env.board}"] * bool(env.board) + [f"--line={env.line}"] * bool(env.line)
+        words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset), *board]
+        env.say(f"{untrained}; this trains it: {join(words)}")
+        return False
+    from ttt_cli.commands.train import train_learner
+    from ttt_cli.views.play_screen import agrees
+
+    if not agrees(env, f"{untrained}. Train it with {games:,} games first?"):
+        return False
+    apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
+    code = train_learner(apart, learner=learner.name, given={}, preset=preset)
+    if code != ExitCode.DONE:
+        raise Stopped(ExitCode(code))
+    return True
+
+
+def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
+    """The agents as the person at the terminal wants them: who begins is X."""
+    from ttt_cli.views.play_screen import who_begins
+
+    person, other = agents
+    if not env.interactive or other.make is None:
+        return agents
+    return [person, other] if who_begins(env, other.name) == "x" else [other, person]
+
+
+def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None:
+    """Say what the machines know, and which of them will not learn."""
+    from ttt_cli.store.native import FORMAT
+
+    for agent in {str(one.source): one for one in agents if one.loaded}.values():
+        policy, loaded = agent.policy, agent.loaded
+        assert policy is not None and loaded is not None
+        known = 0 if policy.known is None else int(policy.known.sum())
+        games = "" if agent.games is None else f" from {agent.games:,} games"
+        env.say(f"{printable(agent.name)} knows {known:,} positions{games}")
+        if learn and loaded.format != FORMAT:
+            path = printable(str(loaded.path))
+            env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")
+
+
+def _with_people(env: Environment, sitting: "Sitting", games: int | None) -> int:
+    """Play until the people leave."""
+    from ttt_cli.arena.sitting import LeftError
+    from ttt_cli.views.play_screen import KEYS, PlayScreen, what_was_learnt
+
+    screen = PlayScreen(env, sitting)
+    env.say(KEYS)
+    try:
+        while sitting.score.games != games:
+            if sitting.score.games and not screen.again():
+                break
+            screen.start()
+            record = sitting.play(screen.ask, screen.moved)
+            screen.finish(record)
+            for pupil in sitting.pupils:
+                env.say(what_was_learnt(pupil, pupil.study(), record))
+    except LeftError:
+        pass
+    except KeyboardInterrupt:
+        env.say(f"\n{_kept(env, sitting)}")
+        return ExitCode.INTERRUPTED
+    return ExitCode.DONE
+
+
+def _machines(env: Environment, sitting: "Sitting", games: int | None, watch: bool, delay: float) -> int:
+    """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at."""
+    from ttt_cli.arena.sitting import LeftError, machines
+    from ttt_cli.views.play_screen import PlayScreen, what_was_learnt
+
+    screen = PlayScreen(env, sitting)
+    boards = watch or games is None
+    live = watch and not env.json and env.stdout.isatty() and env.variables.get("TERM") != "dumb"
+    with graceful(env, "stopping (again: at once)") as stopping, ExitStack() as stack:
+        show = stack.enter_context(screen.live(delay)) if live else None
+
+        def moved(moves: "Moves") -> None:
+            if show:
+                show(moves)
+            if stopping():
+                raise LeftError
+
+        if not (games or watch):
+            games = 1
+        for record in machines(sitting, games=games, moved=moved, stopping=stopping):
+            if not live:
+                screen.finish_line(record, boards=boards)
+    for pupil in sitting.pupils:
+        env.say(what_was_learnt(pupil, pupil.total))
+    if stopping.exit_code is not None:
+        env.say(_kept(env, sitting))
+        return stopping.exit_code
+    return ExitCode.DONE
+
+
+def _kept(env: Environment, sitting: "Sitting") -> str:
+    from ttt_cli.store.games import LOG
+
+    games = sitting.score.games
+    return f"{games:,} finished game{'' if games == 1 else 's'} kept in {printable(str(env.store / LOG))}"
+
+
+def _replay(env: Environment, path: Path, wanted: str | None) -> int:
+    """Show recorded games: all, or the one with this number or id."""
+    from ttt_cli.store.games import read_games
+    from ttt_cli.views.play_screen import show_record
+
+    number, shown = 0, 0
+    for number, record in enumerate(read_games(path), 1):
+        if wanted in (None, record.id, str(number)):
+            show_record(env, record, number)
+            shown += 1
+    if not number:
+        raise UnfitError("holds no games", where=str(path))
+    if not shown:
+        raise UsageError(f"no game {wanted!r} among the {number:,} of {path}", where="--game")
+    return ExitCode.DONE
