@@ -130,6 +130,8 @@ class Learner(ABC, Generic[T]):
     """Whether tables that share a part of their experience can be merged: the table knows each run apart."""
     learns_resigned: ClassVar[bool] = False
     """Whether a game that ended by resigning teaches anything."""
+    symmetric_only: ClassVar[bool] = False
+    """Whether its table is always over the classes of positions."""
 
     choice: str
 

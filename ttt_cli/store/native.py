@@ -161,6 +161,8 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         rules = _rules(found["rules"])
     except TttError as error:
         raise UnfitError(error.message, where=where, hint=error.hint) from None
+    if learner.symmetric_only:
+        _expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
     runs = _runs(found["runs"], where)
     state = {"learner": learner, "rules": rules, "symmetric": found["symmetry"], "runs": runs}
     games = State(table=None, **state).games

@@ -108,6 +108,7 @@ class State:
     @classmethod
     def empty(cls, learner: Learner[Any], rules: Rules, *, symmetric: bool = False) -> "State":
         """The state of a learner that has seen nothing."""
+        symmetric = symmetric or learner.symmetric_only
         return cls(learner, rules, symmetric, learner.empty(table_space(rules, symmetric)))
 
     @property
