@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.arena.verdict import is_unbeatable
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UnfitError, UsageError
@@ -180,6 +181,31 @@ def train(
         state = late.state
     kept = library.save(state, job.path, keep_backup=backup) or kept
     return Outcome(state, record, (record.games or 0) - before, seconds, finished, kept, late)
+
+
+class UntilUnbeatable:
+    """Whether a run has reached its aim: the verdict holds after a block, and after the next ones too.
+
+    Verdicts flicker while a table settles, so the first that holds is confirmed.
+
+    :ivar first: the run's games at the first of the blocks from which the verdict has held.
+    """
+
+    CONFIRMATIONS = 4
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self._held = 0
+
+    def __call__(self, state: State, games: int) -> bool:
+        """Look at the state after a block; True: enough."""
+        if not is_unbeatable(state.policy):
+            self.first, self._held = None, 0
+            return False
+        if self.first is None:
+            self.first = games
+        self._held += 1
+        return self._held > self.CONFIRMATIONS
 
 
 def warm_up(learner: Learner[Any], space: Space) -> None:

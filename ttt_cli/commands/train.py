@@ -282,6 +282,7 @@ class Call:
         env.listen()
         env.say(f"training {self.learner} for {job.plan.games:,} games, --seed {job.plan.seed}")
         done = job.done.games if job.done else 0
+        aim = trainer.UntilUnbeatable() if until else None
         with (
             graceful(env, "stopping after this block (again: at once)") as stopping,
             progress(env, job.plan.games, done=done, title=self.learner) as tick,
@@ -289,7 +290,7 @@ class Call:
 
             def after_block(state: "State", record: "Run", games: int) -> bool:
                 tick(games, "")
-                return False
+                return aim is not None and aim(state, games)
 
             outcome = trainer.train(
                 job,
@@ -307,6 +308,12 @@ class Call:
         if stopping.exit_code is not None and not outcome.finished:
             env.say(f"stopped; go on with: {self.resume_command()}")
             return stopping.exit_code
+        if aim is None:
+            return ExitCode.DONE
+        if aim.first is None:
+            env.say(f"not unbeatable after {outcome.record.games:,} games")
+            return ExitCode.FAILED
+        env.say(f"unbeatable from {aim.first:,} games of this run on")
         return ExitCode.DONE
 
     def resume_command(self) -> str:

@@ -57,7 +57,8 @@ class Plan:
     @property
     def block_games(self) -> int:
         """The number of games in each block but the last."""
-        return self.learner.block_games * self.shards_a_block
+        shards = self.shards_a_block
+        return self.learner.block_games if shards == 1 else self.learner.shard_games * shards
 
     def block(self, index: int) -> list[Block]:
         """The shards of a block."""
