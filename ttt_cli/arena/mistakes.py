@@ -1,6 +1,6 @@
 """Mistakes: the moves by which a policy can give up game value, whatever the opponent then makes of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,7 @@ def mistaken(policy: Policy) -> Bools:
     return found
 
 
-def find_mistakes(policy: Policy, opponents: Sequence[Policy] = ()) -> Mistakes:
+def find_mistakes(policy: Policy, opponents: Iterable[Policy] = ()) -> Mistakes:
     """All mistakes of the policy.
 
     Their order: by what the mistake costs, times how often it happens against these opponents; then those
@@ -78,11 +78,12 @@ def find_mistakes(policy: Policy, opponents: Sequence[Policy] = ()) -> Mistakes:
     probabilities = np.concatenate([played[at, bad], np.ones(len(resigning))])
     after = np.concatenate([values_after[at, bad], np.full(len(resigning), -1, np.int8)])
     before = values[positions]
-    reach = np.zeros((len(positions), len(opponents)))
     x_to_move = space.plies[positions] % 2 == 0
-    for number, opponent in enumerate(opponents):
+    reached = [np.zeros((len(positions), 0))]
+    for opponent in opponents:
         as_x, as_o = meet(policy, opponent).reach, meet(opponent, policy).reach
-        reach[:, number] = np.where(x_to_move, as_x[positions], as_o[positions])
+        reached.append(np.where(x_to_move, as_x[positions], as_o[positions])[:, None])
+    reach = np.concatenate(reached, axis=1)
     reachable = own_positions(policy)[positions]
     cost = (before - after) * probabilities
     order = np.lexsort((cells, positions, -cost, ~reachable, -cost * reach.sum(axis=1)))

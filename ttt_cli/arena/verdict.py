@@ -43,16 +43,21 @@ class Coverage:
 class Verdict:
     """What is true of a policy.
 
-    :ivar unbeatable: in each role the guaranteed result is no worse than the game's value.
+    :ivar holds: as X and as O: whether the guaranteed result is no worse than the game's value.
     :ivar coverage: None for players that need no experience.
     """
 
     results: tuple[Result, ...]
     as_x: WorstCase
     as_o: WorstCase
-    unbeatable: bool
+    holds: tuple[bool, bool]
     mistakes: MistakeCount
     coverage: Coverage | None
+
+    @property
+    def unbeatable(self) -> bool:
+        """Whether it holds its own in both roles, whoever plays against it."""
+        return all(self.holds)
 
     @property
     def nash_conv(self) -> float:
@@ -76,7 +81,7 @@ def judge(policy: Policy, opponents: Iterable[tuple[str, Policy]] = ()) -> Verdi
         tuple(Result(name, *both_sides(policy, opponent)) for name, opponent in opponents),
         as_x,
         as_o,
-        as_x.guaranteed >= value and as_o.guaranteed >= -value,
+        (as_x.guaranteed >= value, as_o.guaranteed >= -value),
         MistakeCount(int(wrong.sum()), int((wrong & own).sum()), int(np.count_nonzero(~space.ended))),
         known,
     )

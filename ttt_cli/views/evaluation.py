@@ -1,0 +1,225 @@
+"""What ``ttt evaluate`` shows of a verdict, a line of play or a sampled match."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ttt_cli.arena.best_response import WorstCase
+from ttt_cli.arena.exact import Rates
+from ttt_cli.arena.match import Match, Share
+from ttt_cli.arena.mistakes import RESIGNS, Mistakes
+from ttt_cli.arena.verdict import Step, Verdict
+from ttt_cli.engine.space import Space
+from ttt_cli.environment import Environment, printable
+from ttt_cli.views.board import board
+from ttt_cli.views.numbers import VALUES, bar, percent
+
+STYLES = ("green", "dim", "red")
+"""Of wins, draws and losses."""
+
+BAR = 24
+
+
+def show_verdict(env: Environment, verdict: Verdict) -> None:
+    """Print the rates against each opponent and what no opponent can change."""
+    if verdict.results:
+        env.console.print(_rates(env, verdict))
+    for label, fact in _facts(verdict):
+        env.console.print(Text.assemble((f" {label:<15}", "bold"), fact), soft_wrap=True)
+
+
+def _rates(env: Environment, verdict: Verdict) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    table.add_column("against", min_width=13, overflow="fold")
+    table.add_column("as")
+    for ending in ("win", "draw", "loss"):
+        table.add_column(ending, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for result in verdict.results:
+        for side, rates in (("X", result.as_x), ("O", result.as_o)):
+            shares = (rates.win, rates.draw, rates.loss)
+            strokes = Text.assemble(*zip(bar(shares, BAR, unicode=env.unicode), STYLES, strict=True))
+            name = Text(printable(result.opponent) if side == "X" else "")
+            table.add_row(name, side, *map(percent, shares), strokes)
+    table.add_row()
+    return table
+
+
+def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
+    for side, case in (("X", verdict.as_x), ("O", verdict.as_o)):
+        yield "" if side == "O" else "worst case", Text.assemble(f"as {side} it ", _worst(case))
+    wrong = verdict.mistakes
+    if wrong.positions:
+        reach = f"{wrong.reachable:,} within reach of its own play"
+        yield "mistakes", Text(f"in {wrong.positions:,} of {wrong.of:,} open positions, {reach}")
+    else:
+        yield "mistakes", Text(f"none in {wrong.of:,} open positions")
+    if (known := verdict.coverage) is not None:
+        share = percent(known.known / known.of, 1)
+        yield "experience", Text(f"of {known.known:,} of {known.of:,} positions in its own play ({share})")
+    yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
+    if verdict.unbeatable:
+        yield "verdict", Text("unbeatable as X and as O, whoever plays against it", "bold green")
+    else:
+        roles = [f"as {side}" for side, holds in zip("XO", verdict.holds, strict=True) if not holds]
+        yield "verdict", Text(f"beatable {' and '.join(roles)}", "bold red")
+
+
+def _worst(case: WorstCase) -> Text:
+    if case.line is None:
+        return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
+    how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
+    return Text.assemble((how, "red"), " to one who knows it: ", (" ".join(cells(case.line)), "bold"))
+
+
+def cells(line: Iterable[int]) -> list[str]:
+    """Cells as people type them."""
+    return [str(cell + 1) for cell in line]
+
+
+def show_line(env: Environment, space: Space, name: str, side: int, steps: Sequence[Step]) -> None:
+    """Print a lost game board by board: what was played, what perfect play would have been, what it cost."""
+    heading = f"How {printable(name)} loses as {'XO'[side]}: {' '.join(_played(steps))}"
+    env.console.print(Text(f"\n{heading}", "bold"))
+    for number, step in enumerate(steps, 1):
+        position = space.position(step.index)
+        words = _tell(name, number, step, "XO"[(number - 1) % 2])
+        if step.cell is not None:
+            position = position.play(step.cell)
+        if position.ended:
+            words.append(f"\n{position.winner} has won")
+        grid = Table.grid(padding=(0, 3))
+        grid.add_row(board(position, last=step.cell, unicode=env.unicode), words)
+        env.console.print(Padding(grid, (1, 0, 0, 2)))
+
+
+def _played(steps: Sequence[Step]) -> list[str]:
+    return ["resigns" if step.cell is None else str(step.cell + 1) for step in steps]
+
+
+def _tell(name: str, number: int, step: Step, mover: str) -> Text:
+    own = step.probability is not None
+    who = f"{mover} ({printable(name)})" if own else mover
+    plays = "resigns" if step.cell is None else f"plays {step.cell + 1}"
+    text = Text(f"{number}. {who} {plays}")
+    if step.probability is not None and 0 < step.probability < 1:
+        text.append(f", as in {percent(step.probability)} of such games", "dim")
+    if step.after < step.before:
+        kept = " or ".join(cells(step.sound))
+        worth = {0: "a draw", 1: "a win", -1: "a loss"}
+        cost = f"turns {worth[step.before]} into {worth[step.after]}; perfect play: {kept}"
+        text.append(f"\n{'mistake: ' if own else 'gives it back: '}{cost}", "red" if own else "yellow")
+    return text
+
+
+def show_match(env: Environment, matches: Sequence[tuple[str, Match]], seed: int) -> None:
+    """Print what came of sampled matches, with 95 % intervals."""
+    for opponent, match in matches:
+        games = f"{match.games:,} games against {printable(opponent)}, {match.distinct:,} of them distinct"
+        env.console.print(Text(f"{games} (--seed {seed})", "bold"))
+        table = Table(box=None, padding=(0, 1), header_style="bold")
+        table.add_column("as")
+        for name in ("win", "draw", "loss"):
+            table.add_column(name, justify="right", no_wrap=True)
+            table.add_column("(95 %)", style="dim", no_wrap=True)
+        for side in (0, 1):
+            shares = match.shares(side).values()
+            table.add_row("XO"[side], *(text for share in shares for text in _share(share)))
+        env.console.print(table)
+
+
+def _share(share: Share) -> tuple[str, str]:
+    low, high = share.interval
+    rate = "none" if share.rate is None else percent(share.rate)
+    return rate, f"({100 * low:.1f} to {100 * high:.1f})"
+
+
+def rates_fields(rates: Rates) -> dict[str, float]:
+    """Rates as a document holds them."""
+    return {"win": rates.win, "draw": rates.draw, "loss": rates.loss}
+
+
+def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as a ``ttt-evaluation`` document holds it."""
+    coverage = verdict.coverage
+    return {
+        "results": [
+            {
+                "opponent": result.opponent,
+                "as_x": rates_fields(result.as_x),
+                "as_o": rates_fields(result.as_o),
+            }
+            for result in verdict.results
+        ],
+        "worst_case": {"as_x": _worst_fields(verdict.as_x), "as_o": _worst_fields(verdict.as_o)},
+        "unbeatable": verdict.unbeatable,
+        "nash_conv": verdict.nash_conv,
+        "exploitability": verdict.exploitability,
+        "mistakes": {
+            "positions": verdict.mistakes.positions,
+            "reachable": verdict.mistakes.reachable,
+            "of": verdict.mistakes.of,
+        },
+        "coverage": None if coverage is None else {"known": coverage.known, "of": coverage.of},
+    }
+
+
+def _worst_fields(case: WorstCase) -> dict[str, Any]:
+    return {"loss": case.loss, "line": None if case.line is None else [cell + 1 for cell in case.line]}
+
+
+def step_fields(space: Space, step: Step) -> dict[str, Any]:
+    """A move of an explained line as a document holds it."""
+    return {
+        "position": space.text(step.index),
+        "to_move": "xo"[int(space.plies[step.index]) % 2],
+        "cell": None if step.cell is None else step.cell + 1,
+        "probability": step.probability,
+        "perfect": [cell + 1 for cell in step.sound],
+        "before": VALUES[step.before],
+        "after": VALUES[step.after],
+    }
+
+
+def match_fields(matches: Sequence[tuple[str, Match]], seed: int) -> dict[str, Any]:
+    """Sampled matches as a ``ttt-evaluation`` document holds them."""
+    results = []
+    for opponent, match in matches:
+        sides: dict[str, Any] = {}
+        for side, role in enumerate(("as_x", "as_o")):
+            shares = match.shares(side)
+            sides[role] = {name: share.rate for name, share in shares.items()}
+            sides[role] |= {f"{name}_ci": list(share.interval) for name, share in shares.items()}
+            sides[role]["games"] = sum(match.counts[side])
+        results.append(
+            {"opponent": opponent, **sides, "games": match.games, "distinct_games": match.distinct}
+        )
+    return {
+        "results": results,
+        "games": sum(match.games for _, match in matches),
+        "distinct_games": sum(match.distinct for _, match in matches),
+        "seed": seed,
+    }
+
+
+def mistakes_rows(space: Space, mistakes: Mistakes, opponents: Sequence[str]) -> Iterable[list[Any]]:
+    """The rows of the CSV of mistakes, the header first."""
+    yield [
+        *("position", "cell", "probability", "value_before", "value_after", "reachable"),
+        *(f"reach_{opponent}" for opponent in opponents),
+    ]
+    for at, index in enumerate(mistakes.positions.tolist()):
+        cell = int(mistakes.cells[at])
+        yield [
+            space.text(index),
+            "resigns" if cell == RESIGNS else cell + 1,
+            float(mistakes.probabilities[at]),
+            VALUES[int(mistakes.before[at])],
+            VALUES[int(mistakes.after[at])],
+            "yes" if mistakes.reachable[at] else "no",
+            *np.asarray(mistakes.reach[at]).tolist(),
+        ]

@@ -1,0 +1,25 @@
+"""How numbers are shown to people: never rounded to a certainty that they are not."""
+
+VALUES = {1: "win", 0: "draw", -1: "loss"}
+"""A game value in words, from the side it belongs to."""
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A probability as a percentage; ``0 %`` and ``100 %`` mean exactly that."""
+    if share in (0, 1):
+        return f"{share:.0%}".replace("%", " %")
+    least = 10.0 ** -(digits + 2)
+    if share < least / 2:
+        return f"<{100 * least:.{digits}f} %"
+    if share > 1 - least / 2:
+        return f">{100 * (1 - least):.{digits}f} %"
+    return f"{100 * share:.{digits}f} %"
+
+
+def bar(shares: tuple[float, float, float], width: int, *, unicode: bool) -> tuple[str, str, str]:
+    """Wins, draws and losses as three strokes, together ``width`` characters; what there is at all shows."""
+    marks = "█▒·" if unicode else "#=."
+    lengths = [max(round(share * width), int(share > 0)) for share in shares]
+    lengths[shares.index(max(shares))] += width - sum(lengths)
+    win, draw, loss = (mark * length for mark, length in zip(marks, lengths, strict=True))
+    return win, draw, loss
