@@ -1,0 +1,163 @@
+"""``ttt export``: which formats fit which player, the same bytes everywhere, and nothing lost on the way."""
+
+import shutil
+import subprocess
+import sys
+from io import BytesIO, StringIO, TextIOWrapper
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from ttt_cli.agents import heuristic, minimax
+from ttt_cli.app import run
+from ttt_cli.commands.export import OF_POSITIONS
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.space import Space
+from ttt_cli.environment import Environment
+from ttt_cli.store import library, policy_files
+
+TRAINED = {"td": 3000, "graph": 300, "menace": 500}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A store with small states, trained by the tool itself."""
+    folder = tmp_path_factory.mktemp("trained")
+    for learner, games in TRAINED.items():
+        path = folder / f"{learner}.json"
+        call = ["train", learner, "--games", str(games), "--seed", "1", "-o", str(path)]
+        assert run(call, Environment(StringIO(), StringIO(), StringIO())) == 0
+    return folder
+
+
+@pytest.fixture
+def store(ttt, trained):
+    """A copy of it, in the working directory."""
+    return Path(shutil.copytree(trained, "state_store"))
+
+
+def test_policies_of_any_player(ttt):
+    policy = minimax.policy(Space.of())
+    assert ttt("export", "minimax", "-o", "p.csv").code == 0
+    assert Path("p.csv").read_bytes() == policy_files.policy_csv(policy)
+    assert ttt("export", "minimax", "-o", "p.json", "--format", "policy-json").code == 0
+    assert Path("p.json").read_bytes() == policy_files.policy_json(policy)
+    assert ttt("export", "minimax", "-o", "p.npz").code == 0
+    arrays = np.load("p.npz")
+    assert np.array_equal(arrays["probabilities"], policy.probabilities)
+
+
+@pytest.mark.parametrize("name", ["policy-csv", "policy-json", "dot", "node-link", "svg", "npz"])
+def test_stdout_gets_the_bytes_of_the_file(ttt, name):
+    call = ["export", "heuristic", "--format", name, *(["--depth", "2"] if name in OF_POSITIONS else [])]
+    assert ttt(*call, "-o", "file").code == 0
+    out, err = TextIOWrapper(BytesIO(), write_through=True), StringIO()
+    assert run([*call, "-o", "-"], Environment(StringIO(), out, err)) == 0
+    assert out.buffer.getvalue() == Path("file").read_bytes()
+    assert err.getvalue() == ""
+
+
+def test_stdout_of_the_program_itself(ttt):
+    assert ttt("export", "random", "-o", "random.npz").code == 0
+    call = [sys.executable, "-m", "ttt_cli", "export", "random", "-o", "-", "--format", "npz"]
+    assert subprocess.run(call, capture_output=True, check=True).stdout == Path("random.npz").read_bytes()
+
+
+def test_the_ending_decides_where_it_can(ttt, store):
+    assert "(svg" in ttt("export", "td", "-o", "a.svg", "--depth", 1).out
+    assert "(policy-csv" in ttt("export", "menace", "-o", "a.csv").out
+    unclear = ttt("export", "td", "-o", "a.csv")
+    assert unclear.code == 2
+    assert "one of policy-csv, value-table" in unclear.err
+    assert "which format" in ttt("export", "td", "-o", "a.xyz").err
+    assert not Path("a.xyz").exists()
+    assert ttt("export", "td", "-o", "-").code == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "fitting"),
+    [
+        ("minimax", "q-table", "policy-csv"),
+        ("minimax", "state", "policy-csv"),
+        ("td", "q-table", "value-table"),
+        ("graph", "value-table", "state-action"),
+        ("menace", "moves-csv", "state"),
+    ],
+)
+def test_pairs_that_do_not_fit(ttt, store, source, name, fitting):
+    outcome = ttt("export", source, "-o", "x", "--format", name)
+    assert outcome.code == 2
+    assert f"{source} has no {name} form" in outcome.err
+    assert fitting in outcome.err.partition("it has ")[2]
+    assert not Path("x").exists()
+
+
+def test_misuse(ttt):
+    assert ttt("export", "minimax").code == 2
+    assert "did you mean 'svg'" in ttt("export", "minimax", "-o", "x", "--format", "svgg").err
+    assert "dot, node-link, svg" in ttt("export", "minimax", "-o", "x.npz", "--depth", "2").err
+    assert ttt("export", "minimax", "-o", "x.csv", "--best").code == 2
+    assert ttt("export", "human", "-o", "x.csv").code == 2
+    assert ttt("export", "minimax", "-o", "x.svg", "--from", "XXX......").code == 2
+    assert list(Path().iterdir()) == []
+
+
+def test_state_is_the_native_file(ttt, store):
+    assert ttt("export", "td", "-o", "copy.json", "--format", "state").code == 0
+    assert Path("copy.json").read_bytes() == (store / "td.json").read_bytes()
+    assert ttt("export", "graph:choice=article", "-o", "a.json", "--format", "state").code == 0
+    assert library.load(Path("a.json")).state.learner.choice == "article"
+
+
+def test_authors_formats(ttt, store):
+    """What was exported says of a position what the state says of it."""
+    assert ttt("export", "td", "-o", "v.csv", "--format", "value-table").code == 0
+    assert ttt("export", "td", "-o", "v.npz", "--format", "value-table").code == 0
+    state = library.load(store / "td.json").state
+    lines = Path("v.csv").read_text().splitlines()
+    assert lines[0] == "index,value_x,value_o"
+    assert len(lines) == 1 + 3**9
+    for text in (".........", "X...O....", "XXX.OO..."):
+        index = sum({".": 0, "X": 1, "O": 2}[stone] * 3**cell for cell, stone in enumerate(text))
+        found = lines[1 + index].split(",")
+        expected = state.table.values[state.space.index(Position(text))].tolist()
+        assert [int(found[0]), float(found[1]), float(found[2])] == [index, *expected]
+        arrays = np.load("v.npz")
+        assert [arrays["V_x"][index], arrays["V_o"][index]] == expected
+    assert ttt("export", "graph", "-o", "g.json", "--format", "state-action").code == 0
+    brain = orjson.loads(Path("g.json").read_bytes())
+    assert brain["0"]["state"] == [0] * 9
+    assert len(brain) == int(library.load(store / "graph.json").state.table.known.sum())
+
+
+def test_symmetric_tables_are_written_for_all_positions(ttt):
+    assert ttt("train", "td", "--games", 3000, "--seed", 1, "--symmetry", "--quiet").code == 0
+    assert ttt("export", "td", "-o", "v.npz", "--format", "value-table").code == 0
+    values = np.load("v.npz")["V_x"]
+    corners = [values[3**cell] for cell in (0, 2, 6, 8)]
+    assert len(set(corners)) == 1
+    assert corners[0] != values[3**4]
+    assert ttt("train", "graph", "--games", 300, "--seed", 1, "--symmetry", "--quiet").code == 0
+    refused = ttt("export", "graph", "-o", "g.json", "--format", "state-action")
+    assert refused.code == 2
+
+
+def test_a_state_is_never_lost_to_an_export(ttt, store):
+    before = (store / "td.json").read_bytes()
+    same = ttt("export", "td", "-o", store / "td.json", "--format", "policy-json")
+    assert same.code == 2
+    assert (store / "td.json").read_bytes() == before
+    graph = (store / "graph.json").read_bytes()
+    other = ttt("export", "td", "-o", store / "graph.json", "--format", "policy-json")
+    assert other.code == 0
+    assert (store / "graph.json.bak").read_bytes() == graph
+    assert "graph.json.bak" in other.err
+
+
+def test_json_report(ttt):
+    found = ttt("export", "heuristic", "-o", "h.csv", "--json").json
+    assert found["schema"] == "ttt-export"
+    assert found["format"] == "policy-csv"
+    assert found["bytes"] == len(policy_files.policy_csv(heuristic.policy(Space.of())))

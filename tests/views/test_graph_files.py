@@ -1,0 +1,152 @@
+"""The graph of positions as dot, node-link and SVG."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import orjson
+import pytest
+
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.agents.perfect import solve
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UsageError
+from ttt_cli.views.graph_files import PositionGraph, color_of, dot, node_link, scores_of
+from ttt_cli.views.graph_picture import svg
+
+SPACE = Space.of()
+NASTY = '<script>alert("x")</script> & "quoted\\" \x1b[31m'
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def graph_of(policy: Policy, start: str | None = None, depth: int | None = None) -> PositionGraph:
+    position = None if start is None else Position.parse(start)
+    return PositionGraph.of(policy, scores_of(policy), position, depth)
+
+
+def beginner() -> Policy:
+    """A hand-made player that knows two positions: it has seen X in the middle lose, O beside it win."""
+    values = np.full((len(SPACE), 9), np.nan)
+    known = np.zeros(len(SPACE), np.bool_)
+    for text, cell, value in ((".........", 5, -0.5), ("....X....", 1, 0.75), ("....X....", 9, 0.25)):
+        index = SPACE.index(Position(text))
+        values[index, cell - 1] = value
+        known[index] = True
+    return Policy(SPACE, uniform.policy(SPACE).probabilities, values, known)
+
+
+def test_everything_a_perfect_player_knows_is_the_whole_game():
+    graph = graph_of(minimax.policy(SPACE))
+    assert (len(graph.nodes), len(graph.starts)) == (5478, 16167)
+    found = orjson.loads(b"".join(node_link(graph, "minimax")))
+    assert (len(found["nodes"]), len(found["edges"])) == (5478, 16167)
+    assert found["directed"] and not found["multigraph"]
+    nodes = {node["id"]: node for node in found["nodes"]}
+    for edge in found["edges"][::29]:
+        after = Position(edge["source"]).play(edge["cell"] - 1)
+        assert edge["target"] == after.text
+        assert nodes[after.text]["plies"] == after.plies
+    values = solve(SPACE).values
+    for index in (0, 100, 2000, 5477):
+        node, position = nodes[SPACE.text(index)], SPACE.position(index)
+        assert node["value"] == values[index] * (1 if position.mover == "X" else -1)
+        assert node["to_move"] == (None if position.ended else position.mover.lower())
+        assert node["score"] == node["value"]
+
+
+def test_a_learner_s_graph_holds_what_it_knows():
+    found = orjson.loads(b"".join(node_link(graph_of(beginner()), "beginner")))
+    scores = {node["id"]: node["score"] for node in found["nodes"]}
+    # X's side: at the root X's largest value; after it O's largest, turned; the others it has no opinion on.
+    assert scores == {
+        ".........": -0.5,
+        "....X....": -0.75,
+        "O...X....": None,
+        "....X...O": None,
+    }
+    assert [(edge["source"], edge["cell"], edge["value"]) for edge in found["edges"]] == [
+        (".........", 5, -0.5),
+        ("....X....", 1, 0.75),
+        ("....X....", 9, 0.25),
+    ]
+
+
+def test_from_and_depth():
+    policy = minimax.policy(SPACE)
+    graph = graph_of(policy, "X...O....", 1)
+    assert SPACE.text(graph.nodes[0]) == "X...O...."
+    assert (len(graph.nodes), len(graph.starts)) == (8, 7)
+    assert len(graph_of(policy, None, 2).nodes) == 1 + 9 + 72
+    assert len(graph_of(policy, "XXX.OO...").nodes) == 1
+    assert len(graph_of(policy, "X...O....", 0).starts) == 0
+
+
+def test_dot_names_each_board_and_move_once():
+    graph = graph_of(heuristic.policy(SPACE), "XX.OO....", 2)
+    text = b"".join(dot(graph, NASTY)).decode()
+    nodes = re.findall(r'^    "([XO.]{9})" \[', text, re.MULTILINE)
+    edges = re.findall(r'^  "([XO.]{9})" -> "([XO.]{9})" \[label="(\d)", style=(\w+)\]', text, re.MULTILINE)
+    assert sorted(nodes) == sorted(SPACE.text(index) for index in graph.nodes)
+    assert len(edges) == len(graph.starts)
+    styles = {(start, cell): style for start, _, cell, style in edges}
+    assert styles["XX.OO....", "3"] == "solid"  # the heuristic wins
+    assert styles["XX.OO....", "6"] == "dotted"
+    assert text.count("{") == text.count("}")
+    label = re.search(r"label=(\"(?:[^\"\\]|\\.)*\"), labelloc", text)
+    assert label and label[1].startswith('"<script>alert(\\"x\\")</script>')
+    assert "\x1b" not in text
+
+
+def test_svg_is_well_formed_and_says_everything_without_colour():
+    graph = graph_of(minimax.policy(SPACE), "XX.OO....", 2)
+    data = b"".join(svg(graph, NASTY))
+    tree = ElementTree.fromstring(data)
+    assert tree.tag == f"{SVG}svg"
+    assert not list(tree.iter(f"{SVG}script"))
+    titles = [element.text for element in tree.iter(f"{SVG}title")][1:]
+    assert sorted(title.split()[0] for title in titles) == sorted(SPACE.text(i) for i in graph.nodes)
+    assert "XXXOO.... +1.00" in titles  # X has won: the sign is there in words
+    assert len(list(tree.iter(f"{SVG}path"))) == len(graph.starts) + 2  # and the two symbols
+    used = {use.get("href") for use in tree.iter(f"{SVG}use")}
+    assert used == {"#grid", "#x", "#o"}
+    assert b"http" not in data.replace(b"http://www.w3.org/2000/svg", b"")
+
+
+def test_boards_do_not_overlap():
+    data = b"".join(svg(graph_of(uniform.policy(SPACE), None, 3), "random"))
+    tree = ElementTree.fromstring(data)
+    places = [
+        tuple(map(int, re.findall(r"\d+", group.get("transform", ""))))
+        for group in tree.iter(f"{SVG}g")
+        if group.get("transform")
+    ]
+    assert len(places) == 1 + 9 + 72 + 252
+    assert len(set(places)) == len(places)
+    right, bottom = int(tree.get("width", "0")), int(tree.get("height", "0"))
+    assert all(x + 42 <= right and y + 42 <= bottom for x, y in places)
+
+
+def test_too_many_boards_are_refused():
+    policy = uniform.policy(Space.of(Rules(3, 4, 3)))
+    graph = PositionGraph.of(policy, scores_of(policy))
+    with pytest.raises(UsageError, match="too large for any viewer"):
+        b"".join(svg(graph, "random"))
+
+
+def test_colours_are_told_apart():
+    assert color_of(0.0)[0] == "#ffffff"
+    assert color_of(1.0)[0] != color_of(-1.0)[0]
+    assert color_of(float("nan"))[0] not in (color_of(level)[0] for level in (-1.0, 0.0, 1.0))
+
+
+def test_networkx_reads_node_link():
+    networkx = pytest.importorskip("networkx")
+    found = orjson.loads(b"".join(node_link(graph_of(minimax.policy(SPACE)), "minimax")))
+    graph = networkx.node_link_graph(found, edges="edges")
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (5478, 16167)
+    assert networkx.is_directed_acyclic_graph(graph)
+    assert graph.nodes["." * 9]["value"] == 0
+    assert graph.edges["." * 9, "....X...."]["cell"] == 5

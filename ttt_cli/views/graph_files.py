@@ -1,0 +1,246 @@
+"""The graph of positions with its scores as a file: ``dot`` for Graphviz, ``node-link`` JSON for networkx.
+
+Nodes are positions, edges the moves the agent knows (of a player that needs no experience: all moves).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+
+from ttt_cli.agents.perfect import solve
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.space import Bools, Floats, Int32s, Int64s, Space
+
+if TYPE_CHECKING:
+    from ttt_cli.store.state import State
+
+SCALES = {"td": (0.0, 1.0), "menace": None}
+"""From what to what the values of a method's moves go, where it is not -1 to 1. None: they are amounts, which
+say nothing about the position."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What positions are worth for X.
+
+    :ivar values: float64[n], NaN where the agent has no opinion.
+    :ivar scale: the scores of a lost and of a won position.
+    :ivar meaning: what they are, in words.
+    """
+
+    values: Floats
+    scale: tuple[float, float]
+    meaning: str
+
+    @cached_property
+    def levels(self) -> Floats:
+        """float64[n]: the scores as numbers from -1 (O wins) to +1 (X wins)."""
+        low, high = self.scale
+        return np.clip((2 * self.values - low - high) / (high - low), -1.0, 1.0)
+
+    def text(self, index: int) -> str:
+        """A position's score, and by its sign or by X or O for whom it is good: colour is never alone."""
+        score, level = float(self.values[index]), float(self.levels[index])
+        if isnan(score):
+            return "?"
+        if self.scale == (-1.0, 1.0):
+            return f"{score:+.2f}" if score else "0"
+        return f"{score:.2f}{' X' if level > 0 else ' O' if level < 0 else ''}"
+
+
+def scores_of(policy: Policy, state: "State | None" = None) -> Scores:
+    """The scores of an agent, which plays ``policy`` by what ``state`` has learned.
+
+    The graph machine scores positions itself; of other methods a position's score is the largest value of its
+    moves. An agent without values of that kind shows the game's own.
+    """
+    space = policy.space
+    name = state.learner.name if state else ""
+    scale = SCALES.get(name, (-1.0, 1.0))
+    if state and name == "graph":
+        scores = _graph_scores(state)
+        return Scores(scores, (-1.0, 1.0), "the graph machine's own score")
+    turned = np.where(space.plies % 2 == 0, 1.0, -1.0)
+    if policy.values is None or scale is None:
+        perfect = (solve(space).values * turned).astype(np.float64)
+        return Scores(perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions")
+    largest = np.where(space.legal & ~np.isnan(policy.values), policy.values, -np.inf).max(axis=1)
+    low, high = scale
+    for_x = np.where(turned > 0, largest, low + high - largest)
+    ends = (low + high) / 2 + space.results * (high - low) / 2
+    scores = np.where(space.ended, ends, np.where(np.isinf(largest), np.nan, for_x))
+    return Scores(scores + 0.0, scale, "the largest value of the agent's moves")
+
+
+def _graph_scores(state: "State") -> Floats:
+    from ttt_cli.learners.graph import back_up
+
+    table = state.table
+    scores = np.where(table.known, back_up(table, state.learner.choice == "article"), np.nan)
+    return scores[Space.of(state.rules).quotient.members] if state.symmetric else scores
+
+
+@dataclass(frozen=True, eq=False)
+class PositionGraph:
+    """A part of the positions and the moves between them.
+
+    :ivar nodes: int64[k], indexes, ascending: by plies, then text.
+    :ivar starts: int64[m], the index before each move; cells: from 0; ends: the index after it.
+    """
+
+    policy: Policy
+    scores: Scores
+    nodes: Int64s
+    starts: Int64s
+    cells: Int64s
+    ends: Int32s
+
+    @classmethod
+    def of(
+        cls, policy: Policy, scores: Scores, start: Position | None = None, depth: int | None = None
+    ) -> "PositionGraph":
+        """What can be reached from ``start`` within ``depth`` plies; without a start everything the agent
+        knows, whether it can be reached or not."""
+        space = policy.space
+        moves = _known_moves(policy)
+        first = 0 if start is None else space.index(start)
+        reached = np.zeros(len(space), np.bool_)
+        if start is None:
+            reached[:] = moves.any(axis=1)
+        reached[first] = True
+        last = space.cells if depth is None else int(space.plies[first]) + depth
+        for rows in space.forwards():
+            ply = int(space.plies[rows.start])
+            if ply >= last:
+                moves[rows] = False
+                reached[rows] &= ply == last
+            at, cells = np.nonzero(moves[rows] & reached[rows, None])
+            reached[space.successors[rows.start + at, cells]] = True
+        moves &= reached[:, None]
+        starts, cells = np.nonzero(moves)
+        ends = space.successors[starts, cells]
+        return cls(policy, scores, np.flatnonzero(reached), starts, cells, ends)
+
+    def texts(self) -> dict[int, str]:
+        """The text of each node."""
+        space = self.policy.space
+        return {index: space.text(index) for index in self.nodes.tolist()}
+
+
+def _known_moves(policy: Policy) -> Bools:
+    """bool[n, cells]: the moves that the agent has an opinion on, in the positions that it knows."""
+    legal = policy.space.legal
+    moves = legal.copy() if policy.values is None else legal & ~np.isnan(policy.values)
+    return moves if policy.known is None else moves & policy.known[:, None]
+
+
+def node_link(graph: PositionGraph, name: str) -> Iterator[bytes]:
+    """JSON as ``networkx.node_link_graph`` reads it: a directed graph, one node or edge a line.
+
+    A node has ``score`` (for X), ``value`` (of perfect play, for X: 1, 0 or -1), ``plies``, ``to_move`` and
+    ``result`` (null while the game is open); an edge has ``cell`` (from 1), ``probability`` and ``value``
+    (the agent's, from the mover's side). What the agent has no opinion on is null.
+    """
+    policy, space = graph.policy, graph.policy.space
+    texts = graph.texts()
+    rules = space.rules
+    about = {
+        "agent": name,
+        "score": "{}, for X, from {:g} to {:g}".format(graph.scores.meaning, *graph.scores.scale),
+        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
+    }
+    yield b'{"directed":true,"multigraph":false,"graph":' + orjson.dumps(about) + b',\n"nodes":['
+    separator = b"\n"
+    for index, node in _nodes(graph):
+        yield separator + orjson.dumps({"id": texts[index], **node})
+        separator = b",\n"
+    yield b'\n],\n"edges":['
+    separator = b"\n"
+    values = np.full(policy.probabilities.shape, np.nan) if policy.values is None else policy.values
+    for start, cell, end in zip(
+        graph.starts.tolist(), graph.cells.tolist(), graph.ends.tolist(), strict=True
+    ):
+        edge = {
+            "source": texts[start],
+            "target": texts[end],
+            "cell": cell + 1,
+            "probability": float(policy.probabilities[start, cell]),
+            "value": float(values[start, cell]),  # orjson writes NaN as null
+        }
+        yield separator + orjson.dumps(edge)
+        separator = b",\n"
+    yield b"\n]}\n"
+
+
+def _nodes(graph: PositionGraph) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each node's index and attributes."""
+    space = graph.policy.space
+    perfect = solve(space).values
+    for index in graph.nodes.tolist():
+        plies = int(space.plies[index])
+        result = ("o", "draw", "x")[int(space.results[index]) + 1] if space.ended[index] else None
+        yield (
+            index,
+            {
+                "score": float(graph.scores.values[index]),
+                "value": int(perfect[index]) * (1 - plies % 2 * 2),
+                "plies": plies,
+                "to_move": None if space.ended[index] else "xo"[plies % 2],
+                "result": result,
+            },
+        )
+
+
+def dot(graph: PositionGraph, name: str) -> Iterator[bytes]:
+    """The graph in Graphviz's language: boards, a rank a ply, filled by score; moves that the agent plays are
+    drawn through, others dotted."""
+    space = graph.policy.space
+    cols = space.rules.cols
+    texts = graph.texts()
+    levels = graph.scores.levels
+    title = dot_quoted(f"{name}: {graph.scores.meaning}, for X")
+    yield (
+        f"digraph positions {{\n  graph [label={title}, labelloc=t, ranksep=0.6, nodesep=0.15];\n"
+        '  node [shape=box, style="filled,rounded", fontname="monospace", fontsize=10, margin="0.08,0.05"];\n'
+        '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
+    ).encode()
+    rank = -1
+    for index, node in _nodes(graph):
+        if node["plies"] != rank:
+            yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
+            rank = node["plies"]
+        text = texts[index]
+        rows = [" ".join(text[at : at + cols]) for at in range(0, len(text), cols)]
+        label = "\\n".join([*rows, graph.scores.text(index)])
+        fill, ink = color_of(float(levels[index]))
+        yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
+    yield b"  }\n" if rank >= 0 else b""
+    for start, cell, end in zip(
+        graph.starts.tolist(), graph.cells.tolist(), graph.ends.tolist(), strict=True
+    ):
+        played = graph.policy.probabilities[start, cell] > 0
+        style = "solid" if played else "dotted"
+        yield f'  "{texts[start]}" -> "{texts[end]}" [label="{cell + 1}", style={style}];\n'.encode()
+    yield b"}\n"
+
+
+def dot_quoted(text: str) -> str:
+    """A text as a quoted string of Graphviz's language, control characters left out."""
+    shown = "".join(char if char.isprintable() else " " for char in text)
+    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def color_of(level: float) -> tuple[str, str]:
+    """Fill and ink for a score from -1 (O: orange) over 0 (white) to +1 (X: blue); grey if there is none."""
+    if np.isnan(level):
+        return "#d9dce1", "#1c232d"
+    deep = (0x1F, 0x6F, 0xC4) if level > 0 else (0xD9, 0x6A, 0x0B)
+    share = abs(level) ** 0.8 * 0.92
+    red, green, blue = (round(255 + (part - 255) * share) for part in deep)
+    return f"#{red:02x}{green:02x}{blue:02x}", "#ffffff" if abs(level) > 0.75 and level > 0 else "#10161d"
