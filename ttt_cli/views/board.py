@@ -4,6 +4,8 @@ The marks are characters, so that they are seen without colour too: ``(O)`` was 
 stones of the winning line.
 """
 
+from collections.abc import Mapping, Sequence
+
 from rich.text import Text
 
 from ttt_cli.engine.position import Cell, Position
@@ -13,27 +15,65 @@ FREE = "dim"
 WON = "bold green"
 
 
-def board(position: Position, *, last: Cell | None = None, unicode: bool = True) -> Text:
+def board(
+    position: Position,
+    *,
+    last: Cell | None = None,
+    unicode: bool = True,
+    notes: Mapping[Cell, Text] | None = None,
+) -> Text:
     """The drawing, all lines of the same width.
 
     :param last: the cell played last.
     :param unicode: whether lines may be more than ASCII.
+    :param notes: what to write below the numbers of free cells, one line each.
     """
-    rules, line = position.rules, position.winning_line or ()
+    rules = position.rules
     across, upright, cross = ("─", "│", "┼") if unicode else ("-", "|", "+")
     width = len(str(rules.cells)) + 2
+    if notes:
+        width = max(width, *(note.cell_len + 2 for note in notes.values()))
+    marked = [_marked(position, cell, last) for cell in range(rules.cells)]
     drawn = Text(no_wrap=True)
-    for cell, stone in enumerate(position.text):
-        row, column = divmod(cell, rules.cols)
-        if column:
-            drawn.append(upright)
-        elif row:
+    for row in range(rules.rows):
+        if row:
             drawn.append("\n" + cross.join([across * width] * rules.cols) + "\n")
-        if stone == ".":
-            drawn.append(f"{'' if position.ended else cell + 1:^{width}}", FREE)
-        elif cell in line:
-            drawn.append(f"{f'*{stone}*':^{width}}", WON)
-        else:
-            marked = f"({stone})" if cell == last else stone
-            drawn.append(f"{marked:^{width}}", STONES[stone])
+        cells = range(row * rules.cols, (row + 1) * rules.cols)
+        drawn.append_text(Text(upright).join(_centred(marked[cell], width) for cell in cells))
+        if notes:
+            below = [_centred(notes.get(cell, Text()), width) for cell in cells]
+            drawn.append("\n").append_text(Text(upright).join(below))
     return drawn
+
+
+def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
+    """What stands in a cell: its number, or a stone with its mark."""
+    stone = position.text[cell]
+    if stone == ".":
+        return Text("" if position.ended else str(cell + 1), FREE)
+    if cell in (position.winning_line or ()):
+        return Text(f"*{stone}*", WON)
+    return Text(f"({stone})" if cell == last else stone, STONES[stone])
+
+
+def _centred(text: Text, width: int) -> Text:
+    centred = text.copy()
+    centred.pad_left((width - text.cell_len) // 2)
+    centred.pad_right(width - centred.cell_len)
+    return centred
+
+
+def beside(drawings: Sequence[Text], width: int, *, indent: int = 2) -> Text:
+    """Drawings of one size side by side, as many in a row as fit ``width`` columns, rows an empty line apart."""
+    lines = [drawing.split("\n") for drawing in drawings]
+    across = max(1, width // (indent + max(drawing.cell_len for drawing in lines[0])))
+    joined = []
+    for start in range(0, len(lines), across):
+        for parts in zip(*lines[start : start + across], strict=True):
+            line = Text(no_wrap=True)
+            for part in parts:
+                line.append(" " * indent).append_text(part)
+            line.rstrip()
+            joined.append(line)
+        joined.append(Text())
+    return Text("\n", no_wrap=True).join(joined)
