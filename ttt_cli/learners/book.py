@@ -16,9 +16,9 @@ move on, and plays the move with the best result for the mover:
 
 as if every move had been seen to draw once, so that few sightings weigh little. It trains by playing what the
 book says so far, with exploration: Monte Carlo control by averaging (Sutton and Barto, Reinforcement
-Learning, section 5.4). A row never goes away, so the early games, in which both sides blunder, spoil the averages until
-enough good ones have come. Exploration falls soon, with the number of the game, to keep them few, but not to
-nothing, since positions off the beaten track are reached by exploring only.
+Learning, section 5.4). A row never goes away, so the early games, in which both sides blunder, spoil the
+averages until enough good ones have come. Exploration falls soon, with the number of the game, to keep them
+few, but not to nothing, since positions off the beaten track are reached by exploring only.
 """
 
 from collections.abc import Sequence
