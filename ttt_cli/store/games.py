@@ -5,7 +5,7 @@ a crash in between neither loses a game nor teaches it twice.
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -28,6 +28,7 @@ LOG = "games.jsonl"
 FEW = 100
 """So many games are learnt sooner than a compiler is loaded."""
 
+_START = b'{"id":"'
 _KEYS = {"id", "rules", "moves", "result", "x", "o"}
 _OPTIONAL = {"teaches", "end"}
 
@@ -123,14 +124,15 @@ def record_game(store: Path, record: GameRecord) -> None:
     append_line(store / LOG, record.to_line(), parents=True)
 
 
-def read_games(path: Path) -> Iterator[GameRecord]:
+def read_games(path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> Iterator[GameRecord]:
     """The game records of a file in JSON Lines; a torn last line of a log being written is left out.
 
+    :param wanted: which lines to look at.
     :raises UnfitError: naming the line.
     """
     content = read_bytes(path)
     for number, line in enumerate(content.split(b"\n"), 1):
-        if not line.strip():
+        if not line.strip() or not wanted(line):
             continue
         where = f"{path}: line {number}"
         try:
@@ -147,7 +149,18 @@ def waiting_games(store: Path, name: str, state: State) -> list[GameRecord]:
     if not (store / LOG).exists():
         return []
     learnt = learnt_games(state)
-    return [game for game in read_games(store / LOG) if name in game.teaches and game.id not in learnt]
+    ids, quoted = {game.encode() for game in learnt}, orjson.dumps(name)
+
+    def wanted(line: bytes) -> bool:
+        """A log grows for years: most lines are told by their bytes, if nothing in them is escaped."""
+        if b"\\" in line:
+            return True
+        return quoted in line and not (
+            line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
+        )
+
+    games = read_games(store / LOG, wanted)
+    return [game for game in games if name in game.teaches and game.id not in learnt]
 
 
 def learnt_games(state: State) -> set[str]:

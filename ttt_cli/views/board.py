@@ -64,7 +64,7 @@ def _centred(text: Text, width: int) -> Text:
 
 
 def beside(drawings: Sequence[Text], width: int, *, indent: int = 2) -> Text:
-    """Drawings of one size side by side, as many in a row as fit ``width`` columns, rows an empty line apart."""
+    """Drawings of one size side by side, as many in a row as fit ``width`` columns, and a free line below."""
     lines = [drawing.split("\n") for drawing in drawings]
     across = max(1, width // (indent + max(drawing.cell_len for drawing in lines[0])))
     joined = []

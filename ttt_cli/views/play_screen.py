@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-from rich.columns import Columns
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -26,7 +25,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.space import Space
 from ttt_cli.environment import Environment, printable
 from ttt_cli.store.games import GameRecord
-from ttt_cli.views.board import board
+from ttt_cli.views.board import beside, board
 
 KEYS = "a number plays that cell, h shows what is known of the moves, u takes back, q leaves"
 LEAVING = ("q", "quit", "exit")
@@ -109,11 +108,10 @@ class PlayScreen:
         self._says, self._shown = [], moves
         self.console.print()
         self.console.print(self._board(moves))
-        self.console.print()
 
     def _board(self, moves: Moves) -> Text:
         last = moves[-1] if moves else None
-        return _indented(board(self._position(moves), last=last, unicode=self.env.unicode))
+        return beside([board(self._position(moves), last=last, unicode=self.env.unicode)], 0)
 
     def _position(self, moves: Moves) -> Position:
         return self.sitting.space.position(self.sitting.space.path(moves)[-1])
@@ -165,7 +163,7 @@ class PlayScreen:
                 heading = (
                     f"Game {self.sitting.score.games + 1:,}: X is {self.called(x)}, O is {self.called(o)}"
                 )
-                parts = (Text(heading), Text(), self._board(moves), Text(), Text(self._rates()))
+                parts = (Text(heading), Text(), self._board(moves), Text(self._rates()))
                 drawing.update(Group(*parts), refresh=True)
                 sleep(delay)
 
@@ -262,15 +260,15 @@ def knowledge(space: Space, position: Position, name: str = "", policy: Policy |
     return Group(Text(title), table)
 
 
-def strip(env: Environment, record: GameRecord) -> Columns:
+def strip(env: Environment, record: GameRecord) -> Text:
     """The boards of a game, side by side as far as they fit."""
     space = Space.of(record.rules)
-    boards = []
-    for ply, index in enumerate(space.path(record.moves)):
-        last = record.moves[ply - 1] if ply else None
-        drawn = _indented(board(space.position(index), last=last, unicode=env.unicode))
-        boards.append(drawn.append("\n"))
-    return Columns(boards)
+    path = space.path(record.moves)
+    boards = [
+        board(space.position(index), last=last, unicode=env.unicode)
+        for index, last in zip(path, (None, *record.moves), strict=True)
+    ]
+    return beside(boards, env.width)
 
 
 def show_record(env: Environment, record: GameRecord, number: int) -> None:
@@ -339,10 +337,3 @@ def _fault(key: str, position: Position) -> str:
 def _fields(record: GameRecord) -> dict[str, Any]:
     fields: dict[str, Any] = orjson.loads(record.to_line())
     return fields
-
-
-def _indented(drawn: Text) -> Text:
-    lines = drawn.split("\n")
-    for line in lines:
-        line.pad_left(2)
-    return Text("\n", no_wrap=True).join(lines)
