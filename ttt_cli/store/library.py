@@ -11,7 +11,7 @@ from pathlib import Path
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import TttError, did_you_mean
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store import native
+from ttt_cli.store import native, native_csv
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.reading import LIMIT, read_bytes
 from ttt_cli.store.state import State, learner_of
@@ -97,21 +97,25 @@ def load(path: Path, *, limit: int = LIMIT) -> Loaded:
     :raises UnfitError: if it cannot be read, is damaged, or no format fits.
     """
     data = read_bytes(path, limit)
-    if native.is_native(data):
+    if native.is_native(data) or native_csv.is_native_csv(data):
         return Loaded(parse(data, str(path)), path, native.FORMAT, native.digest(data))
     from ttt_cli.store.formats import read_foreign
 
     return read_foreign(data, path)
 
 
-def parse(data: bytes, where: str) -> State:
-    """The state of a native file's content; ``where`` names the file in errors."""
-    return native.from_bytes(data, where)
+def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
+    """The state of a native file's content; ``where`` names the file in errors.
+
+    :param trust_edits: whether a digest that does not fit the content is no error.
+    """
+    codec = native_csv if native_csv.is_native_csv(data) else native
+    return codec.from_bytes(data, where, trust_edits=trust_edits)
 
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return native.to_bytes(state)
+    return (native_csv if state.learner.name in SUFFIXES else native).to_bytes(state)
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:

@@ -1,0 +1,47 @@
+"""``ttt accept``: take on a native file that was edited by hand."""
+
+from typing import Annotated
+
+import typer
+
+from ttt_cli.commands.completion import complete_states
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UnfitError
+
+
+def accept(
+    env: Environment,
+    file: Annotated[str, typer.Argument(help="A native state.", autocompletion=complete_states)],
+) -> None:
+    """Take on a native file that was edited by hand: check all of it, then seal it with a new digest.
+
+    Examples:
+      ttt accept q
+      ttt accept state_store/book.csv
+    """
+    from ttt_cli.store import library
+    from ttt_cli.store.locks import lock
+    from ttt_cli.store.reading import read_bytes
+
+    path = library.find(env.store, file)
+    if path is None:
+        raise UnfitError("there is no such state", where=file, hint=library.near(env.store, file))
+    with lock(path, "accepted"):
+        before = read_bytes(path)
+        state = library.parse(before, str(path), trust_edits=True)
+        after = library.content(state)
+        if after != before:
+            library.save(state, path)
+    known = state.policy.known
+    positions = 0 if known is None else int(known.sum())
+    if env.json:
+        fields = {"file": str(path), "positions": positions, "games": state.games, "changed": after != before}
+        env.document("ttt-acceptance", fields)
+        return
+    if after == before:
+        env.out(f"{printable(str(path))} is sound as it is")
+        return
+    env.out(
+        f"{printable(str(path))}: {positions:,} positions, every move legal, every number finite, "
+        f"{len(state.runs)} run records in order; sealed with a new digest"
+    )
