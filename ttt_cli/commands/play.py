@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -76,6 +77,8 @@ def play(
       ttt play --x q --o random --games 100
       ttt play --replay state_store/games.jsonl --game 1
     """
+    if isnan(delay):
+        raise UsageError("nan is no number of seconds", where="--delay")
     if replay is not None:
         own = {"AGENT": agent, "--as": side, "--x": x, "--o": o, "--games": games, "--watch": watch}
         for name in (name for name, value in own.items() if value):

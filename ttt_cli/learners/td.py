@@ -124,8 +124,9 @@ class Td(Learner[TdTable]):
         after, side = space.successors, (space.plies % 2).astype(np.intp)[:, None]
         values = np.where(space.legal, table.values[after, side], np.nan)
         chosen = best(values, space.legal)
-        known = np.any((table.visits[after, side] > 0) & space.legal, axis=1)
-        return Policy(space, uniform(first(chosen) if self.choice == "article" else chosen), values, known)
+        seen = (table.visits[after, side] > 0) & space.legal
+        probabilities = uniform(first(chosen) if self.choice == "article" else chosen)
+        return Policy(space, probabilities, np.where(seen, values, np.nan), np.any(seen, axis=1))
 
     def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
         values, visits = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
