@@ -1,0 +1,125 @@
+"""What ``ttt analyze`` shows of a position."""
+
+from collections.abc import Iterator, Sequence
+from math import isfinite, isnan
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from ttt_cli.arena.analysis import Analysis, Opinion
+from ttt_cli.engine.game import RESULTS
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.space import Space
+from ttt_cli.environment import Environment, printable
+from ttt_cli.views.board import board
+from ttt_cli.views.numbers import VALUES, percent
+
+STYLES = {1: "green", 0: "", -1: "red"}
+
+
+def show_analysis(env: Environment, position: Position, found: Analysis, opinions: Sequence[Opinion]) -> None:
+    """Draw one position with the perfect values in its free cells, and the players' own beside them."""
+    values, plies = found.move_values[0].tolist(), found.move_plies[0].tolist()
+    notes = {}
+    for cell in position.legal:
+        worth = VALUES[values[cell]] + (f" {plies[cell]}" if values[cell] else "")
+        notes[cell] = Text(worth, STYLES[values[cell]])
+    env.console.print(board(position, unicode=env.unicode, notes=notes))
+    env.out("")
+    if position.ended:
+        env.out(f"{position.winner} has won" if position.winner else "a draw")
+        return
+    value = int(found.values[0])
+    best = [cell for cell in position.legal if values[cell] == value]
+    length = (min if value > 0 else max)(plies[cell] for cell in best)
+    outcome = {1: "wins", 0: "draws", -1: "loses"}[value]
+    distance = f" in {length} {'ply' if length == 1 else 'plies'}" if value else ""
+    keep = " ".join(str(cell + 1) for cell in best)
+    env.out(f"{position.mover} to move {outcome}{distance}; cells that keep this: {keep}")
+    if opinions:
+        env.out("")
+        env.console.print(_opinions(position, values, opinions))
+
+
+def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opinion]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("cell", justify="right")
+    table.add_column("worth")
+    for opinion in opinions:
+        table.add_column(Text(printable(opinion.name), overflow="fold"), justify="right")
+        if opinion.values is not None:
+            table.add_column("value", justify="right", style="dim")
+    for cell in position.legal:
+        row: list[str | Text] = [str(cell + 1), Text(VALUES[values[cell]], STYLES[values[cell]])]
+        for opinion in opinions:
+            probability = float(opinion.probabilities[0, cell])
+            row.append(Text(percent(probability) if probability else "", "bold"))
+            if opinion.values is not None:
+                value = float(opinion.values[0, cell])
+                row.append("" if isnan(value) else f"{value:+.4g}" if value else "0")
+        table.add_row(*row)
+    notes: list[str] = ["", ""]
+    for opinion in opinions:
+        resigns = not opinion.probabilities[0].any()
+        unknown = opinion.known is not None and not opinion.known[0]
+        notes.append("resigns" if resigns else "unknown here" if unknown else "")
+        notes += [] if opinion.values is None else [""]
+    if any(notes):
+        table.add_row(*notes)
+    return table
+
+
+def analysis_fields(
+    space: Space, indexes: Sequence[int], found: Analysis, opinions: Sequence[Opinion] = ()
+) -> Iterator[dict[str, Any]]:
+    """The fields of a ``ttt-analysis`` document for each of the positions."""
+    asked = [_opinion_fields(opinion) for opinion in opinions]
+    columns = (found.values, found.legal, found.move_values, found.move_plies)
+    rows = zip(indexes, *(column.tolist() for column in columns), strict=True)
+    for at, (index, value, legal, values, plies) in enumerate(rows):
+        cells = [cell for cell, allowed in enumerate(legal) if allowed]
+        fields: dict[str, Any] = {
+            "position": space.text(index),
+            "to_move": "xo"[int(space.plies[index]) % 2] if cells else None,
+            "value": VALUES[value],
+            "moves": [
+                {"cell": cell + 1, "value": VALUES[values[cell]], "plies": plies[cell]} for cell in cells
+            ],
+        }
+        if not cells:
+            fields["result"] = RESULTS[int(space.results[index])]
+        if asked:
+            fields["agents"] = [fields_of(at, cells) for fields_of in asked]
+        yield fields
+
+
+def _opinion_fields(opinion: Opinion) -> Any:
+    probabilities = opinion.probabilities.tolist()
+    values = None if opinion.values is None else opinion.values.tolist()
+    known = None if opinion.known is None else opinion.known.tolist()
+
+    def fields_of(at: int, cells: Sequence[int]) -> dict[str, Any]:
+        moves = []
+        for cell in cells:
+            value = None if values is None or not isfinite(values[at][cell]) else values[at][cell]
+            moves.append({"cell": cell + 1, "probability": probabilities[at][cell], "value": value})
+        return {
+            "name": opinion.name,
+            "known": None if known is None else known[at],
+            "resigns": bool(cells) and not any(probabilities[at]),
+            "moves": moves,
+        }
+
+    return fields_of
+
+
+def analysis_line(fields: dict[str, Any]) -> str:
+    """One line for one position: ``X...O.... x draw 2:draw:7 3:loss:6 …``; the fields as ``analysis_fields``
+    gives them. A player adds its name and the cells it plays."""
+    parts = [fields["position"], fields["to_move"] or "-", fields["value"]]
+    parts += [f"{move['cell']}:{move['value']}:{move['plies']}" for move in fields["moves"]]
+    for agent in fields.get("agents", ()):
+        cells = [str(move["cell"]) for move in agent["moves"] if move["probability"] > 0]
+        parts.append(f"{printable(agent['name'])}={'resigns' if agent['resigns'] else ','.join(cells)}")
+    return " ".join(parts)
