@@ -95,7 +95,7 @@ class Book(Learner[BookTable]):
     """The experience book; see the module."""
 
     name: ClassVar[str] = "book"
-    title: ClassVar[str] = "An experience book of moves and how their games ended"
+    title: ClassVar[str] = "an experience book of moves and how their games ended"
     kernel_version: ClassVar[int] = 1
     default_games: ClassVar[int] = 2_000_000
     block_games: ClassVar[int] = 1 << 17

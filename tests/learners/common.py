@@ -1,0 +1,106 @@
+"""What the learners' tests share: the learners, the games they are put to, and exact verdicts."""
+
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from ttt_cli.agents import uniform
+from ttt_cli.agents.grammar import resolve
+from ttt_cli.arena.best_response import guaranteed_result, worst_case
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.learners.base import Block, Learner
+from ttt_cli.learners.training import Plan, run
+
+NAMES = [name for name, module in LEARNERS.items() if find_spec(module)]
+PRESETS = ("default", "article")
+
+
+def made(name: str, preset: str = "default") -> Learner[Any]:
+    """The learner, with its own or its author's parameters."""
+    kind = learner_class(name)
+    return kind.made(**kind.article) if preset == "article" else kind.made()
+
+
+@cache
+def exchanged(space: Space) -> Space:
+    """The same game with the wins of X and O exchanged: who completes a line has lost."""
+    return replace(space, results=-space.results)
+
+
+def space_for(name: str, rules: Rules = STANDARD, *, symmetric: bool = False) -> Space:
+    """The space of the learner's tables."""
+    return Space.of(rules, symmetric or learner_class(name).symmetric_only)
+
+
+def agent(name: str | None, space: Space) -> Policy | None:
+    """The policy of an agent that needs no file, on a space of positions or of classes; none for ``self``."""
+    if name in (None, "self"):
+        return None
+    full = Space.of(space.rules)
+    found = resolve(name, Path("nowhere"), space.rules).policy
+    if not space.symmetric:
+        return found
+    return Policy(space, full.quotient.project_probabilities(found.probabilities))
+
+
+def resigning(space: Space) -> Policy:
+    """Plays anywhere, but gives up in every third position from the fifth ply on."""
+    policy = Policy(space, uniform.policy(space).probabilities.copy())
+    policy.probabilities[(space.plies >= 4) & (space.codes % 3 == 0)] = 0
+    return policy
+
+
+def block(learner: Learner[Any], space: Space, games: int, seed: int = 1, **changes: Any) -> Block:
+    """A block as in the learner's own training, or its author's."""
+    fixed = {"opponent": None, "behaviour": None}
+    if learner.choice == "article":
+        fixed = {"opponent": learner.article_opponent, "behaviour": learner.article_behaviour}
+    sides = {name: agent(value, space) for name, value in fixed.items()} | changes
+    return Block(first=0, games=games, rng=np.random.default_rng(seed), **sides)
+
+
+def after(learner: Learner[Any], space: Space, games: int, seed: int = 1, **changes: Any) -> Any:
+    """The table after a block."""
+    table = learner.empty(space)
+    learner.train(table, block(learner, space, games, seed, **changes))
+    return table
+
+
+def content(learner: Learner[Any], table: Any) -> bytes:
+    """What a table holds, to the byte."""
+    return orjson.dumps(learner.to_entries(table), option=orjson.OPT_SORT_KEYS)
+
+
+def on_all_positions(policy: Policy, full: Space) -> Policy:
+    """A policy on all positions, lifted from the classes if need be."""
+    if not policy.space.symmetric:
+        return policy
+    return Policy(full, Space.of(full.rules).quotient.lift_probabilities(policy.probabilities))
+
+
+@cache
+def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = False) -> Policy:
+    """What the learner plays after its default training, at the usual game or with the wins exchanged."""
+    learner, space, full = made(name), space_for(name, symmetric=symmetric), Space.of()
+    if turned:
+        space, full = exchanged(space), exchanged(full)
+    *_, last = run(Plan(learner, learner.default_games, seed), learner.empty(space))
+    return on_all_positions(learner.policy(last.table), full)
+
+
+def is_unbeatable(policy: Policy) -> bool:
+    """Whether no opponent can make it lose, on either side."""
+    return guaranteed_result(policy, 0) >= 0 and guaranteed_result(policy, 1) >= 0
+
+
+def exploitability(policy: Policy) -> float:
+    """The mean of what best responses gain against either side."""
+    return (worst_case(policy, 0).gain + worst_case(policy, 1).gain) / 2
