@@ -56,6 +56,11 @@ class Agent:
         """What it plays; None for a person."""
         return None if self.make is None else self.make(Space.of(self.rules))
 
+    def fields(self) -> dict[str, Any]:
+        """The agent as a document names it."""
+        source = None if self.source is None else str(self.source)
+        return {"name": self.name, "source": source, "games": self.games}
+
 
 @dataclass(frozen=True)
 class Option:

@@ -115,7 +115,7 @@ def _report(env: Environment, player: "Agent", policy: "Policy", verdict: "Verdi
     for side, (role, case) in enumerate(cases.items() if explain else ()):
         stories[role] = None if case.line is None else explained(policy, side, case.line)
     if env.json:
-        fields = {"method": "exact", "agent": _agent_fields(player), **view.verdict_fields(verdict)}
+        fields = {"method": "exact", "agent": player.fields(), **view.verdict_fields(verdict)}
         if explain:
             fields["explanation"] = {
                 role: None if story is None else [view.step_fields(policy.space, step) for step in story]
@@ -139,11 +139,6 @@ def _head(env: Environment, player: "Agent", method: str) -> None:
         parts += [str(player.source), f"learnt from {games}"]
     parts += [player.rules.describe(), method]
     env.out(printable((" · " if env.unicode else " - ").join(parts)) + "\n")
-
-
-def _agent_fields(player: "Agent") -> dict[str, Any]:
-    source = None if player.source is None else str(player.source)
-    return {"name": player.name, "source": source, "games": player.games}
 
 
 def _write_mistakes(path: Path, policy: "Policy", others: "list[Agent]") -> None:
@@ -192,7 +187,7 @@ def _sample(
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {printable(str(games_to))}")
     if env.json:
-        fields = {"method": "sampled", "agent": _agent_fields(player), **view.match_fields(matches, seed)}
+        fields = {"method": "sampled", "agent": player.fields(), **view.match_fields(matches, seed)}
         env.document("ttt-evaluation", fields)
         return
     _head(env, player, "sampled")

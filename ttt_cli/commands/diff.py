@@ -1,0 +1,57 @@
+"""``ttt diff``: where two agents choose differently, and what it is worth."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ttt_cli.commands.completion import complete_agents
+from ttt_cli.commands.options import given_rules
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UsageError
+
+
+def diff(
+    env: Environment,
+    a: Annotated[str, typer.Argument(metavar="A", help="An agent.", autocompletion=complete_agents)],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another.", autocompletion=complete_agents)],
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all positions in which they differ; - for stdout."),
+    ] = None,
+) -> None:
+    """Where two agents choose differently, what each choice is worth, and which positions one of them alone
+    knows.
+
+    Examples:
+      ttt diff q minimax
+      ttt diff q q.article --csv differences.csv
+    """
+    from ttt_cli.agents.grammar import resolve_all
+    from ttt_cli.arena.comparison import compare
+    from ttt_cli.views import comparison as view
+
+    agents = resolve_all([a, b], env.store, given_rules(env))
+    policies = []
+    for agent in agents:
+        if agent.policy is None:
+            raise UsageError("a person cannot be compared", where=agent.name)
+        policies.append(agent.policy)
+    found = compare(*policies)
+    if csv is not None:
+        import io
+        from csv import writer
+
+        text = io.StringIO()
+        writer(text, lineterminator="\n").writerows(view.csv_rows(found))
+        if str(csv) == "-":
+            env.out(text.getvalue(), end="")
+            return
+        from ttt_cli.store.files import write_bytes
+
+        write_bytes(csv, text.getvalue().encode())
+        env.say(f"{len(found.rows):,} rows written to {printable(str(csv))}")
+    if env.json:
+        env.document("ttt-diff", view.comparison_fields([agent.fields() for agent in agents], found))
+    else:
+        view.show_comparison(env, (a, b), found)

@@ -1,0 +1,42 @@
+"""``ttt tournament``: everyone against everyone."""
+
+from typing import Annotated
+
+import typer
+
+from ttt_cli.commands.completion import complete_agents
+from ttt_cli.commands.options import given_rules
+from ttt_cli.environment import Environment
+from ttt_cli.errors import UsageError
+
+
+def tournament(
+    env: Environment,
+    agents: Annotated[
+        list[str],
+        typer.Argument(metavar="AGENT AGENT...", help="The players.", autocompletion=complete_agents),
+    ],
+) -> None:
+    """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating.
+
+    Examples:
+      ttt tournament q td graph book menace minimax random
+      ttt tournament q q.article downloaded.json --json
+    """
+    from ttt_cli.agents.grammar import resolve_all
+    from ttt_cli.arena.tournament import play_tournament
+    from ttt_cli.views import tournament as view
+
+    if len(agents) < 2:
+        raise UsageError("a tournament needs two players at least", hint="such as ttt tournament q minimax")
+    players = resolve_all(agents, env.store, given_rules(env))
+    policies = []
+    for player in players:
+        if player.policy is None:
+            raise UsageError("a person cannot be in an exact tournament", where=player.name, hint="ttt play")
+        policies.append(player.policy)
+    found = play_tournament(policies)
+    if env.json:
+        env.document("ttt-tournament", view.tournament_fields([player.fields() for player in players], found))
+    else:
+        view.show_tournament(env, agents, found)

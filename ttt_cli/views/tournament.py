@@ -1,0 +1,55 @@
+"""What ``ttt tournament`` shows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from ttt_cli.arena.tournament import Tournament
+from ttt_cli.environment import Environment, printable
+from ttt_cli.views.evaluation import rates_fields
+
+
+def show_tournament(env: Environment, names: Sequence[str], found: Tournament) -> None:
+    """Print the cross-table: expected points in two games against each other player, as X and as O."""
+    ranking = found.ranking
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    table.add_column("", justify="right")
+    table.add_column("player", overflow="fold", min_width=10)
+    for place in range(1, len(names) + 1):
+        table.add_column(str(place), justify="right", no_wrap=True)
+    table.add_column("points", justify="right", no_wrap=True, style="bold")
+    table.add_column("rating", justify="right", no_wrap=True, style="bold")
+    for place, player in enumerate(ranking, 1):
+        cells = [
+            Text("-" if other == player else f"{found.scores[player, other]:.2f}", "dim" * (other == player))
+            for other in ranking
+        ]
+        points = f"{found.points[player]:.3f}"
+        rating = round(float(found.ratings[player]))
+        table.add_row(
+            str(place), Text(printable(names[player])), *cells, points, f"{rating:+d}" if rating else "0"
+        )
+    env.console.print(table)
+    games = 2 * (len(names) - 1)
+    env.out(f"\nexpected points in {games} games each: a win 1, a draw 1/2; rating: Bradley-Terry, mean 0")
+
+
+def tournament_fields(agents: Sequence[dict[str, Any]], found: Tournament) -> dict[str, Any]:
+    """A tournament as a ``ttt-tournament`` document holds it: players by points, then every pairing."""
+    points, ratings = found.points.tolist(), found.ratings.tolist()
+    games = 2 * (len(agents) - 1)
+    return {
+        "method": "exact",
+        "players": [
+            {**agents[player], "points": points[player], "of": games, "rating": ratings[player]}
+            for player in found.ranking
+        ],
+        "pairings": [
+            {"x": agents[x]["name"], "o": agents[o]["name"], **rates_fields(rates)}
+            for x, row in enumerate(found.rates)
+            for o, rates in enumerate(row)
+            if rates is not None
+        ],
+    }
