@@ -71,13 +71,14 @@ class Block:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
 
-    def play(self, space: Space, kernel: Callable[..., None]) -> Int64s:
+    def play(self, space: Space, kernel: Callable[..., None], *, draws: int | None = None) -> Int64s:
         """Call ``kernel(moves, uniforms, first, opponent, behaviour, results)`` until all games are played.
 
         The kernel fills ``moves`` (int8[k, cells], preset to -1), drawing one of ``uniforms`` (float64[k,
-        cells]) a ply; ``first`` is the number of the first of these games in the run; ``opponent`` and
-        ``behaviour`` are as ``thresholds`` makes them. It counts into ``results``.
+        cells], or fewer columns) a ply; ``first`` is the number of the first of these games in the run;
+        ``opponent`` and ``behaviour`` are as ``thresholds`` makes them. It counts into ``results``.
 
+        :param draws: uniform numbers a game, for a kernel that gets by with fewer than one a ply.
         :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
         """
         results = np.zeros(3, np.int64)
@@ -85,7 +86,7 @@ class Block:
         for start in range(0, self.games, CHUNK):
             games = min(CHUNK, self.games - start)
             moves = np.full((games, space.cells), -1, np.int8)
-            uniforms = self.rng.random((games, space.cells))
+            uniforms = self.rng.random((games, space.cells if draws is None else draws))
             kernel(moves, uniforms, self.first + start, opponent, behaviour, results)
             if self.journal is not None:
                 self.journal.append(moves)

@@ -1,0 +1,379 @@
+"""``q``: Q-learning, by default in self-play on one shared table.
+
+A table tells for each position and each move of the side to move what the move is worth to that side: 1 a
+win, -1 a loss, 0 a draw, or nothing known. After a game each of its moves is taken a step towards a target
+(Watkins, Learning from delayed rewards, 1989):
+
+    Q[s,a] += step * (target - Q[s,a])
+
+**The author's rule** (``choice=article``). The target of a move that was the learner's last is the reward.
+That of any other is what the learner thinks of its own next turn, at the position s' that the game came to:
+
+    target = gamma * max of Q[s',a']
+
+with a constant step, against an opponent that moves anywhere. What it learns is how to beat that opponent.
+
+**The default** has two aims that pull against each other: never to lose, and to win often against opponents
+that make mistakes. Looking only at the best replies, as in Littman's minimax-Q (Markov games as a framework
+for multi-agent reinforcement learning, 1994), finds all moves that hold a draw equally good and picks a dull
+one. Looking at the replies that were played, some of them while exploring, finds the moves that set traps, but
+bets on traps where a bet can be lost. So the target mixes the two: with probability ``slips`` the opponent
+replies anywhere, otherwise in the way that is worst for the mover, who goes on without mistakes. With V[s'] =
+max of Q[s',a'], or the result where the game is over, and over the positions s' after each reply:
+
+    target = gamma * ((1 - slips) * min of V[s'] + slips * mean of V[s'])
+
+It needs no move but the one it is about, so it does not matter who played that one and why. ``gamma`` counts
+once for each own turn to come: what is near is worth more. With ``gamma`` 0.8, all ``slips`` from
+0.13 to 0.38 give a fixed point that is unbeatable as both sides, also in the game with the wins of X and O
+exchanged, and that wins as often against random play as is possible without ever risking a loss. Below, too
+few traps are set; above, too much is bet.
+
+Going backwards through a game brings its result to all of its moves at once. The target is no sample, only as
+yet imprecise, so the first step is 1 and later ones fall slowly, ``pace / (pace - 1 + visits)`` (George and
+Powell, Adaptive stepsizes for recursive estimation, 2006): what is old and wrong is soon forgotten.
+
+Behaviour is epsilon-greedy. The first games explore all the time, for the rule is indifferent to how a move
+came about and everything must have been seen once; then epsilon falls with the number of the game.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
+from ttt_cli.learners.base import Block, Entries, Learner, parameter
+from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
+from ttt_cli.learners.joining import join
+from ttt_cli.learners.kernel import Kernel
+from ttt_cli.learners.moves import Moves, packed
+
+BELOW_ONE = 1.0 - 2.0**-50
+"""Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class QTable:
+    """What each move is worth to the side that makes it, over the ``n`` positions of ``space``.
+
+    Column k belongs to the k-th legal move of a position, in ascending order of cells.
+
+    :ivar values: float64[n, cells].
+    :ivar visits: int64[n, cells], how often a value was updated.
+    :ivar top: float64[n], the largest value of each position; where the game is over, its result for the side
+        to move. It follows from the values, as ``choice`` does: kept so that nobody searches for it.
+    :ivar choice: uint8[n], the first move of the largest value.
+    """
+
+    space: Space
+    values: Floats
+    visits: Int64s
+    top: Floats
+    choice: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, space: Space, values: Floats, visits: Int64s) -> Self:
+        """The table of these values and visits."""
+        legal = np.arange(space.cells) < packed(space).number[:, None]
+        masked = np.where(legal, values, -np.inf)
+        mover = 1 - 2 * (space.plies % 2)
+        top = np.where(space.ended, space.results * mover, masked.max(axis=1))
+        return cls(space, values, visits, top, masked.argmax(axis=1).astype(np.uint8))
+
+    def by_cell(self) -> tuple[Floats, Int64s]:
+        """The values and visits with a column for each cell, zeros where there is no move."""
+        legal = self.space.legal
+        columns = np.maximum(np.cumsum(legal, axis=1) - 1, 0)
+        values, visits = (np.take_along_axis(part, columns, axis=1) for part in (self.values, self.visits))
+        return np.where(legal, values, 0.0), np.where(legal, visits, 0)
+
+
+@dataclass(frozen=True)
+class Q(Learner[QTable]):
+    """Q-learning; see the module."""
+
+    name: ClassVar[str] = "q"
+    title: ClassVar[str] = "Q-learning (Watkins, 1989), against an opponent that slips"
+    kernel_version: ClassVar[int] = 1
+    default_games: ClassVar[int] = 1_000_000
+    article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
+    article_games: ClassVar[int] = 50_000
+    article_opponent: ClassVar[str] = "random"
+
+    choice: str = parameter("default", "article: the author's target", choices=("default", "article"))
+    alpha: float = parameter(0.0, "least step size; article: the step size", least=0, most=1)
+    pace: float = parameter(10.0, "how slowly step sizes fall with the visits; 1: as 1/visits", least=1)
+    gamma: float = parameter(0.8, "discount for each own move still to come", least=0, most=1)
+    slips: float = parameter(0.25, "how often the opponent is expected to move anywhere", least=0, most=1)
+    epsilon: float = parameter(0.1, "least exploration; article: the exploration", least=0, most=1)
+    settling: float = parameter(20.0, "games a position until exploration has fallen to 1/2", least=0)
+
+    @property
+    def learns_both_sides(self) -> bool:
+        return self.choice != "article"
+
+    def empty(self, space: Space) -> QTable:
+        shape = (len(space), space.cells)
+        return QTable.of(space, np.zeros(shape), np.zeros(shape, np.int64))
+
+    def train(self, table: QTable, block: Block) -> Int64s:
+        taught = 3 if block.opponent is None else 0
+        alone = block.opponent is None and block.behaviour is None and self.choice != "article"
+
+        def play(moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
+            self._play(table, moves, uniforms, number, *rest, taught)
+
+        return block.play(table.space, play, draws=1 if alone else table.space.cells)
+
+    def learn(self, table: QTable, game: Game, sides: str = "xo") -> None:
+        if game.resigned:
+            return
+        moves = np.full((1, table.space.cells), -1, np.int8)
+        moves[0, : len(game.moves)] = game.moves
+        none = np.zeros((0, table.space.cells))
+        taught = ("x" in sides) + 2 * ("o" in sides)
+        self._play(table, moves, none, 0, none, none, np.zeros(3, np.int64), taught)
+
+    def _play(self, table: QTable, moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
+        space = table.space
+        learnt = (table.values, table.visits, table.top, table.choice)
+        positions = (space.results, packed(space))
+        chunk = (moves, uniforms, number, *rest)
+        if self.choice == "article":
+            rule = (float(self.alpha), float(self.gamma), float(self.epsilon))
+            play_article(*learnt, *positions, rule, *chunk)
+        else:
+            mix = (self.gamma * (1.0 - self.slips), self.gamma * self.slips)
+            play(*learnt, *positions, mix, self._exploration(space, number), *self._steps(), *chunk)
+
+    def _exploration(self, space: Space, number: int) -> float:
+        """Epsilon from the ``number``-th game of the run on."""
+        settling = self.settling * len(space)
+        return max(self.epsilon, settling / (settling + number)) if settling > 0 else float(self.epsilon)
+
+    def _steps(self) -> tuple[float, float]:
+        return float(self.alpha), float(self.pace)
+
+    def policy(self, table: QTable) -> Policy:
+        values, visits = table.by_cell()
+        chosen = uniform(best(values, table.space.legal))
+        return Policy(table.space, chosen, np.where(visits > 0, values, np.nan), np.any(visits > 0, axis=1))
+
+    def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
+        joined = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
+        return QTable.of(base.space, *joined)
+
+    def to_entries(self, table: QTable) -> Entries:
+        """For each position by cell, from 1, what a move is worth and its visits: ``{"5": [value, visits]}``;
+        a move is missing where it has no visits."""
+        entries: Entries = {}
+        texts = table.space.texts
+        values, visits = table.by_cell()
+        rows, cells = np.nonzero(visits)
+        found = (rows, cells + 1, values[rows, cells] + 0.0, visits[rows, cells])
+        for index, cell, value, count in zip(*(part.tolist() for part in found), strict=True):
+            entries.setdefault(texts[index], {})[str(cell)] = [value, count]
+        return entries
+
+    def from_entries(self, space: Space, entries: Entries) -> QTable:
+        values, visits = np.zeros((len(space), space.cells)), np.zeros((len(space), space.cells), np.int64)
+        number, cells, _ = packed(space)
+        for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
+            free = cells[index, : number[index]].tolist()
+            columns = {str(cell + 1): column for column, cell in enumerate(free)}
+            if not isinstance(found, dict) or not found or not found.keys() <= columns.keys():
+                raise unfit(text, f"expected [value, visits] for some of the cells {', '.join(columns)}")
+            for name, pair in found.items():
+                if not (isinstance(pair, list) and len(pair) == 2 and is_number(pair[0])):
+                    raise unfit(text, f'"{name}": expected [value, visits]')
+                if not is_count(pair[1]) or pair[1] == 0:
+                    raise unfit(text, f'"{name}": expected visits from 1, found {pair[1]!r}')
+                values[index, columns[name]], visits[index, columns[name]] = pair
+        return QTable.of(space, values + 0.0, visits)
+
+
+@Kernel
+def play(
+    values: Floats,
+    visits: Int64s,
+    top: Floats,
+    choice: NDArray[np.uint8],
+    ends: Int8s,
+    options: Moves,
+    mix: tuple[float, float],
+    epsilon: float,
+    alpha: float,
+    pace: float,
+    moves: Int8s,
+    uniforms: Floats,
+    number: int,
+    opponent: Floats,
+    behaviour: Floats,
+    results: Int64s,
+    taught: int,
+) -> None:
+    """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
+
+    ``taught``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game. With fewer
+    ``uniforms`` than plies the last one serves the rest of the game: what a decision leaves of a uniform
+    number, stretched, is uniform again, and a game's decisions use up fewer than the 53 bits it has.
+    """
+    number_of, cells_of, after = options
+    worst, mean = mix[0], np.zeros(moves.shape[1] + 1)
+    for free in range(1, moves.shape[1] + 1):
+        mean[free] = mix[1] / free
+    explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+    trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+    path = np.zeros(moves.shape[1], np.uint32)
+    played = np.zeros(moves.shape[1], np.uint8)
+    for game in range(moves.shape[0]):
+        pupils = taught if taught else 1 + (number + game) % 2
+        index, ply, luck = np.uint32(0), 0, 0.0
+        free = number_of[index]
+        while free > 0:
+            if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
+                luck = uniforms[game, ply]
+            option = np.uint8(free)
+            if uniforms.shape[0] == 0:
+                for place in range(free):
+                    if cells_of[index, place] == moves[game, ply]:
+                        option = np.uint8(place)
+            elif opponent.shape[0] > 0 and not pupils >> ply % 2 & 1:
+                for place in range(free - 1, -1, -1):
+                    if opponent[index, cells_of[index, place]] > luck:
+                        option = np.uint8(place)
+            elif behaviour.shape[0] > 0:
+                for place in range(free - 1, -1, -1):
+                    if behaviour[index, cells_of[index, place]] > luck:
+                        option = np.uint8(place)
+            elif luck < epsilon:
+                luck *= explored * free
+                option = np.uint8(luck)
+                luck -= option
+            else:
+                luck = (luck - epsilon) * trusted
+                option = choice[index]
+            if option >= free:
+                break  # resigned
+            moves[game, ply] = cells_of[index, option]
+            path[ply] = index
+            played[ply] = option
+            index = after[index, option]
+            free = number_of[index]
+            ply += 1
+        if free > 0:
+            results[2 * (ply % 2)] += 1
+            continue
+        results[ends[index] + 1] += 1
+        target = -top[index]
+        for turn in range(ply - 1, -1, -1):
+            index = path[turn]
+            free = number_of[index]
+            if pupils >> turn % 2 & 1:
+                option = played[turn]
+                visits[index, option] += 1
+                step = max(alpha, pace / (pace - 1.0 + visits[index, option]))
+                value = values[index, option]
+                value += step * (target - value)
+                values[index, option] = value
+                if value > top[index] or (value == top[index] and option < choice[index]):
+                    top[index] = value
+                    choice[index] = option
+                elif value < top[index] and option == choice[index]:
+                    top[index] = -np.inf
+                    for place in range(free):
+                        if values[index, place] > top[index]:
+                            top[index] = values[index, place]
+                            choice[index] = place
+            least, total = np.inf, 0.0
+            for place in range(free):
+                worth = top[after[index, place]]
+                total += worth
+                least = worth if worth < least else least
+            target = worst * least + mean[free] * total
+
+
+@Kernel
+def play_article(
+    values: Floats,
+    visits: Int64s,
+    top: Floats,
+    choice: NDArray[np.uint8],
+    ends: Int8s,
+    options: Moves,
+    rule: tuple[float, float, float],
+    moves: Int8s,
+    uniforms: Floats,
+    number: int,
+    opponent: Floats,
+    behaviour: Floats,
+    results: Int64s,
+    taught: int,
+) -> None:
+    """The same by the author's rule: equal moves at random, a constant step, targets as the game went."""
+    (number_of, cells_of, after), (alpha, gamma, epsilon) = options, rule
+    path = np.zeros(moves.shape[1], np.uint32)
+    played = np.zeros(moves.shape[1], np.uint8)
+    for game in range(moves.shape[0]):
+        pupils = taught if taught else 1 + (number + game) % 2
+        index, ply = np.uint32(0), 0
+        free = number_of[index]
+        while free > 0:
+            option = np.uint8(free)
+            if uniforms.shape[0] == 0:
+                for place in range(free):
+                    if cells_of[index, place] == moves[game, ply]:
+                        option = np.uint8(place)
+            elif opponent.shape[0] > 0 and not pupils >> ply % 2 & 1:
+                for place in range(free - 1, -1, -1):
+                    if opponent[index, cells_of[index, place]] > uniforms[game, ply]:
+                        option = np.uint8(place)
+            elif behaviour.shape[0] > 0:
+                for place in range(free - 1, -1, -1):
+                    if behaviour[index, cells_of[index, place]] > uniforms[game, ply]:
+                        option = np.uint8(place)
+            else:
+                exploring = uniforms[game, ply] < epsilon
+                least = -np.inf if exploring else top[index]
+                span = epsilon if exploring else 1.0 - epsilon
+                luck = (uniforms[game, ply] - (0.0 if exploring else epsilon)) / span
+                equal = 0
+                for place in range(free):
+                    equal += values[index, place] >= least
+                chosen = min(int(luck * equal), equal - 1)
+                for place in range(free):
+                    if values[index, place] >= least:
+                        if chosen == 0:
+                            option = np.uint8(place)
+                        chosen -= 1
+            if option >= free:
+                break  # resigned
+            moves[game, ply] = cells_of[index, option]
+            path[ply] = index
+            played[ply] = option
+            index = after[index, option]
+            free = number_of[index]
+            ply += 1
+        if free > 0:
+            results[2 * (ply % 2)] += 1
+            continue
+        results[ends[index] + 1] += 1
+        for turn in range(ply):
+            if pupils >> turn % 2 & 1:
+                if turn + 2 < ply:
+                    target = gamma * top[path[turn + 2]]
+                else:
+                    target = float(ends[index]) if turn % 2 == 0 else -float(ends[index])
+                at, option = path[turn], played[turn]
+                visits[at, option] += 1
+                values[at, option] += alpha * (target - values[at, option])
+                choice[at] = 0
+                for place in range(number_of[at]):
+                    if values[at, place] > values[at, choice[at]]:
+                        choice[at] = place
+                top[at] = values[at, choice[at]]
