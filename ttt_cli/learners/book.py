@@ -40,6 +40,9 @@ from ttt_cli.learners.moves import Moves, packed
 SETTLING = 20_000.0
 """After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
 
+BELOW_ONE = 1.0 - 2.0**-50
+"""Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
+
 UNKNOWN, CENTRE = -100.0, -99.0
 """What a move without a row scores by the author's rule, and the centre for O: less than any stage."""
 
@@ -120,11 +123,12 @@ class Book(Learner[BookTable]):
 
     def train(self, table: BookTable, block: Block) -> Int64s:
         tally = self._tally(table)
+        alone = block.opponent is None and block.behaviour is None
 
-        def play(moves: Int8s, *arguments: Any) -> None:
-            self._play(table, tally, moves, *arguments)
+        def play(*chunk: Any) -> None:
+            self._play(table, tally, *chunk)
 
-        return block.play(table.space, play)
+        return block.play(table.space, play, draws=1 if alone else None)
 
     def learn(self, table: BookTable, game: Game, sides: str = "xo") -> None:
         """A book notes whole games, whichever side is asked for."""
@@ -134,10 +138,19 @@ class Book(Learner[BookTable]):
         tally = np.zeros((0, 0, 2), np.int64), none
         self._play(table, tally, given, none, 0, none, none, np.zeros(3, np.int64))
 
-    def _play(self, table: BookTable, tally: tuple[Int64s, Floats], *arguments: Any) -> None:
-        space, exploring = table.space, (float(self.epsilon), float(self.epsilon_end))
-        article = self.choice == "article"
-        play(table.counts, space.results, packed(space), tally, article, exploring, *arguments)
+    def _play(
+        self,
+        table: BookTable,
+        tally: tuple[Int64s, Floats],
+        moves: Int8s,
+        uniforms: Floats,
+        number: int,
+        *rest: Any,
+    ) -> None:
+        space, fallen = table.space, SETTLING / (SETTLING + number)
+        epsilon = self.epsilon_end + (self.epsilon - self.epsilon_end) * fallen
+        learnt = (table.counts, tally, space.results, packed(space))
+        play(*learnt, self.choice == "article", epsilon, moves, uniforms, number, *rest)
 
     def _tally(self, table: BookTable) -> tuple[Int64s, Floats]:
         """int64[n, cells, 2] and float64[n, cells], by the place of the move among the legal ones: the points
@@ -255,11 +268,11 @@ class Book(Learner[BookTable]):
 @Kernel
 def play(
     counts: Int64s,
+    tally: tuple[Int64s, Floats],
     ends: Int8s,
     options: Moves,
-    tally: tuple[Int64s, Floats],
     article: bool,
-    exploration: tuple[float, float],
+    epsilon: float,
     moves: Int8s,
     uniforms: Floats,
     number: int,
@@ -267,16 +280,22 @@ def play(
     behaviour: Floats,
     results: Int64s,
 ) -> None:
-    """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and note each. A ``tally``
-    without rows is not kept up to date."""
+    """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and note each.
+
+    A ``tally`` without rows is not kept up to date. Where there are fewer ``uniforms`` than plies the last
+    one serves the rest of the game: what a decision leaves of a uniform number, stretched, is uniform again.
+    """
     (number_of, cells_of, after), (sums, scores) = options, tally
-    cells, (epsilon, epsilon_end) = moves.shape[1], exploration
+    cells = moves.shape[1]
+    explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+    trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
     path, options_taken = np.zeros(cells + 1, np.int64), np.zeros(cells, np.int64)
     for game in range(moves.shape[0]):
-        exploring = epsilon_end + (epsilon - epsilon_end) * (SETTLING / (SETTLING + number + game))
-        index, ply = 0, 0
+        index, ply, luck = 0, 0, 0.0
         while number_of[index] > 0:
             free, option = number_of[index], -1
+            if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
+                luck = uniforms[game, ply]
             others = opponent.shape[0] > 0 and (number + game + ply) % 2 == 1
             if uniforms.shape[0] == 0 or others or behaviour.shape[0] > 0:
                 cell = -1  # a move that is given, or of a side whose behaviour is fixed
@@ -285,7 +304,7 @@ def play(
                 else:
                     fixed = opponent if others else behaviour
                     for place in range(cells):
-                        if fixed[index, place] > uniforms[game, ply]:
+                        if fixed[index, place] > luck:
                             cell = place
                             break
                 for place in range(free):
@@ -293,9 +312,12 @@ def play(
                         option = place
                 if option < 0:
                     break  # resigned
-            elif uniforms[game, ply] < exploring:
-                option = int(uniforms[game, ply] / exploring * free)
+            elif luck < epsilon:
+                luck *= explored * free
+                option = int(luck)
+                luck -= option
             else:
+                luck = (luck - epsilon) * trusted
                 option, equals = 0, 1
                 for place in range(1, free):
                     if scores[index, place] > scores[index, option]:
@@ -304,7 +326,9 @@ def play(
                         equals += 1
                 if equals > 1:
                     top = scores[index, option]
-                    chosen = int((uniforms[game, ply] - exploring) / (1.0 - exploring) * equals)
+                    luck *= equals
+                    chosen = int(luck)
+                    luck -= chosen
                     while chosen > 0:
                         option += 1
                         if scores[index, option] == top:

@@ -41,6 +41,9 @@ from ttt_cli.learners.joining import join
 from ttt_cli.learners.kernel import Kernel
 from ttt_cli.learners.moves import Moves, packed
 
+BELOW_ONE = 1.0 - 2.0**-50
+"""Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
+
 SIDES = "xo"
 SETTLING = 10_000.0
 """After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
@@ -100,11 +103,12 @@ class Td(Learner[TdTable]):
 
     def train(self, table: TdTable, block: Block) -> Int64s:
         sides = 3 if block.opponent is None else 0
+        alone = block.opponent is None and block.behaviour is None
 
-        def play(moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
-            self._play(table, moves, uniforms, number, *rest, sides)
+        def play(*chunk: Any) -> None:
+            self._play(table, *chunk, sides)
 
-        return block.play(table.space, play)
+        return block.play(table.space, play, draws=1 if alone else None)
 
     def learn(self, table: TdTable, game: Game, sides: str = "xo") -> None:
         given = np.full((1, table.space.cells), -1, np.int8)
@@ -113,11 +117,14 @@ class Td(Learner[TdTable]):
         taught = sum(1 + SIDES.index(side) for side in sides)
         self._play(table, given, none, 0, none, none, np.zeros(3, np.int64), taught)
 
-    def _play(self, table: TdTable, *arguments: Any) -> None:
-        steps = (float(self.alpha), float(self.alpha_end), float(self.epsilon), float(self.epsilon_end))
+    def _play(self, table: TdTable, moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
+        fallen = SETTLING / (SETTLING + number)
+        epsilon = self.epsilon_end + (self.epsilon - self.epsilon_end) * fallen
+        steps = (float(self.alpha), float(self.alpha_end))
         worth = (float(self.draw), float(self.gamma), float(self.slips))
         space, rule = table.space, (self.choice == "article", self.target == "best")
-        play(table.values, table.visits, space.results, packed(space), rule, steps, worth, *arguments)
+        learnt = (table.values, table.visits, space.results, packed(space))
+        play(*learnt, rule, epsilon, steps, worth, moves, uniforms, number, *rest)
 
     def policy(self, table: TdTable) -> Policy:
         space = table.space
@@ -163,7 +170,8 @@ def play(
     ends: Int8s,
     options: Moves,
     rule: tuple[bool, bool],
-    steps: tuple[float, float, float, float],
+    epsilon: float,
+    steps: tuple[float, float],
     worth: tuple[float, float, float],
     moves: Int8s,
     uniforms: Floats,
@@ -175,17 +183,22 @@ def play(
 ) -> None:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
 
-    ``sides``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game.
+    ``sides``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game. Where there are fewer
+    ``uniforms`` than plies the last one serves the rest of the game: what a decision leaves of a uniform
+    number, stretched, is uniform again.
     """
     (number_of, cells_of, after), (ties_first, expecting) = options, rule
-    (alpha, alpha_end, epsilon, epsilon_end), (draw, gamma, slips) = steps, worth
+    (alpha, alpha_end), (draw, gamma, slips) = steps, worth
+    explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+    trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
     path = np.zeros(moves.shape[1] + 1, np.int64)
     for game in range(moves.shape[0]):
         taught = sides if sides else 1 + (number + game) % 2
-        exploring = epsilon_end + (epsilon - epsilon_end) * (SETTLING / (SETTLING + number + game))
-        index, ply = 0, 0
+        index, ply, luck = 0, 0, 0.0
         while number_of[index] > 0:
             free, side, option = number_of[index], ply % 2, -1
+            if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
+                luck = uniforms[game, ply]
             if uniforms.shape[0] == 0 or behaviour.shape[0] > 0 or taught == 2 - side:
                 cell = -1  # a move that is given, or of a side whose behaviour is fixed
                 if uniforms.shape[0] == 0:
@@ -193,7 +206,7 @@ def play(
                 else:
                     fixed = opponent if taught == 2 - side else behaviour
                     for place in range(moves.shape[1]):
-                        if fixed[index, place] > uniforms[game, ply]:
+                        if fixed[index, place] > luck:
                             cell = place
                             break
                 for place in range(free):
@@ -201,9 +214,12 @@ def play(
                         option = place
                 if option < 0:
                     break  # resigned
-            elif uniforms[game, ply] < exploring:
-                option = int(uniforms[game, ply] / exploring * free)
+            elif luck < epsilon:
+                luck *= explored * free
+                option = int(luck)
+                luck -= option
             else:
+                luck = (luck - epsilon) * trusted
                 option, equals = 0, 1
                 for place in range(1, free):
                     value, top = values[after[index, place], side], values[after[index, option], side]
@@ -213,7 +229,9 @@ def play(
                         equals += 1
                 if equals > 1 and not ties_first:
                     top = values[after[index, option], side]
-                    chosen = int((uniforms[game, ply] - exploring) / (1.0 - exploring) * equals)
+                    luck *= equals
+                    chosen = int(luck)
+                    luck -= chosen
                     while chosen > 0:
                         option += 1
                         if values[after[index, option], side] == top:
