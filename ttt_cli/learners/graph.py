@@ -26,6 +26,7 @@ untried moves first; where there are none, with probability epsilon any move, el
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -82,7 +83,6 @@ class Graph(Learner[GraphTable]):
     title: ClassVar[str] = "a graph of seen positions, scored by discounted back-up"
     kernel_version: ClassVar[int] = 1
     default_games: ClassVar[int] = 100_000
-    block_games: ClassVar[int] = 1 << 19
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
     article_games: ClassVar[int] = 1_000
     article_opponent: ClassVar[str] = "random"
@@ -108,16 +108,16 @@ class Graph(Learner[GraphTable]):
         )
 
     def train(self, table: GraphTable, block: Block) -> Int64s:
-        return self._train(table, block, Derived.of(table, self.choice == "article"))
-
-    def _train(self, table: GraphTable, block: Block, derived: "Derived") -> Int64s:
+        derived = Derived.kept(table, self.choice == "article")
         fixed = [policy for policy in (block.opponent, block.behaviour) if policy is not None]
         resigns = any(bool((~table.space.ended & ~policy.support.any(axis=1)).any()) for policy in fixed)
 
         def games(*chunk: Any) -> None:
             play(*self._arrays(table), derived, resigns, *chunk)
 
-        return block.play(table.space, games)
+        results = block.play(table.space, games)
+        derived.keep(table, self.choice == "article")
+        return results
 
     def learn(self, table: GraphTable, game: Game, sides: str = "xo") -> None:
         """Learn from a game: the plies of both sides in any case; nothing from a resigned game."""
@@ -204,7 +204,7 @@ class Graph(Learner[GraphTable]):
         return table
 
     def _check_fits(self, space: Space) -> None:
-        if self.choice == "article" and not space.legal[0].all():
+        if self.choice == "article" and space.symmetric:
             raise UsageError(
                 "the graph article's choice depends on how the board lies, so it does not go with symmetry",
                 hint="leave out --symmetry, or use the default choice",
@@ -254,6 +254,18 @@ class Derived(NamedTuple):
         return cls(scores, legal, _bits(tried), choices, fresh, clock, lows, highs, parents, links, queue)
 
     @classmethod
+    def kept(cls, table: GraphTable, article: bool) -> "Derived":
+        """What the last block left, if no game has been learnt since; else computed afresh."""
+        games, rule, derived = _kept.get(table, (-1, article, None))
+        if derived is None or (games, rule) != (table.visits[0], article):
+            return cls.of(table, article)
+        return derived
+
+    def keep(self, table: GraphTable, article: bool) -> None:
+        """Keep it for the next block, as long as the table lives."""
+        _kept[table] = int(table.visits[0]), article, self
+
+    @classmethod
     def none(cls) -> "Derived":
         """Stands for it where no move is chosen."""
         floats, counts, none = np.zeros(0), np.zeros(0, np.int64), _NONE
@@ -261,6 +273,8 @@ class Derived(NamedTuple):
 
 
 _NONE = np.zeros(0, np.int32)
+
+_kept: WeakKeyDictionary[GraphTable, tuple[int, bool, Derived]] = WeakKeyDictionary()
 
 
 def _bits(mask: Bools) -> Int32s:

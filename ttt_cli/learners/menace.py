@@ -6,10 +6,10 @@ of each other, and in it beads of a kind for each move, equivalent moves sharing
     4, 3, 2, 1 beads of each kind for the machine's 1st, 2nd, 3rd and later move.
 
 The machine draws a bead at random and makes its move. After the game each box that was opened gets its bead
-back and 3 more of the kind if the machine won, 1 more if it drew; if it lost, the bead is taken away. An empty
-box resigns, and the game is lost. (D. Michie, Trial and error, Penguin Science Survey 2, 1961; Experiments on
-the mechanization of game-learning, The Computer Journal 6, 1963.) His machine always made the first move; as
-O it begins with the same beads, by its own move number.
+back, and 3 more of the kind if the machine won, 1 more if it drew; if it lost, the bead is taken away. An
+empty box resigns, and the game is lost. (D. Michie, Trial and error, Penguin Science Survey 2, 1961;
+Experiments on the mechanization of game-learning, The Computer Journal 6, 1963.) His machine always made the
+first move; as O it begins with the same beads, by its own move number.
 
 The table holds by how much each kind has changed, not how many beads there are, so that tables add up. A sum
 may fall below what a box began with: there are never fewer than no beads.
@@ -83,7 +83,8 @@ class Menace(Learner[MenaceTable]):
     article_games: ClassVar[int] = 440
     """Michie's tournament went over 220 games, in all of which his machine made the first move; here it does
     in every other one. What it learns as O lies in other boxes."""
-    article_opponent: ClassVar[str] = "minimax"
+    article_opponent: ClassVar[str] = "heuristic"
+    """In place of Michie himself: sees wins and threats, and varies its play otherwise."""
 
     choice: str = parameter(
         "default", "default and article: draw a bead; most: play the commonest", choices=choices

@@ -1,0 +1,574 @@
+"""The graph machine: the author's rules against a literal reading of them, the default against the truth."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttt_cli.agents.perfect import solve
+from ttt_cli.arena.best_response import worst_case
+from ttt_cli.arena.exact import both_sides
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.learners import graph as module
+from ttt_cli.learners.base import Block
+from ttt_cli.learners.graph import (
+    Derived,
+    Graph,
+    GraphTable,
+    back_up,
+    favourites,
+    plain_order,
+    walk,
+    wanted_cells,
+)
+from ttt_cli.learners.training import Plan, run
+
+SPACE = Space.of()
+EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
+RANDOM = Policy(SPACE, uniform(SPACE.legal))
+ARTICLE = Graph.made(**Graph.article)
+DEFAULT = Graph()
+GOLDEN = Path(__file__).parents[1] / "golden" / "graph-article-choices.csv"
+ARRAYS = ("visits", "seen", "edges", "spelled")
+
+
+class Author:
+    """The author's machine, word for word: nodes by text, scores computed anew whenever one is asked for."""
+
+    def __init__(self, following: dict[str, list[str]]) -> None:
+        self.following = following
+        self.score = cache(self._score)
+
+    def _score(self, text: str) -> float:
+        ended = {"X": 1, "O": -1, None: 0}[Position(text).winner]
+        scores = [self.score(child) for child in self.following.get(text, [])]
+        largest = 0.0
+        for score in scores:
+            if abs(score) > abs(largest):
+                largest = score
+        return 0.9 * largest if scores else ended
+
+    def find(self, text: str, side: str, been: frozenset[tuple[str, str]]) -> tuple[str | None, int]:
+        """The target, if any, and the number of steps from here."""
+        if (text, side) in been:
+            return None, 0
+        smallest = largest = None
+        least, most = 1.0, -1.0
+        for child in self.following.get(text, []):
+            score = self.score(child)
+            if score < least:
+                smallest, least = child, score
+            if score > most:
+                largest, most = child, score
+        if side == "X" and largest is not None and most > 0:
+            return largest, 0
+        if side == "O" and smallest is not None and least < 0:
+            return smallest, 0
+        other = "O" if side == "X" else "X"
+        target, steps = self.find(
+            (smallest if side == "X" else largest) or "." * 9, other, been | {(text, side)}
+        )
+        return target, steps + 1
+
+    def choices(self, text: str) -> list[int]:
+        """The cells, from 0, that the machine picks from."""
+        position = Position(text)
+        target, steps = None, 0
+        if self.following.get(text):
+            target, steps = self.find(text, position.mover, frozenset())
+        if target is None:
+            return list(position.legal)
+        wanted = position.mover if steps == 0 else "XO"[position.mover == "X"]
+        for stone in (wanted, "XO"[wanted == "X"]):
+            for cell in position.legal:
+                if target[cell] == stone:
+                    return [cell]
+        return list(position.legal)
+
+
+def graph_of(**following: list[int]) -> GraphTable:
+    """A table from nodes, in the order of first sight, with the cells (from 1) played from them. Nodes begin
+    with ``_`` instead of a dot. The empty board comes first and needs no naming."""
+    nodes = {"." * 9: [], **{name.replace("_", "."): cells for name, cells in following.items()}}
+    entries = {
+        text: {"seen": at, "next": cells, "visits": 1} for at, (text, cells) in enumerate(nodes.items())
+    }
+    return ARTICLE.from_entries(SPACE, entries)
+
+
+def cells_played(table: GraphTable, text: str, learner: Graph = ARTICLE) -> list[int]:
+    """The cells, from 1, that the machine may choose."""
+    row = learner.policy(table).probabilities[SPACE.index(Position(text))]
+    return (np.flatnonzero(row) + 1).tolist()
+
+
+def authors(table: GraphTable) -> Author:
+    texts = SPACE.texts
+    return Author(
+        {
+            texts[node]: [
+                texts[SPACE.successors[node, cell]] for cell in table.edges[node].tolist() if cell >= 0
+            ]
+            for node in np.flatnonzero(table.known).tolist()
+        }
+    )
+
+
+def trained(learner: Graph, games: int, seed: int, space: Space = SPACE, **plan) -> GraphTable:
+    table = learner.empty(space)
+    for progress in run(Plan(learner, games, seed, **plan), table):
+        table = progress.table
+    return table
+
+
+def complete() -> GraphTable:
+    everything = plain_order(np.ones(len(SPACE), np.bool_), SPACE.legal)
+    return GraphTable(SPACE, np.ones(len(SPACE), np.int64), *everything)
+
+
+def content(table: GraphTable) -> dict[str, bytes]:
+    return {name: getattr(table, name).tobytes() for name in ARRAYS}
+
+
+# --- the author's choice on graphs small enough to follow by hand ---
+
+
+def test_a_known_win_is_taken():
+    # X has 1 and 2 and has once won by 3. That child scores 1, the largest and above 0: the target, reached
+    # without a step. The wanted stone is X's, and of the free cells the target has one only in 3.
+    table = graph_of(XX_OO____=[3], XXXOO____=[])
+    assert cells_played(table, "XX.OO....") == [3]
+
+
+def test_o_wants_the_smallest():
+    # The same for O: it has once won by 6. The child scores -1, the smallest and below 0.
+    table = graph_of(XX_OO___X=[6], XX_OOO__X=[])
+    assert cells_played(table, "XX.OO...X") == [6]
+
+
+def test_of_equal_wins_the_first_seen_is_wanted():
+    # X has won by 9 and then by 3. Both children score 1; the first in edge order is the target.
+    table = graph_of(XX_OXO_O_=[9, 3], XX_OXO_OX=[], XXXOXO_O_=[])
+    assert cells_played(table, "XX.OXO.O.") == [9]
+
+
+def test_the_opponents_win_is_inverted_into_a_block():
+    # O threatens 6. X once played 2 instead and lost. The child after 2 scores 0.9 * -1: nothing above 0 for
+    # X, so the walk steps to the smallest child, this one, and asks for O. O's smallest child, the lost
+    # position, is below 0: the target. One step was taken, so the wanted stone is O's, and the lowest free
+    # cell where the target holds one is 6: X blocks.
+    table = graph_of(X__OO___X=[2], XX_OO___X=[6], XX_OOO__X=[])
+    scores = back_up(table, article=True)
+    assert scores[SPACE.index(Position("XX.OO...X"))] == 0.9 * -1
+    assert cells_played(table, "X..OO...X") == [6]
+
+
+def test_inversion_for_o():
+    # The same for O, who once played 9 and lost to 3. Its known move leads to 0.9, nothing below 0; the walk
+    # steps to the largest child and asks for X, who finds the win. The wanted stone is X's, in 3.
+    table = graph_of(XX__O____=[9], XX__O___O=[3], XXX_O___O=[])
+    assert cells_played(table, "XX..O....") == [3]
+
+
+def test_start_values_are_exactly_one():
+    # A child of exactly +1 is never the smallest, as the search for it starts at +1 and wants less; a child
+    # of exactly -1 is never the largest. With another child beside it, that one is both.
+    table = graph_of(
+        XX_OO____=[3],  # won by 3: largest, but no smallest
+        XXXOO____=[],
+        XX_OO___X=[6],  # lost by 6: smallest, but no largest
+        XX_OOO__X=[],
+        OO_XX____=[6, 9],  # won by 6; nothing known after 9, which scores 0
+        OO_XXX___=[],
+        OO_XX___X=[],
+    )
+    lows, highs = favourites(table, back_up(table, article=True))
+
+    def named(nodes: np.ndarray, text: str) -> str | None:
+        child = int(nodes[SPACE.index(Position(text))])
+        return SPACE.text(child) if child >= 0 else None
+
+    assert (named(lows, "XX.OO...."), named(highs, "XX.OO....")) == (None, "XXXOO....")
+    assert (named(lows, "XX.OO...X"), named(highs, "XX.OO...X")) == ("XX.OOO..X", None)
+    assert (named(lows, "OO.XX...."), named(highs, "OO.XX....")) == ("OO.XX...X", "OO.XXX...")
+
+
+# X went 5, 3, 7 against 4 and 1: the nodes of that game, whose scores are 1 at the end and 0.9 ** 4 after 5.
+WON = {"____X____": [4], "___OX____": [3], "__XOX____": [1], "O_XOX____": [7], "O_XOX_X__": []}
+
+
+def test_the_walk_jumps_to_the_root_and_its_flag_is_never_toggled():
+    # X to move after 1, 2. Step 1: X's only known move, 9, leads to a score of 0: not above 0, so to the
+    # smallest child, that one, for O. Step 2: O's only known reply, 5, scores 0: not below 0, so to the
+    # largest child, that one, for X. Step 3: nothing is known there: to the empty board, for the opposite
+    # side, O. Step 4: what is known of the empty board is X's 5, and its score is above 0: to it, for X, who
+    # finds the position after 5, 4 above 0. Four steps; the wanted stone is O's, as it would be after one,
+    # not X's again. The target holds one in 4.
+    table = graph_of(**{"_________": [5]}, XO_______=[9], XO______X=[5], XO__O___X=[], **WON)
+    targets, steps = walk(table, back_up(table, article=True))
+    at = SPACE.index(Position("XO......."))
+    assert (SPACE.text(targets[at]), steps[at]) == ("...OX....", 4)
+    assert cells_played(table, "XO.......") == [4]
+
+
+def test_fallback_to_the_other_stone():
+    # Step 1: to the position after 9, which scores 0, for O. Step 2: nothing is known there: to the empty
+    # board, for X, who finds the position after 5 above 0. The wanted stone is O's, but that target holds
+    # none: so the lowest free cell with X's, 5.
+    table = graph_of(**{"_________": [5]}, XO_______=[9], XO______X=[], **WON)
+    assert cells_played(table, "XO.......") == [5]
+
+
+def test_a_target_without_a_free_cell_leaves_any():
+    # As before, but 5 is taken: the target holds no stone in any free cell.
+    table = graph_of(**{"_________": [5]}, O___X____=[9], O___X___X=[], **WON)
+    assert cells_played(table, "O...X....") == [2, 3, 4, 6, 7, 8, 9]
+
+
+def test_a_walk_that_never_ends_has_no_target():
+    # Nothing known scores anything. From the empty board X goes to the child after 5, for O; nothing is known
+    # there: back to the empty board, for X, where the walk has been. Any cell.
+    table = graph_of(**{"_________": [5]}, ____X____=[])
+    targets, _ = walk(table, back_up(table, article=True))
+    assert targets[0] == -1
+    assert cells_played(table, "." * 9) == list(range(1, 10))
+
+
+def test_unknown_positions_are_played_at_random():
+    table = graph_of(**{"_________": [5]}, **WON)
+    assert cells_played(table, "X........") == list(range(2, 10))
+    assert cells_played(table, "O.XOX.X..") == []
+
+
+def test_lowest_cell_first():
+    # In a graph whose scores are up to date no target holds two stones of a side in free cells: walks go one
+    # or two plies down, from the position in hand or the empty board. So the rule itself is asked: on the
+    # empty board, the target being OXX/.O./..X: without a step X wants the lowest of its own, 2, after any
+    # step the lowest of O's, 1.
+    targets, steps = np.full(len(SPACE), -1, np.int32), np.zeros(len(SPACE), np.int32)
+    targets[0] = SPACE.index(Position("OXX.O...X"))
+    assert np.flatnonzero(wanted_cells(SPACE, targets, steps)[0]).tolist() == [1]
+    steps[0] = 1
+    assert np.flatnonzero(wanted_cells(SPACE, targets, steps)[0]).tolist() == [0]
+
+
+# --- the author's machine as a whole ---
+
+
+def test_scores_of_the_author_and_of_minimax():
+    # X may lose at once after 2 (score -0.9), or win after 6, 2, 3 (0.9 ** 2). The author backs up the larger
+    # magnitude, though X would not go there; minimax what X prefers.
+    table = graph_of(
+        X__OO___X=[2, 6],
+        XX_OO___X=[6],
+        XX_OOO__X=[],
+        X__OOX__X=[2],
+        XO_OOX__X=[3],
+        XOXOOX__X=[],
+    )
+    node = SPACE.index(Position("X..OO...X"))
+    assert back_up(table, article=True)[node] == 0.9 * -0.9
+    assert back_up(table, article=False)[node] == 0.9 * (0.9 * 0.9)
+
+
+def test_complete_graph():
+    policy = ARTICLE.policy(complete())
+    values = np.where(SPACE.legal, np.sign(solve(SPACE).move_scores()), -2)
+    careless = (policy.support & (values < values.max(axis=1, keepdims=True))).any(axis=1)
+    assert careless.sum() == 236
+    targets, steps = walk(complete(), back_up(complete(), article=True))
+    assert (~SPACE.ended & ((targets < 0) | (steps > 0))).sum() == 1061
+    chosen = [
+        f"{SPACE.text(node)},{' '.join(str(cell + 1) for cell in np.flatnonzero(policy.support[node]))}"
+        for node in np.flatnonzero(~SPACE.ended).tolist()
+    ]
+    assert "\n".join(["position,cells", *chosen, ""]) == GOLDEN.read_text()
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 60), st.integers(0, 2**32 - 1))
+def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
+    table = trained(ARTICLE, games, seed, opponent=RANDOM) if games else ARTICLE.empty(SPACE)
+    support, author = ARTICLE.policy(table).support, authors(table)
+    assert np.array_equal(support[~table.known], SPACE.legal[~table.known])
+    for node in np.flatnonzero(table.known).tolist():
+        assert np.flatnonzero(support[node]).tolist() == author.choices(SPACE.text(node))
+
+
+def test_training_plays_the_authors_machine_ply_by_ply():
+    """X in the 1st, 3rd, 5th … game, and the graph complete up to the position in hand at every choice."""
+    journal: list[np.ndarray] = []
+    table = ARTICLE.empty(SPACE)
+    block = Block(0, 40, np.random.default_rng(1), opponent=RANDOM, journal=journal)
+    ARTICLE.train(table, block)
+    following: dict[str, list[str]] = {"." * 9: []}
+    for number, moves in enumerate(np.concatenate(journal).tolist()):
+        text = "." * 9
+        for ply, cell in enumerate(cell for cell in moves if cell >= 0):
+            if ply % 2 == number % 2:
+                assert cell in Author(following).choices(text), (number, text)
+            after = Position(text).play(cell).text
+            following.setdefault(after, [])
+            if after not in following[text]:
+                following[text].append(after)
+            text = after
+        assert Position(text).ended
+    known = np.flatnonzero(table.known)
+    assert [SPACE.text(node) for node in known[np.argsort(table.seen[known])]] == list(following)
+    assert authors(table).following == following
+
+
+def test_visits_count_every_position_of_every_game():
+    table = ARTICLE.empty(SPACE)
+    game = Game.of(SPACE, [4, 0, 2, 1, 6])
+    for sides in ("xo", "x", "o"):
+        ARTICLE.learn(table, game, sides)
+    assert {SPACE.text(node): table.visits[node] for node in np.flatnonzero(table.visits)} == {
+        SPACE.text(node): 3 for node in game.path
+    }
+
+
+def test_the_authors_machine_does_not_go_with_symmetry():
+    classes = Space.of(symmetric=True)
+    with pytest.raises(UsageError, match="symmetry"):
+        ARTICLE.empty(classes)
+    with pytest.raises(UsageError, match="symmetry"):
+        ARTICLE.policy(DEFAULT.empty(classes))
+
+
+# --- the default ---
+
+
+def test_an_untried_move_rather_than_a_known_loss():
+    table = graph_of(X__OO___X=[2], XX_OO___X=[6], XX_OOO__X=[])
+    assert cells_played(table, "X..OO...X", DEFAULT) == [3, 6, 7, 8]
+
+
+def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
+    policy = DEFAULT.policy(complete())
+    quick = solve(SPACE).move_scores()
+    best = (quick == quick.max(axis=1, keepdims=True)) & SPACE.legal
+    assert not (policy.support & ~best).any()
+
+
+@pytest.mark.parametrize("space", [SPACE, EXCHANGED], ids=["usual", "exchanged"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_default_run_ends_unbeatable(space: Space, seed: int):
+    check_unbeatable(space, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("space", [SPACE, EXCHANGED], ids=["usual", "exchanged"])
+def test_many_default_runs_end_unbeatable(space: Space, sized):
+    for seed in range(1, sized(10, 100) + 1):
+        check_unbeatable(space, seed)
+
+
+def check_unbeatable(space: Space, seed: int) -> None:
+    policy = DEFAULT.policy(trained(DEFAULT, DEFAULT.default_games, seed, space))
+    value = int(solve(space).values[0])
+    assert worst_case(policy, 0).guaranteed == value
+    assert worst_case(policy, 1).guaranteed == -value
+
+
+def test_ties_are_broken_in_favour_of_traps():
+    """Among equally scored moves the default finds those that a random player answers worst: the most wins
+    that any player can have who never gives up a draw."""
+    policy = DEFAULT.policy(trained(DEFAULT, DEFAULT.default_games, 1))
+    as_x, as_o = both_sides(policy, RANDOM)
+    assert (as_x.win, as_x.loss) == (pytest.approx(191 / 192, abs=1e-12), 0)
+    assert (as_o.win, as_o.loss) == (pytest.approx(866 / 945, abs=1e-12), 0)
+
+
+def test_symmetry_changes_nothing_but_the_size():
+    classes = Space.of(symmetric=True)
+    policy = DEFAULT.policy(trained(DEFAULT, 20_000, 1, classes))
+    assert worst_case(policy, 0).guaranteed == worst_case(policy, 1).guaranteed == 0
+
+
+def test_other_boards():
+    space = Space.of(Rules(2, 4, 3))
+    policy = DEFAULT.policy(trained(DEFAULT, 20_000, 1, space))
+    value = int(solve(space).values[0])
+    assert worst_case(policy, 0).guaranteed == value
+    assert worst_case(policy, 1).guaranteed == -value
+
+
+# --- the kernel ---
+
+
+@pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
+def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner: Graph):
+    table, article = learner.empty(SPACE), learner.choice == "article"
+    for first, games in ((0, 300), (300, 2000), (2300, 4000)):
+        opponent = RANDOM if article else None
+        learner.train(table, Block(first, games, np.random.default_rng(first), opponent=opponent))
+        kept, afresh, known = Derived.kept(table, article), Derived.of(table, article), table.known
+        assert kept is not afresh
+        assert np.array_equal(kept.scores[known], afresh.scores[known])
+        assert np.array_equal(kept.tried, afresh.tried)
+        if article:
+            assert np.array_equal(kept.lows, afresh.lows) and np.array_equal(kept.highs, afresh.highs)
+        else:
+            assert np.array_equal(kept.choices, afresh.choices)
+    learner.learn(table, Game.of(SPACE, [4, 0, 2, 1, 6]))
+    assert Derived.kept(table, article) is not kept
+
+
+@pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
+def test_compiled_and_plain_python_give_the_same_bytes(learner: Graph, monkeypatch: pytest.MonkeyPatch):
+    def once() -> dict[str, bytes]:
+        return content(trained(learner, 200, 1, opponent=RANDOM if learner is ARTICLE else None))
+
+    compiled = once()
+    monkeypatch.setattr(module, "play", module.play.python)
+    assert once() == compiled
+
+
+@pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
+def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
+    often = RANDOM.probabilities.copy()
+    often[np.random.default_rng(1).random(len(SPACE)) < 0.2] = 0
+    journal: list[np.ndarray] = []
+    table, replayed = learner.empty(SPACE), learner.empty(SPACE)
+    block = Block(0, 500, np.random.default_rng(2), opponent=Policy(SPACE, often), journal=journal)
+    learner.train(table, block)
+    given_up = 0
+    for moves in np.concatenate(journal).tolist():
+        cells = [cell for cell in moves if cell >= 0]
+        game = Game.of(SPACE, cells, resigned=not SPACE.ended[SPACE.path(cells)[-1]])
+        given_up += game.resigned
+        learner.learn(replayed, game)
+    assert 0 < given_up < 500
+    assert table.visits[0] == 500 - given_up
+    assert content(replayed) == content(table)
+
+
+# --- merging and files ---
+
+games = st.lists(st.integers(0, 30), max_size=6)
+
+
+def taught(numbers: list[int]) -> GraphTable:
+    """The graph of some of 31 games, of which a few differ little, on a board small enough for overlaps."""
+    space = Space.of(Rules(2, 3, 3))
+    table = DEFAULT.empty(space)
+    for number in numbers:
+        rng, path, moves = np.random.default_rng(number % 11), 0, []
+        while not space.ended[path]:
+            legal = np.flatnonzero(space.legal[path])
+            moves.append(int(legal[(int(rng.integers(99)) + number // 11 * (len(moves) > 2)) % len(legal)]))
+            path = int(space.successors[path, moves[-1]])
+        DEFAULT.learn(table, Game.of(space, moves))
+    return table
+
+
+def merged(*tables: GraphTable) -> GraphTable:
+    return DEFAULT.merge(DEFAULT.empty(tables[0].space), tables)
+
+
+@settings(deadline=None)
+@given(games, games, games)
+def test_merging_is_an_algebra_to_the_byte(first: list[int], second: list[int], third: list[int]):
+    a, b, c, empty = taught(first), taught(second), taught(third), taught([])
+    together = content(merged(a, b, c))
+    assert content(merged(c, a, b)) == together
+    assert content(merged(merged(a, b), c)) == together
+    assert content(merged(a, merged(c, b))) == together
+    assert content(merged(a, empty)) == content(merged(a)) == content(a)
+    assert np.array_equal(merged(a, b).visits, a.visits + b.visits)
+
+
+def test_an_input_that_contains_the_others_keeps_its_order():
+    whole = taught([3, 1, 2, 20])
+    part = taught([2, 1])
+    found = merged(part, whole)
+    assert [getattr(found, name).tobytes() for name in ARRAYS[1:]] == [
+        getattr(whole, name).tobytes() for name in ARRAYS[1:]
+    ]
+
+
+def test_else_nodes_go_by_plies_and_text_and_edges_by_cell():
+    found = merged(taught([3, 1]), taught([2]))
+    known = np.flatnonzero(found.known)
+    assert found.seen[known].tolist() == list(range(len(known)))
+    for edges in found.edges.tolist():
+        cells = [cell for cell in edges if cell >= 0]
+        assert cells == sorted(cells)
+
+
+def test_shards_count_only_what_is_new():
+    plan = Plan(DEFAULT, 3000, 1, shards=3)
+    table = DEFAULT.empty(SPACE)
+    for progress in run(plan, table):
+        table = progress.table
+    assert table.visits[0] == 3000
+    assert not (table.tried & ~table.known[SPACE.successors]).any()
+
+
+def test_entries_say_everything():
+    table = trained(ARTICLE, 100, 1, opponent=RANDOM)
+    entries = ARTICLE.to_entries(table)
+    assert entries["." * 9]["seen"] == 0 and entries["." * 9]["visits"] == 100
+    again = ARTICLE.from_entries(SPACE, dict(sorted(entries.items())))
+    assert content(again) == content(table)
+
+
+def test_a_spelling_of_scores_is_kept_while_the_score_stands():
+    entries = {
+        "." * 9: {"seen": 0, "next": [5], "visits": 1, "score": 0},
+        "....X....": {"seen": 1, "next": [], "visits": 1, "score": 0.0},
+    }
+    table = ARTICLE.from_entries(SPACE, entries)
+    assert repr(ARTICLE.to_entries(table)["." * 9]["score"]) == "0"
+    assert repr(ARTICLE.to_entries(table)["....X...."]["score"]) == "0.0"
+    assert content(merged_standard(table, ARTICLE.empty(SPACE))) == content(table)
+    ARTICLE.learn(table, Game.of(SPACE, [4, 0, 2, 1, 6]))
+    assert not any("score" in entry for entry in ARTICLE.to_entries(table).values())
+
+
+def merged_standard(*tables: GraphTable) -> GraphTable:
+    return ARTICLE.merge(ARTICLE.empty(SPACE), tables)
+
+
+ROOT = {"seen": 0, "next": [], "visits": 1}
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"." * 9: []}, "expected an object"),
+        ({"." * 9: {"seen": 0, "next": []}}, "expected an object"),
+        ({"." * 9: {**ROOT, "more": 1}}, "expected an object"),
+        ({"." * 9: {**ROOT, "seen": -1}}, '"seen"'),
+        ({"." * 9: {**ROOT, "seen": 5478}}, '"seen"'),
+        ({"." * 9: {**ROOT, "seen": True}}, '"seen"'),
+        ({"." * 9: {**ROOT, "visits": 1.0}}, '"visits"'),
+        ({"." * 9: {**ROOT, "visits": 2**63}}, '"visits"'),
+        ({"." * 9: {**ROOT, "next": [0]}}, '"next" must hold different ones of the cells'),
+        ({"." * 9: {**ROOT, "next": [1, 1]}}, '"next" must hold different ones of the cells'),
+        ({"." * 9: {**ROOT, "next": [[1]]}}, '"next" must hold different ones of the cells'),
+        ({"." * 9: {**ROOT, "next": [1]}}, "the position after it has no entry"),
+        ({"." * 9: ROOT, "XXXOO....": {**ROOT, "seen": 1, "next": [6]}}, '"next" must be empty'),
+        ({"." * 9: {**ROOT, "seen": 1}}, "from 0 on"),
+        ({"X........": ROOT}, "the empty board first"),
+        ({"." * 9: ROOT, "X........": ROOT}, "from 0 on"),
+        ({"." * 9: {**ROOT, "score": 0.5}}, '"score" must be 0.0'),
+        ({"." * 9: {**ROOT, "score": "0"}}, '"score" must be 0.0'),
+        ({"X": ROOT}, "9 cells, found 1"),
+    ],
+)
+def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):
+    with pytest.raises(UnfitError, match=re.escape(message)) as caught:
+        ARTICLE.from_entries(SPACE, entries)
+    assert caught.value.where.startswith('"entries"')

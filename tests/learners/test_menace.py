@@ -1,0 +1,255 @@
+"""Boxes of beads: what a game changes, what an empty box does, and what comes of a million games."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttt_cli.arena.best_response import worst_case
+from ttt_cli.arena.exact import both_sides
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UnfitError
+from ttt_cli.learners import menace as module
+from ttt_cli.learners.base import Block
+from ttt_cli.learners.menace import Menace, MenaceTable, boxes
+from ttt_cli.learners.training import Plan, run
+from ttt_cli.store.state import State
+
+FULL = Space.of()
+SPACE = Space.of(symmetric=True)
+EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
+DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.made(**Menace.article)
+
+
+def box(table: MenaceTable, text: str) -> dict[int, int]:
+    """The beads in a box by cell, from 1."""
+    row = table.beads[SPACE.index(Position(text))]
+    return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
+
+
+def game_of(*cells: int, resigned: bool = False) -> Game:
+    """A game, its moves as cells from 1."""
+    moves = FULL.quotient.project_game([cell - 1 for cell in cells])
+    return Game.of(SPACE, moves, resigned=resigned)
+
+
+def trained(learner: Menace, games: int, seed: int, space: Space = SPACE, **plan) -> MenaceTable:
+    table = learner.empty(space)
+    for progress in run(Plan(learner, games, seed, **plan), table):
+        table = progress.table
+    return table
+
+
+def anything() -> Policy:
+    projected = FULL.quotient.project_probabilities(uniform(FULL.legal))
+    return Policy(SPACE, projected)
+
+
+# --- the boxes ---
+
+
+def test_first_beads():
+    table = DRAWING.empty(SPACE)
+    assert box(table, "." * 9) == {1: 4, 2: 4, 5: 4}  # three kinds: corner, edge, centre
+    assert box(table, "........X") == {1: 4, 2: 4, 3: 4, 5: 4, 6: 4}  # O's first move
+    assert set(table.beads[SPACE.plies == 2].ravel()) == {0, 3}
+    assert set(table.beads[SPACE.plies == 5].ravel()) <= {0, 2, 1}
+    assert set(table.beads[SPACE.plies == 6].ravel()) == {0, 1}
+
+
+def test_there_is_no_box_for_a_single_move():
+    single = SPACE.legal.sum(axis=1) == 1
+    assert not boxes(SPACE)[single].any() and boxes(SPACE)[SPACE.legal.sum(axis=1) > 1].all()
+    assert (boxes(SPACE) & SPACE.x_moves).sum() == 304  # as many as Michie had
+    table = trained(DRAWING, 2000, 1)
+    assert not table.change[single].any()
+    assert (DRAWING.policy(table).probabilities[single].max(axis=1) == 1).all()
+
+
+def test_a_state_of_it_is_always_symmetric():
+    assert State.empty(DRAWING, STANDARD).symmetric
+
+
+def test_drawing_goes_by_the_number_of_beads():
+    table = DRAWING.empty(SPACE)
+    DRAWING.learn(table, game_of(5, 1, 2, 9, 8))  # X wins
+    at = SPACE.index(Position("." * 9))
+    assert DRAWING.policy(table).probabilities[at, [0, 1, 4]].tolist() == [4 / 15, 4 / 15, 7 / 15]
+    assert MOST.policy(table).probabilities[at, [0, 1, 4]].tolist() == [0, 0, 1]
+    assert DRAWING.policy(table).values[at, [0, 1, 4]].tolist() == [4, 4, 7]
+
+
+@pytest.mark.parametrize(
+    ("game", "x_change", "o_change"),
+    [
+        (game_of(5, 1, 2, 9, 8), 3, -1),
+        (game_of(1, 5, 2, 3, 4, 7), -1, 3),
+        (game_of(1, 5, 9, 2, 8, 7, 3, 6, 4), 1, 1),
+        (game_of(5, 1, 2, resigned=True), 3, -1),
+        (game_of(5, 1, resigned=True), -1, 3),
+    ],
+    ids=["won by X", "won by O", "drawn", "resigned by O", "resigned by X"],
+)
+def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
+    for sides in ("xo", "x", "o"):
+        table = DRAWING.empty(SPACE)
+        DRAWING.learn(table, game, sides)
+        expected = np.zeros_like(table.change)
+        for ply, (node, cell) in enumerate(zip(game.path, game.moves, strict=False)):
+            if "xo"[ply % 2] in sides and boxes(SPACE)[node]:
+                expected[node, cell] = (x_change, o_change)[ply % 2]
+        assert np.array_equal(table.change, expected)
+
+
+def test_equivalent_moves_share_a_bead():
+    table = DRAWING.empty(SPACE)
+    for corner in (1, 3, 7, 9):
+        DRAWING.learn(table, game_of(5, corner, resigned=True), "o")
+    assert box(table, "....X....") == {1: 4 + 4 * 3, 2: 4}
+
+
+def test_rewards_are_parameters():
+    learner = Menace.made(win=5, draw=0, loss=2)
+    table = learner.empty(SPACE)
+    learner.learn(table, game_of(5, 1, 2, 9, 8))
+    assert sorted(set(table.change.ravel().tolist())) == [-2, 0, 5]
+
+
+def test_an_empty_box_resigns():
+    table = DRAWING.empty(SPACE)
+    at = SPACE.index(Position("....X...."))
+    table.change[at] = [-4, -5, 0, 0, 0, 0, 0, 0, 0]
+    for learner in (DRAWING, MOST):
+        assert learner.policy(table).probabilities[at].tolist() == [0] * 9
+    journal: list[np.ndarray] = []
+    results = MICHIE.train(table, Block(0, 50, np.random.default_rng(1), journal=journal))
+    resigned = [moves for moves in np.concatenate(journal).tolist() if moves[:2] == [4, -1]]
+    assert resigned
+    assert results[2] >= len(resigned)
+    assert table.change[at].tolist() == [-4, -5, 0, 0, 0, 0, 0, 0, 0]  # no move was made from it
+    assert box(table, "." * 9)[5] >= 4 + 3 * len(resigned)
+
+
+def test_a_first_box_that_is_empty_loses_every_game():
+    table = DRAWING.empty(SPACE)
+    table.change[0] = -4
+    assert MICHIE.train(table, Block(0, 10, np.random.default_rng(1))).tolist() == [10, 0, 0]
+
+
+# --- training ---
+
+
+@pytest.mark.parametrize("opponent", [None, anything()], ids=["self", "random"])
+def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypatch: pytest.MonkeyPatch):
+    journal: list[np.ndarray] = []
+
+    def block() -> Block:
+        return Block(1, 400, np.random.default_rng(3), opponent=opponent, journal=journal)
+
+    table, replayed, plain = (MICHIE.empty(SPACE) for _ in range(3))
+    table.change[-300:] = -2  # so that boxes become empty
+    replayed.change[:], plain.change[:] = table.change, table.change
+    MICHIE.train(table, block())
+    given_up = 0
+    for number, moves in enumerate(np.concatenate(journal).tolist()):
+        cells = [cell for cell in moves if cell >= 0]
+        given_up += (resigned := not SPACE.ended[SPACE.path(cells)[-1]])
+        MICHIE.learn(replayed, Game.of(SPACE, cells, resigned=resigned), block().sides(number))
+    assert given_up
+    assert replayed.change.tobytes() == table.change.tobytes()
+    monkeypatch.setattr(module, "play", module.play.python)
+    MICHIE.train(plain, block())
+    assert plain.change.tobytes() == table.change.tobytes()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
+    check_perfect(seed)
+
+
+@pytest.mark.long
+def test_the_commonest_beads_of_many_default_runs_are_perfect_play(sized):
+    for seed in range(1, sized(5, 50) + 1):
+        check_perfect(seed)
+
+
+def check_perfect(seed: int) -> None:
+    table = trained(DRAWING, DRAWING.default_games, seed)
+    most, drawing = MOST.policy(table), DRAWING.policy(table)
+    assert worst_case(most, 0).loss == worst_case(most, 1).loss == 0
+    as_x, as_o = both_sides(most, anything())
+    assert as_x.win > 0.98 and as_o.win > 0.9 and as_x.loss == as_o.loss == 0
+    as_x, as_o = both_sides(drawing, anything())
+    assert as_x.win > 0.94 and as_o.win > 0.8 and max(as_x.loss, as_o.loss) < 0.02
+    exchanged = DRAWING.policy(trained(DRAWING, DRAWING.default_games, seed, EXCHANGED))
+    assert exploitability(exchanged) <= 1.5 * exploitability(drawing)
+
+
+def exploitability(policy: Policy) -> float:
+    return (worst_case(policy, 0).gain + worst_case(policy, 1).gain) / 2
+
+
+def test_other_boards():
+    classes = Space.of(Rules(2, 3, 3), symmetric=True)
+    policy = MOST.policy(trained(MOST, 20_000, 1, classes))
+    assert worst_case(policy, 0).loss == worst_case(policy, 1).loss == 0
+
+
+# --- merging and files ---
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=5))
+def test_merging_adds(seeds: list[int]):
+    parts = [trained(MICHIE, 30, seed) for seed in seeds]
+    empty = MICHIE.empty(SPACE)
+    together = MICHIE.merge(empty, parts)
+    assert np.array_equal(together.change, np.sum([part.change for part in parts], axis=0))
+    nested = MICHIE.merge(empty, [parts[0], MICHIE.merge(empty, parts[:0:-1])])
+    assert nested.change.tobytes() == together.change.tobytes()
+    assert MICHIE.merge(parts[0], [parts[0], parts[0]]).change.tobytes() == parts[0].change.tobytes()
+
+
+def test_fewer_than_no_beads_are_none():
+    tables = [DRAWING.empty(SPACE) for _ in range(3)]
+    for table in tables:
+        for _ in range(3):
+            DRAWING.learn(table, game_of(1, 5, 2, 3, 4, 7), "x")
+    together = DRAWING.merge(DRAWING.empty(SPACE), tables)
+    assert together.change[0, 8 if SPACE.legal[0, 8] else 0] == -9
+    assert box(together, "." * 9) == {2: 4, 5: 4}
+
+
+def test_entries_say_everything():
+    table = trained(MICHIE, 500, 1)
+    entries = MICHIE.to_entries(table)
+    assert all(change for entry in entries.values() for change in entry.values())
+    assert MICHIE.from_entries(SPACE, entries).change.tobytes() == table.change.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"." * 9: {}}, "expected changes of beads for some of the cells 1, 2, 5"),
+        ({"." * 9: [1]}, "expected changes of beads"),
+        ({"." * 9: {"3": 1}}, "expected changes of beads"),
+        ({"." * 9: {"1": 0}}, "a whole number but 0"),
+        ({"." * 9: {"1": 1.0}}, "a whole number but 0"),
+        ({"." * 9: {"1": True}}, "a whole number but 0"),
+        ({"." * 9: {"1": 2**60}}, "a whole number but 0"),
+        ({"X........": {"2": 1}}, "smallest text"),
+        ({".OOXXOXX.": {"1": 1}}, "has no box"),
+        ({"XX": {"1": 1}}, "9 cells"),
+    ],
+)
+def test_entries_that_are_no_boxes_are_refused(entries: dict, message: str):
+    with pytest.raises(UnfitError, match=re.escape(message)) as caught:
+        DRAWING.from_entries(SPACE, entries)
+    assert caught.value.where.startswith('"entries"')
