@@ -101,7 +101,7 @@ class Book(Learner[BookTable]):
     title: ClassVar[str] = "an experience book of moves and how their games ended"
     kernel_version: ClassVar[int] = 1
     default_games: ClassVar[int] = 2_000_000
-    block_games: ClassVar[int] = 1 << 17
+    block_games: ClassVar[int] = 1 << 18
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "heuristic:ties=first"
@@ -157,8 +157,9 @@ class Book(Learner[BookTable]):
         won with it (two for a win, one for a draw) and its games; and its score."""
         space, cells = table.space, packed(table.space).cells.astype(np.intp)
         movers = np.where(space.plies % 2 == 0, 1, -1)
-        games = table.counts.sum(axis=2)
-        points = games + movers[:, None] * (table.counts @ stage_results(space).astype(np.int64))
+        results = stage_results(space).astype(np.int64)
+        balance, games = np.moveaxis(table.counts @ np.stack([results, np.ones_like(results)], axis=1), 2, 0)
+        points = games + movers[:, None] * balance
         article = self.choice == "article"
         scores = self._shortest(table) if article else (points + 1) / (2 * games + 2)
         sums = np.stack([np.take_along_axis(item, cells, axis=1) for item in (points, games)], axis=2)
