@@ -69,7 +69,7 @@ class Pupil:
         :returns: why the state cannot learn at present; empty if it can.
         """
         try:
-            held = lock(self.path, "taught", remedy="the game waits until it is free", parents=True)
+            held = lock(self.path, "taught", remedy="games wait until it is free", parents=True)
         except BusyError as error:
             return error.message
         try:
@@ -81,7 +81,7 @@ class Pupil:
             raise
         if run is not None:
             held.release()
-            return f"{self.name} is in the middle of a training run: the game waits until it has ended"
+            return f"{self.name} is in the middle of a training run; games wait until that has ended"
         self._held = held
         return ""
 

@@ -168,13 +168,14 @@ def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
 def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None:
     """Say what the machines know, and which of them will not learn."""
     from ttt_cli.store.native import FORMAT
+    from ttt_cli.views.play_screen import counted
 
     for agent in {str(one.source): one for one in agents if one.loaded}.values():
         policy, loaded = agent.policy, agent.loaded
         assert policy is not None and loaded is not None
         known = 0 if policy.known is None else int(policy.known.sum())
-        games = "" if agent.games is None else f" from {agent.games:,} games"
-        env.say(f"{printable(agent.name)} knows {known:,} positions{games}")
+        games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
+        env.say(f"{printable(agent.name)} knows {counted(known, 'position')}{games}")
         if learn and loaded.format != FORMAT:
             path = printable(str(loaded.path))
             env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")
@@ -212,7 +213,8 @@ def _machines(env: Environment, sitting: "Sitting", games: int | None, watch: bo
     screen = PlayScreen(env, sitting)
     boards = watch or games is None
     live = watch and not env.json and env.stdout.isatty() and env.variables.get("TERM") != "dumb"
-    with graceful(env, "stopping (again: at once)") as stopping, ExitStack() as stack:
+    apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
+    with graceful(apart, "stopping (again: at once)") as stopping, ExitStack() as stack:
         show = stack.enter_context(screen.live(delay)) if live else None
 
         def moved(moves: "Moves") -> None:
@@ -236,9 +238,9 @@ def _machines(env: Environment, sitting: "Sitting", games: int | None, watch: bo
 
 def _kept(env: Environment, sitting: "Sitting") -> str:
     from ttt_cli.store.games import LOG
+    from ttt_cli.views.play_screen import counted
 
-    games = sitting.score.games
-    return f"{games:,} finished game{'' if games == 1 else 's'} kept in {printable(str(env.store / LOG))}"
+    return f"{counted(sitting.score.games, 'finished game')} kept in {printable(str(env.store / LOG))}"
 
 
 def _replay(env: Environment, path: Path, wanted: str | None) -> int:

@@ -199,10 +199,15 @@ def what_was_learnt(pupil: Pupil, learnt: Learnt, record: GameRecord | None = No
         return printable(learnt.waits)
     if record is not None and record.resigned and not pupil.state.learner.learns_resigned:
         return f"{name} learns nothing from a game that was resigned"
-    games = "the game" if learnt.games == 1 else f"{learnt.games:,} games"
-    new = f"{learnt.new_positions:,} new position{'' if learnt.new_positions == 1 else 's'}"
-    total = "" if pupil.state.games is None else f" from {pupil.state.games:,} games"
+    games = "the game" if learnt.games == 1 else counted(learnt.games, "game")
+    total = "" if pupil.state.games is None else f" from {counted(pupil.state.games, 'game')}"
+    new = counted(learnt.new_positions, "new position")
     return f"{name} has learnt {games}: {new}; it knows {pupil.known:,}{total}"
+
+
+def counted(number: int, thing: str) -> str:
+    """``1 game``, ``2 games``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def who_begins(env: Environment, opponent: str) -> str:
