@@ -34,7 +34,7 @@ def test_loss_and_gain_are_those_of_a_plain_recursion(rules: Rules, resigning: f
             assert guaranteed_result(policy, side) == found.guaranteed
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 4, 3)], ids=str)
 def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
     space = Space.of(rules)
     for policy in (

@@ -33,7 +33,7 @@ def show_tournament(env: Environment, names: Sequence[str], found: Tournament) -
         )
     env.console.print(table)
     games = 2 * (len(names) - 1)
-    env.out(f"\nexpected points in {games} games each: a win 1, a draw 1/2; rating: Bradley-Terry, mean 0")
+    env.out(f"\nexpected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")
 
 
 def tournament_fields(agents: Sequence[dict[str, Any]], found: Tournament) -> dict[str, Any]:

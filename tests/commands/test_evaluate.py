@@ -1,0 +1,222 @@
+"""``ttt evaluate``."""
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.commands.conftest import Run
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord, read_games, teach
+from ttt_cli.store.state import State, learner_of
+
+STORE = Path("state_store")
+
+
+def make_state(name: str, rules: Rules = STANDARD, learner: str = "td") -> None:
+    state = State.empty(learner_of(learner, "default"), rules)
+    if rules == STANDARD:
+        state = teach(state, [GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b")]).state
+    library.save(state, STORE / f"{name}.json")
+
+
+def test_the_document_is_what_was_promised(ttt: Run) -> None:
+    make_state("mine")
+    found = ttt("evaluate", "mine", "random", "--json")
+    assert found.code == 0
+    document = found.json
+    assert list(document)[:9] == [
+        *("schema", "version", "method", "agent", "results", "worst_case"),
+        *("unbeatable", "nash_conv", "exploitability"),
+    ]
+    assert (document["schema"], document["version"], document["method"]) == ("ttt-evaluation", 1, "exact")
+    assert document["agent"] == {"name": "mine", "source": "state_store/mine.json", "games": 1}
+    (result,) = document["results"]
+    assert list(result) == ["opponent", "as_x", "as_o"]
+    assert list(result["as_x"]) == ["win", "draw", "loss"]
+    assert sum(result["as_o"].values()) == pytest.approx(1)
+    worst = document["worst_case"]["as_o"]
+    assert worst["loss"] > 0 and all(cell in range(1, 10) for cell in worst["line"])
+    assert document["unbeatable"] is False
+    assert document["exploitability"] == document["nash_conv"] / 2
+    assert list(document["mistakes"]) == ["positions", "reachable", "of"]
+    assert document["mistakes"]["of"] == 4520
+    assert 0 < document["coverage"]["known"] < document["coverage"]["of"]
+
+
+def test_perfect_play(ttt: Run) -> None:
+    document = ttt("evaluate", "minimax:ties=trap", "--json").json
+    assert [result["opponent"] for result in document["results"]] == ["random", "heuristic", "minimax"]
+    random = document["results"][0]
+    assert random["as_x"]["win"] == pytest.approx(191 / 192, abs=1e-12)
+    assert random["as_o"]["win"] == pytest.approx(0.916402, abs=5e-7)
+    assert random["as_x"]["loss"] == random["as_o"]["loss"] == 0
+    assert document["unbeatable"] is True
+    assert document["worst_case"] == {"as_x": {"loss": 0, "line": None}, "as_o": {"loss": 0, "line": None}}
+    assert document["mistakes"] == {"positions": 0, "reachable": 0, "of": 4520}
+    assert document["coverage"] is None
+
+
+def test_check_makes_the_verdict_the_exit_code(ttt: Run) -> None:
+    assert ttt("evaluate", "minimax", "random", "--check", "unbeatable").code == 0
+    found = ttt("evaluate", "heuristic", "random", "--check", "unbeatable", "--json")
+    assert (found.code, found.json["unbeatable"]) == (1, False)
+
+
+def test_what_people_see(ttt: Run) -> None:
+    found = ttt("evaluate", "heuristic", "random", "minimax")
+    assert found.code == 0
+    assert max(map(len, found.out.splitlines())) <= 80
+    for words in ("89.55 %", "9.14 %", "1.31 %", "loses 46.67 %", "1 9 2 3 6 7 5 8", "467 of 4,520"):
+        assert words in found.out
+    assert "beatable as X and as O" in found.out
+    assert "--explain" in found.err
+    assert "unbeatable as X and as O" in ttt("evaluate", "minimax").out
+    quiet = ttt("evaluate", "heuristic", "--quiet")
+    assert not quiet.err
+
+
+def test_a_lost_game_explained(ttt: Run) -> None:
+    found = ttt("evaluate", "heuristic", "random", "--explain")
+    assert "How heuristic loses as X: 1 9 2 3 6 7 5 8" in found.out
+    assert "mistake: turns a win into a loss; perfect play: 3 or 7" in found.out
+    assert "O has won" in found.out
+    document = ttt("evaluate", "heuristic", "random", "--explain", "--json").json
+    steps = document["explanation"]["as_x"]
+    assert [step["cell"] for step in steps] == document["worst_case"]["as_x"]["line"]
+    assert steps[2] == {
+        "position": "X.......O",
+        "to_move": "x",
+        "cell": 2,
+        "probability": pytest.approx(1 / 7),
+        "perfect": [3, 7],
+        "before": "win",
+        "after": "loss",
+    }
+    assert ttt("evaluate", "minimax", "--explain", "--json").json["explanation"] == {
+        "as_x": None,
+        "as_o": None,
+    }
+
+
+def test_mistakes_as_csv(ttt: Run) -> None:
+    found = ttt("evaluate", "heuristic", "random", "minimax:depth=2,ties=first", "--mistakes", "m.csv")
+    assert found.code == 0 and "m.csv" in found.err
+    with Path("m.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == [
+        *("position", "cell", "probability", "value_before", "value_after", "reachable"),
+        *("reach_random", "reach_minimax:depth=2,ties=first"),
+    ]
+    assert len({row["position"] for row in rows}) == 467
+    stakes = {("draw", "loss"): 1, ("win", "draw"): 1, ("win", "loss"): 2}
+    costs = [
+        stakes[row["value_before"], row["value_after"]]
+        * float(row["probability"])
+        * (float(row["reach_random"]) + float(row["reach_minimax:depth=2,ties=first"]))
+        for row in rows
+    ]
+    assert all(before >= after - 1e-15 for before, after in pairwise(costs))
+
+
+def test_other_boards(ttt: Run) -> None:
+    document = ttt("evaluate", "minimax", "random", "--board", "3x4", "--json").json
+    assert document["unbeatable"] is True  # O always loses, but that is what the game is worth
+    assert document["results"][0]["as_x"] == {"win": 1, "draw": 0, "loss": 0}
+    assert document["worst_case"]["as_o"]["loss"] == 1
+    make_state("wide", Rules(3, 4))
+    assert ttt("evaluate", "wide", "random", "--json").json["mistakes"]["of"] > 50_000
+
+
+def test_the_terminal_without_unicode_or_colour(ttt: Run) -> None:
+    found = ttt("evaluate", "heuristic", "random", "--explain", terminal=True, NO_COLOR="1")
+    assert "\x1b" not in found.out
+    assert "\x1b[" in ttt("evaluate", "heuristic", "random", FORCE_COLOR="1").out
+
+
+def test_a_sampled_match(ttt: Run) -> None:
+    call = (
+        "evaluate",
+        "heuristic",
+        "random",
+        "minimax",
+        "--games",
+        101,
+        "--seed",
+        5,
+        "--games-to",
+        "g.jsonl",
+    )
+    found = ttt(*call, "--json")
+    document = found.json
+    assert (document["method"], document["seed"], document["games"]) == ("sampled", 5, 202)
+    first = document["results"][0]
+    assert (first["opponent"], first["games"], first["as_x"]["games"]) == ("random", 101, 51)
+    low, high = first["as_x"]["win_ci"]
+    assert 0 <= low < first["as_x"]["win"] < high <= 1
+    assert 50 < first["distinct_games"] <= 101
+    assert document["distinct_games"] == sum(result["distinct_games"] for result in document["results"])
+    records = list(read_games(Path("g.jsonl")))
+    assert len({record.id for record in records}) == 202
+    assert [(record.x, record.o) for record in records[:2]] == [
+        ("heuristic", "random"),
+        ("random", "heuristic"),
+    ]
+    wins = sum(record.result == "x" for record in records[:101:2])
+    assert wins / 51 == pytest.approx(first["as_x"]["win"])
+    written = Path("g.jsonl").read_bytes()
+    assert ttt(*call, "--json").out == found.out
+    assert Path("g.jsonl").read_bytes() == written
+    text = ttt(*call).out
+    assert "101 games against random" in text and "distinct" in text and "(--seed 5)" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_sampled_match_draws_its_seed_and_says_it(ttt: Run) -> None:
+    seeds = {ttt("evaluate", "random", "random", "--games", 2, "--json").json["seed"] for _ in range(3)}
+    assert len(seeds) > 1
+    one = ttt("evaluate", "random", "random", "--games", 1, "--json").json["results"][0]
+    assert one["as_o"]["win"] is None and one["as_o"]["win_ci"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["minmax"], 2, "did you mean 'minimax'"),
+        (["human"], 2, "a person cannot be evaluated"),
+        (["random", "human"], 2, "a person cannot be evaluated"),
+        (["random", "--games", "0"], 2, "--games"),
+        (["random", "--games", "-1"], 2, "--games"),
+        (["random", "--check", "perfect"], 2, "unbeatable"),
+        (["random", "--games", "9", "--explain"], 2, "--explain does not go with --games"),
+        (["random", "--games", "9", "--mistakes", "m.csv"], 2, "--mistakes does not go with --games"),
+        (["random", "--games", "9", "--check", "unbeatable"], 2, "--check does not go with --games"),
+        (["random", "--seed", "1"], 2, "--seed goes with --games"),
+        (["random", "--games-to", "g.jsonl"], 2, "--games-to goes with --games"),
+        (["nothing.json"], 3, "no such file"),
+        (["."], 3, "folder"),
+        (["empty.json"], 3, "empty.json"),
+        (["cut.json"], 3, "cut.json"),
+        (["list.json"], 3, "list.json"),
+        (["td"], 2, "ttt train td"),
+        (["here", "--board", "3x4"], 3, "plays 3x3"),
+        (["random", "--board", "5x5"], 2, "positions"),
+        (["random", "--mistakes", "nowhere/m.csv"], 1, "nowhere"),
+    ],
+)
+def test_what_cannot_be_evaluated(ttt: Run, arguments: list[str], code: int, says: str) -> None:
+    make_state("here")
+    Path("empty.json").write_bytes(b"")
+    Path("cut.json").write_bytes((STORE / "here.json").read_bytes()[:200])
+    Path("list.json").write_text("[1, 2]", encoding="utf-8")
+    before = sorted(path.name for path in Path().rglob("*"))
+    found = ttt("evaluate", *arguments, "--json")
+    assert (found.code, found.out) == (code, "")
+    assert found.err.count("\n") == 1
+    assert says in found.err, found.err
+    error = orjson.loads(found.err)
+    assert (error["schema"], error["exit_code"]) == ("ttt-error", code)
+    assert sorted(path.name for path in Path().rglob("*")) == before

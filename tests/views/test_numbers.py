@@ -1,0 +1,32 @@
+"""Numbers for people."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.views.numbers import bar, percent
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (0.5, "50.00 %"),
+        (191 / 192, "99.48 %"),
+        (1e-9, "<0.01 %"),
+        (1 - 1e-9, ">99.99 %"),
+        (0.00006, "0.01 %"),
+        (0.99994, "99.99 %"),
+    ],
+)
+def test_percentages_never_claim_a_certainty(share: float, text: str) -> None:
+    assert percent(share) == text
+
+
+@given(st.tuples(*[st.integers(0, 1000)] * 3).filter(any))
+def test_bars_show_whatever_there_is(counts: tuple[int, int, int]) -> None:
+    shares = tuple(count / sum(counts) for count in counts)
+    strokes = bar(shares, 24, unicode=True)  # type: ignore[arg-type]
+    assert sum(map(len, strokes)) == 24
+    assert [len(stroke) > 0 for stroke in strokes] == [share > 0 for share in shares]
