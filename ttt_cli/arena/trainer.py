@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.agents.grammar import resolve
 from ttt_cli.arena.verdict import is_unbeatable
 from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UnfitError, UsageError
 from ttt_cli.learners.base import Block, Learner
@@ -71,6 +73,45 @@ class Outcome:
     late: Lesson | None
 
 
+def fixed(agent: str | None, store: Path, rules: Rules, path: Path) -> Fixed | None:
+    """The side that an AGENT argument names, None for the learner itself (``self``).
+
+    :param path: of the state that is trained, which cannot be its own fixed opponent.
+    :raises UsageError: if it is that, or a person.
+    """
+    if agent is None or agent == "self":
+        return None
+    found = resolve(agent, store, rules)
+    if found.policy is None:
+        raise UsageError(
+            "a person cannot be trained against", where=agent, hint="ttt play teaches the machine"
+        )
+    if found.source is not None and found.source.resolve() == path.resolve():
+        raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
+    return Fixed(agent, found.policy, found.digest)
+
+
+def usual_job(
+    path: Path, start: State, *, seed: int, store: Path, games: int | None = None, opponent: str | None = None
+) -> Job:
+    """A new run as the method, or its author where the choice rule is the author's, would have it."""
+    learner = start.learner
+    article = learner.choice == "article"
+    behaviour = learner.article_behaviour if article and opponent is None else None
+    if games is None:
+        games = learner.article_games if article else learner.default_games
+    if opponent is None:
+        opponent = learner.article_opponent if article else "self"
+    return fresh_job(
+        path,
+        start,
+        games=games,
+        seed=seed,
+        opponent=fixed(opponent, store, start.rules, path),
+        behaviour=fixed(behaviour, store, start.rules, path),
+    )
+
+
 def fresh_job(
     path: Path,
     start: State,
@@ -101,11 +142,17 @@ def fresh_job(
     return Job(path, start.closed(), record, plan)
 
 
-def resumed_job(
-    path: Path, state: State, record: Run, *, opponent: Fixed | None, behaviour: Fixed | None
-) -> Job:
-    """Go on with an unfinished run of ``state``."""
+def resumed_job(path: Path, state: State, store: Path) -> Job:
+    """The run in the file that was stopped, from where it stands.
+
+    :raises UnfitError: if there is none, or its opponent has changed.
+    """
+    record = state.unfinished
+    if record is None:
+        raise UnfitError("holds no unfinished run", where=str(path), hint="train without --resume")
     details = record.details
+    opponent = fixed(details["opponent"], store, state.rules, path)
+    behaviour = fixed(details["behaviour"], store, state.rules, path)
     if opponent is not None and opponent.digest != details["opponent_digest"]:
         raise UnfitError(
             f"the opponent {opponent.name} is not what it was when the run began",

@@ -1,30 +1,96 @@
-"""``ttt agents``: who can play."""
+"""``ttt agents``: who can play, and how strong the methods are."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ttt_cli.commands.completion import stored_names
 from ttt_cli.environment import Environment, printable
 
-BUILT_IN = {
-    "random": "any free cell, all alike",
-    "heuristic": "wins, blocks, else takes the best line",
-    "minimax": "perfect play",
-    "human": "you",
-}
+if TYPE_CHECKING:
+    from ttt_cli.arena.lineup import Entrant
 
 
-def agents(env: Environment) -> None:
+def agents(
+    env: Environment,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Train every method, article and default, and compare them.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="With --compare: fixes the training.")
+    ] = 1,
+) -> None:
     """Who can play: the built-in players and the states in the store.
+
+    With --compare every method is trained, as its author had it and by its default, into a temporary store,
+    and measured exactly: its rates against random play, and the highest probability of losing that any
+    opponent can force.
 
     Examples:
       ttt agents
-      ttt agents --json
+      ttt agents --compare
     """
-    stored = stored_names(env.store)
+    if compare:
+        _compare(env, seed)
+        return
+    from ttt_cli.agents.grammar import BUILT_IN
+
+    rows = [{"name": name, "kind": "built-in", "about": player.about} for name, player in BUILT_IN.items()]
+    where = printable(str(env.store))
+    rows += [{"name": name, "kind": "state", "about": f"in {where}"} for name in stored_names(env.store)]
     if env.json:
-        rows = [{"name": name, "kind": "built-in", "about": about} for name, about in BUILT_IN.items()]
-        rows += [{"name": name, "kind": "state", "about": ""} for name in stored]
         env.document("ttt-agents", {"agents": rows})
         return
-    for name, about in BUILT_IN.items():
-        env.out(f"{name:<12}{about}")
-    for name in stored:
-        env.out(f"{printable(name):<12}a state in {printable(str(env.store))}")
+    width = max(len(row["name"]) for row in rows) + 2
+    for row in rows:
+        env.out(f"{printable(row['name']):<{width}}{row['about']}")
+
+
+def _compare(env: Environment, seed: int) -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from ttt_cli.arena.lineup import line_up
+    from ttt_cli.commands.options import given_rules
+    from ttt_cli.engine.rules import STANDARD
+
+    env.listen()
+    with TemporaryDirectory() as store:
+        found = line_up(Path(store), seed=seed, rules=given_rules(env) or STANDARD)
+        if env.json:
+            env.document("ttt-comparison", {"seed": seed, "methods": [_row(item) for item in found]})
+            return
+        env.out(HEAD, flush=True)
+        for entrant in found:
+            env.out(_line(_row(entrant)), flush=True)
+
+
+HEAD = (
+    "                           as X against random       as O against random   worst case  un-\n"
+    "method             games     win    draw    loss       win    draw    loss    X      O  beatable  time"
+)
+
+
+def _row(entrant: "Entrant") -> dict[str, Any]:
+    verdict = entrant.verdict
+    result = verdict.results[0]
+    sides = {"as_x": result.as_x, "as_o": result.as_o}
+    return {
+        "name": entrant.name,
+        "games": entrant.games,
+        "positions": entrant.positions,
+        **{side: {"win": rates.win, "draw": rates.draw, "loss": rates.loss} for side, rates in sides.items()},
+        "worst_case": {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss},
+        "unbeatable": verdict.unbeatable,
+        "seconds": entrant.seconds,
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    rates = [f"{row[side][what]:8.2%}" for side in ("as_x", "as_o") for what in ("win", "draw", "loss")]
+    worst = [f"{row['worst_case'][side]:7.1%}" for side in ("as_x", "as_o")]
+    verdict = "yes" if row["unbeatable"] else "no"
+    return (
+        f"{row['name']:<15}{row['games']:>9,}{''.join(rates[:3])}  {''.join(rates[3:])}{''.join(worst)}"
+        f"  {verdict:>8} {row['seconds']:4.1f}s"
+    )

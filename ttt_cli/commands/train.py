@@ -19,8 +19,7 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, UnfitError, UsageError
 
 if TYPE_CHECKING:
-    from ttt_cli.arena.trainer import Fixed, Job, Outcome
-    from ttt_cli.engine.rules import Rules
+    from ttt_cli.arena.trainer import Job, Outcome
     from ttt_cli.learners.training import Executor
     from ttt_cli.store.state import Run, State
 
@@ -98,8 +97,9 @@ def train_learner(
     ] = None,
 ) -> int:
     """Train a player and save what it has learned; training again goes on from there."""
+    from ttt_cli.arena.trainer import resumed_job, usual_job
     from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.store.library import default_name, path_in
+    from ttt_cli.store import library
     from ttt_cli.store.locks import lock
 
     _exclude({"--resume": resume, "--fresh": fresh, "--from": source, "--games-from": games_from})
@@ -112,19 +112,20 @@ def train_learner(
             f"{'--cluster' if cluster else '--workers'} does not go with --preset {preset}",
             hint="joining what several workers learnt would change the author's machine",
         )
-    name = default_name(learner, given_rules(env) or STANDARD, article=preset is not None)
-    path = out or path_in(env.store, name, learner)
+    name = library.default_name(learner, given_rules(env) or STANDARD, article=preset is not None)
+    path = out or library.path_in(env.store, name, learner)
     call = Call(env, learner, given, preset, path, name if out is None else str(path))
     remedy = f"train beside it with -o other{path.suffix} and merge later"
     with lock(path, "trained", remedy=remedy, parents=True):
         if resume:
-            job = call.resumed()
+            job = resumed_job(path, library.load(path).state, env.store)
         else:
             start = call.start(source, fresh, symmetry)
             start = call.taught(start, games_from)
             if games_from and games is None:
                 return call.saved(start)
-            job = call.job(start, games, opponent, seed)
+            seed = secrets.randbits(32) if seed is None else seed
+            job = usual_job(path, start, seed=seed, store=env.store, games=games, opponent=opponent)
         with call.executor(job, workers, cluster) as executor:
             return call.carry_out(job, executor, until, checkpoint)
 
@@ -203,58 +204,6 @@ class Call:
         skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
         self.env.say(f"learnt {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
         return lesson.state
-
-    def job(self, start: "State", games: int | None, opponent: str | None, seed: int | None) -> "Job":
-        """A new run."""
-        from ttt_cli.arena.trainer import fresh_job
-
-        learner = start.learner
-        article = learner.choice == "article"
-        if games is None:
-            games = learner.article_games if article else learner.default_games
-        behaviour = learner.article_behaviour if article and opponent is None else None
-        if opponent is None:
-            opponent = learner.article_opponent if article else "self"
-        seed = secrets.randbits(32) if seed is None else seed
-        return fresh_job(
-            self.path,
-            start,
-            games=games,
-            seed=seed,
-            opponent=self._fixed(opponent, start.rules),
-            behaviour=self._fixed(behaviour, start.rules),
-        )
-
-    def resumed(self) -> "Job":
-        """The unfinished run in the file."""
-        from ttt_cli.arena.trainer import resumed_job
-        from ttt_cli.store import library
-
-        state = library.load(self.path).state
-        record = state.unfinished
-        if record is None:
-            raise UnfitError("holds no unfinished run", where=str(self.path), hint="train without --resume")
-        details = record.details
-        return resumed_job(
-            self.path,
-            state,
-            record,
-            opponent=self._fixed(details["opponent"], state.rules),
-            behaviour=self._fixed(details["behaviour"], state.rules),
-        )
-
-    def _fixed(self, agent: str | None, rules: "Rules") -> "Fixed | None":
-        from ttt_cli.agents.grammar import resolve
-        from ttt_cli.arena.trainer import Fixed
-
-        if agent is None or agent == "self":
-            return None
-        found = resolve(agent, self.env.store, rules)
-        if found.policy is None:
-            raise UsageError("a person cannot be trained against", hint="ttt play teaches the machine")
-        if found.source is not None and found.source.resolve() == self.path.resolve():
-            raise UsageError("the opponent is the state being trained", hint="copy its file first")
-        return Fixed(agent, found.policy, found.digest)
 
     @contextmanager
     def executor(self, job: "Job", workers: int, cluster: str | None) -> "Iterator[Executor]":
