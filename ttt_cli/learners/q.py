@@ -16,18 +16,18 @@ with a constant step, against an opponent that moves anywhere. What it learns is
 **The default** has two aims that pull against each other: never to lose, and to win often against opponents
 that make mistakes. Looking only at the best replies, as in Littman's minimax-Q (Markov games as a framework
 for multi-agent reinforcement learning, 1994), finds all moves that hold a draw equally good and picks a dull
-one. Looking at the replies that were played, some of them while exploring, finds the moves that set traps, but
-bets on traps where a bet can be lost. So the target mixes the two: with probability ``slips`` the opponent
+one. Looking at the replies that were played, some of them explored, finds the moves that set traps, but bets
+on traps where the bet can be lost. So the target mixes the two: with probability ``slips`` the opponent
 replies anywhere, otherwise in the way that is worst for the mover, who goes on without mistakes. With V[s'] =
 max of Q[s',a'], or the result where the game is over, and over the positions s' after each reply:
 
     target = gamma * ((1 - slips) * min of V[s'] + slips * mean of V[s'])
 
 It needs no move but the one it is about, so it does not matter who played that one and why. ``gamma`` counts
-once for each own turn to come: what is near is worth more. With ``gamma`` 0.8, all ``slips`` from
-0.13 to 0.38 give a fixed point that is unbeatable as both sides, also in the game with the wins of X and O
-exchanged, and that wins as often against random play as is possible without ever risking a loss. Below, too
-few traps are set; above, too much is bet.
+once for each own turn to come: what is near is worth more. With ``gamma`` 0.8 all ``slips`` from 0.13 to 0.38
+give a fixed point that is unbeatable as both sides, also in the game with the wins of X and O exchanged, and
+that wins as often against random play as is possible without ever risking a loss. Below, too few traps are
+set; above, too much is bet.
 
 Going backwards through a game brings its result to all of its moves at once. The target is no sample, only as
 yet imprecise, so the first step is 1 and later ones fall slowly, ``pace / (pace - 1 + visits)`` (George and
