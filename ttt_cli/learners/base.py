@@ -60,7 +60,7 @@ class Block:
 
     first: int
     games: int
-    rng: np.random.Generator
+    rng: "np.random.Generator"  # quoted, so that NumPy loads its generators only where games are played
     opponent: Policy | None = None
     behaviour: Policy | None = None
     journal: list[Int8s] | None = None

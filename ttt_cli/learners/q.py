@@ -181,11 +181,15 @@ class Q(Learner[QTable]):
         return entries
 
     def from_entries(self, space: Space, entries: Entries) -> QTable:
-        values, visits = np.zeros((len(space), space.cells)), np.zeros((len(space), space.cells), np.int64)
+        shape = (len(space), space.cells)
+        values, visits = np.zeros(shape), np.zeros(shape, np.int64)
         number, cells, _ = packed(space)
+        column_of: dict[bytes, dict[str, int]] = {}  # by the legal cells, which few positions have alone
         for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
-            free = cells[index, : number[index]].tolist()
-            columns = {str(cell + 1): column for column, cell in enumerate(free)}
+            legal = cells[index, : number[index]].tobytes()
+            columns = column_of.get(legal)
+            if columns is None:
+                columns = column_of[legal] = {str(cell + 1): column for column, cell in enumerate(legal)}
             if not isinstance(found, dict) or not found or not found.keys() <= columns.keys():
                 raise unfit(text, f"expected [value, visits] for some of the cells {', '.join(columns)}")
             for name, pair in found.items():
