@@ -1,0 +1,232 @@
+"""The experience book: rows, the author's choice with its quirks, the default's, and the runs of rows."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.learners.common import after, agent, block, content, exchanged, made, trained
+from ttt_cli.arena.exact import both_sides
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.learners.book import BookTable
+
+SPACE = Space.of()
+ARTICLE, DEFAULT = made("book", "article"), made("book")
+
+X_IN_FIVE = (1, 4, 2, 5, 3)
+O_IN_SIX = (1, 4, 2, 5, 9, 6)
+X_IN_NINE = (1, 2, 3, 4, 5, 7, 6, 8, 9)
+DRAWN = (1, 5, 9, 2, 8, 7, 3, 6, 4)
+
+
+def book(learner: Any, *games: tuple[int, ...], space: Space = SPACE) -> BookTable:
+    """A book of games given as cells from 1."""
+    table = learner.empty(space)
+    for cells in games:
+        learner.learn(table, Game.of(space, [cell - 1 for cell in cells]))
+    return table
+
+
+def chosen(learner: Any, table: BookTable, text: str) -> set[int]:
+    """The cells, from 1, that may be played."""
+    policy = learner.policy(table)
+    return set(
+        (np.flatnonzero(policy.support[table.space.index(Position(text, table.space.rules))]) + 1).tolist()
+    )
+
+
+# Rows
+
+
+def test_a_game_is_a_row_a_ply():
+    assert DEFAULT.to_entries(book(DEFAULT, X_IN_FIVE, X_IN_FIVE)) == {
+        ".........": [[1, 5, "X", "", 2]],
+        "X........": [[4, 5, "X", "", 2]],
+        "X..O.....": [[2, 5, "X", "", 2]],
+        "XX.O.....": [[5, 5, "X", "", 2]],
+        "XX.OO....": [[3, 5, "X", "", 2]],
+    }
+
+
+def test_the_author_leaves_out_the_first_move_and_keeps_a_set():
+    entries = ARTICLE.to_entries(book(ARTICLE, X_IN_FIVE, X_IN_FIVE))
+    assert list(entries) == ["X........", "X..O.....", "XX.O.....", "XX.OO...."]
+    assert all(count == 1 for rows in entries.values() for *_, count in rows)
+
+
+def test_a_win_with_the_last_stone_is_no_draw():
+    entries = DEFAULT.to_entries(book(DEFAULT, X_IN_NINE, DRAWN))
+    assert entries["........."] == [[1, 9, "X", "", 1], [1, 9, "draw", "", 1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "said"),
+    [
+        ("XX.OO....", [1, 5, "X", "", 1], "cannot be played"),
+        ("XX.OO....", [10, 5, "X", "", 1], "cannot be played"),
+        ("XX.OO....", [3, 6, "O", "", 1], "no game"),  # this move ends the game
+        ("XX.OO....", [3, 5, "O", "", 1], "no game"),
+        ("XX.OO....", [6, 5, "X", "", 1], "no game"),
+        (".........", [1, 4, "O", "", 1], "no game"),
+        (".........", [1, 8, "draw", "", 1], "no game"),
+        (".........", [1, 0, "X", "", 1], "no game"),
+        (".........", [1, 10, "O", "", 1], "no game"),
+        (".........", [1, 5, "X", "", 0], "count"),
+        ("XXXOO....", [6, 6, "O", "", 1], "cannot be played"),
+    ],
+)
+def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, row: list[Any], said: str):
+    with pytest.raises(UnfitError, match=said):
+        DEFAULT.from_entries(SPACE, {text: [row]})
+
+
+def test_the_same_row_twice_is_refused():
+    rows = [[1, 5, "X", "a", 1], [1, 5, "X", "a", 2]]
+    with pytest.raises(UnfitError, match="twice"):
+        DEFAULT.from_entries(SPACE, {".........": rows})
+    rows[1][3] = "b"
+    assert DEFAULT.from_entries(SPACE, {".........": rows}).counts.sum() == 3
+
+
+def test_a_board_too_large_for_memory_is_refused_in_words(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ttt_cli.learners.book.MOST_POSITIONS", 5_000)
+    with pytest.raises(UsageError, match="5,478 positions, more than the 5,000 that fit in memory"):
+        DEFAULT.empty(SPACE)
+
+
+# The author's choice
+
+
+def test_the_author_takes_the_shortest_game_whoever_won_it():
+    # O to move after 1: replying 4 led to X's win in five plies, replying 5 to O's own in six.
+    table = book(ARTICLE, X_IN_FIVE, (1, 5, 2, 3, 9, 7))
+    assert chosen(ARTICLE, table, "X........") == {4}
+    assert chosen(DEFAULT, table, "X........") == {5}
+
+
+def test_the_author_never_looks_at_draws():
+    table = book(ARTICLE, DRAWN)
+    assert chosen(ARTICLE, table, "X........") == {5}, "the centre, for want of other rows"
+    assert chosen(ARTICLE, table, "X...O....") == {2, 3, 4, 6, 7, 8, 9}
+
+
+def test_without_rows_o_takes_the_centre_and_x_any_cell():
+    table = ARTICLE.empty(SPACE)
+    assert chosen(ARTICLE, table, "X........") == {5}
+    assert chosen(ARTICLE, table, "....X....") == {1, 2, 3, 4, 6, 7, 8, 9}
+    assert chosen(ARTICLE, table, "XO.......") == {3, 4, 5, 6, 7, 8, 9}
+
+
+def test_a_board_without_a_middle_cell_has_no_centre():
+    space = Space.of(Rules(2, 3, 3))
+    assert chosen(ARTICLE, ARTICLE.empty(space), "X.....") == {2, 3, 4, 5, 6}
+
+
+def test_the_first_move_of_the_author_is_random_even_with_rows():
+    table = book(DEFAULT, X_IN_FIVE)
+    assert chosen(ARTICLE, table, ".........") == set(range(1, 10))
+
+
+def test_the_author_trains_by_what_his_rules_of_thumb_play():
+    table = after(ARTICLE, SPACE, ARTICLE.article_games)
+    assert (table.counts[0] == 0).all()
+    assert table.counts.max() == 1
+    support = agent("heuristic:ties=first", SPACE).support
+    assert support[np.any(table.counts > 0, axis=2)].all()
+
+
+# The default's choice
+
+
+def test_the_default_weighs_results_and_doubts_few_sightings():
+    x_wins, o_wins = [1, 5, "X", "", 1], [3, 6, "O", "", 1]
+    table = DEFAULT.from_entries(SPACE, {".........": [x_wins, o_wins, [2, 9, "draw", "", 5]]})
+    values = DEFAULT.policy(table).values
+    assert values is not None
+    assert values[0, :3].tolist() == [0.75, 0.5, 0.25]
+    assert np.isnan(values[0, 3:]).all()
+    assert chosen(DEFAULT, table, ".........") == {1}
+    better = [[2, 9, "X", "", 9], [2, 9, "draw", "", 1], x_wins]
+    assert chosen(DEFAULT, DEFAULT.from_entries(SPACE, {".........": sorted(better)}), ".........") == {2}
+
+
+def test_stages_mean_the_other_winner_where_wins_are_exchanged():
+    space = exchanged(SPACE)
+    table = book(DEFAULT, X_IN_FIVE, space=space)
+    assert DEFAULT.to_entries(table)["XX.OO...."] == [[3, 5, "O", "", 1]]
+    assert 3 not in chosen(DEFAULT, table, "XX.OO....")
+
+
+# Runs
+
+
+def named(run: str, games: int, seed: int) -> BookTable:
+    table = after(DEFAULT, SPACE, games, seed)
+    DEFAULT.attribute(table, run)
+    return table
+
+
+def test_rows_know_their_run_and_keep_it_through_a_file():
+    table = named("a", 50, 1)
+    DEFAULT.train(table, block(DEFAULT, SPACE, 50, 2))
+    DEFAULT.attribute(table, "b")
+    read = DEFAULT.from_entries(SPACE, DEFAULT.to_entries(table))
+    assert content(DEFAULT, read) == content(DEFAULT, table)
+    assert {run: int(counts.sum()) for run, (_, counts) in read.runs.items()} == {
+        run: int(counts.sum()) for run, (_, counts) in table.runs.items()
+    }
+    first_moves = DEFAULT.to_entries(table)["........."]
+    for name in "ab":
+        assert sum(count for *_, run, count in first_moves if run == name) == 50
+
+
+def test_a_run_that_goes_on_keeps_its_name():
+    table = named("a", 50, 1)
+    DEFAULT.train(table, block(DEFAULT, SPACE, 50, 2))
+    DEFAULT.attribute(table, "a")
+    once = after(DEFAULT, SPACE, 50, 1)
+    DEFAULT.train(once, block(DEFAULT, SPACE, 50, 2))
+    DEFAULT.attribute(once, "a")
+    assert content(DEFAULT, table) == content(DEFAULT, once)
+
+
+def test_books_unite_whatever_they_hold():
+    empty = DEFAULT.empty(SPACE)
+    a, b, c = (named(run, 60, seed) for seed, run in enumerate("abc", 1))
+    ab, bc = DEFAULT.merge(empty, [a, b]), DEFAULT.merge(empty, [b, c])
+    together = content(DEFAULT, DEFAULT.merge(empty, [a, b, c]))
+    assert content(DEFAULT, DEFAULT.merge(empty, [ab, bc])) == together
+    assert content(DEFAULT, DEFAULT.merge(empty, [bc, a, ab])) == together
+    assert content(DEFAULT, DEFAULT.merge(empty, [a, a])) == content(DEFAULT, a)
+
+
+def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
+    empty, early = DEFAULT.empty(SPACE), named("a", 60, 1)
+    late = named("a", 60, 1)
+    DEFAULT.train(late, block(DEFAULT, SPACE, 60, 2))
+    DEFAULT.attribute(late, "a")
+    assert content(DEFAULT, DEFAULT.merge(empty, [early, late])) == content(DEFAULT, late)
+
+
+# Strength
+
+
+def check_strength(seed: int) -> None:
+    as_x, as_o = both_sides(trained("book", seed), agent("random", SPACE))
+    assert as_x.loss == 0
+    assert as_x.win >= 0.97
+    assert as_o.win >= 0.85
+
+
+def test_the_default_is_strong():
+    check_strength(1)
+
+
+@pytest.mark.long
+def test_the_default_is_strong_for_every_seed(sized: Any):
+    for seed in range(1, sized(10, 100) + 1):
+        check_strength(seed)

@@ -1,0 +1,176 @@
+"""TD(0): the author's rule against a literal reading of it, the default against a hand-worked table."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.learners.common import after, agent, block, made, trained
+from ttt_cli.arena.exact import both_sides
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.space import Space
+from ttt_cli.learners.base import Block
+from ttt_cli.learners.td import Td, TdTable
+
+SPACE = Space.of()
+
+
+def game(*cells: int) -> Game:
+    """A game from its cells, from 1."""
+    return Game.of(SPACE, [cell - 1 for cell in cells])
+
+
+def worth(table: TdTable, side: str, text: str) -> tuple[float, int]:
+    """A value and its visits."""
+    index, column = SPACE.index(Position(text)), "xo".index(side)
+    return float(table.values[index, column]), int(table.visits[index, column])
+
+
+X_WINS = ["X........", "X..O.....", "XX.O.....", "XX.OO....", "XXXOO...."]
+
+
+def test_an_article_game_worked_by_hand():
+    learner = made("td", "article")
+    table = learner.empty(SPACE)
+    learner.learn(table, game(1, 4, 2, 5, 3))
+    # Backwards with alpha 1/2 from the reward: X 1, then half way from 1/2 to what came next, each time.
+    expected = {"x": [0.53125, 0.5625, 0.625, 0.75, 1.0], "o": [0.46875, 0.4375, 0.375, 0.25, 0.0]}
+    for side, values in expected.items():
+        assert [worth(table, side, text) for text in X_WINS] == [(value, 1) for value in values]
+    assert worth(table, "x", ".........") == (0.5, 0)
+    learner.learn(table, game(1, 4, 2, 5, 3))
+    assert worth(table, "x", "XX.OO....") == (0.875, 2)
+    assert worth(table, "x", "XX.O.....") == (0.75, 2)
+
+
+def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default():
+    draw = game(1, 5, 9, 2, 8, 7, 3, 6, 4)
+    last = SPACE.text(draw.path[-1])
+    for preset, value in (("article", 0.0), ("default", 0.5)):
+        learner = made("td", preset)
+        table = learner.empty(SPACE)
+        assert worth(table, "x", last) == worth(table, "o", last) == (value, 0)
+        learner.learn(table, draw)
+        assert worth(table, "x", last) == worth(table, "o", last) == (value, 1)
+        before = SPACE.text(draw.path[-2])
+        assert worth(table, "o", before)[0] == (0.25 if preset == "article" else 0.5)
+
+
+class ByTheBook:
+    """The author's rule, read literally: dictionaries, no arrays."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, Position], float] = {}
+
+    def value(self, side: str, position: Position) -> float:
+        start = 0.5 if not position.ended else 1.0 if position.winner == side else 0.0
+        return self.values.get((side, position), start)
+
+    def play(self) -> list[int]:
+        position, history, moves = Position(), [], []
+        while not position.ended:
+            side = position.mover
+            cell = max(position.legal, key=lambda cell: (self.value(side, position.play(cell)), -cell))
+            moves.append(cell)
+            position = position.play(cell)
+            history.append(position)
+        for side in "XO":
+            target = 1.0 if position.winner == side else 0.0
+            for seen in reversed(history):
+                value = self.value(side, seen)
+                self.values[side, seen] = target = value + 0.5 * (target - value)
+        return moves
+
+
+def test_the_article_without_exploration_is_the_rule_read_literally():
+    learner = replace(made("td", "article"), epsilon=0.0, epsilon_end=0.0)
+    literal = ByTheBook()
+    journal: list[Any] = []
+    table = after(learner, SPACE, 60, journal=journal)
+    for row in np.concatenate(journal):
+        assert literal.play() == row[row >= 0].tolist()
+    assert np.count_nonzero(table.visits) == len(literal.values)
+    for (side, position), value in literal.values.items():
+        assert worth(table, side.lower(), position.text)[0] == value
+
+
+def test_the_default_target_worked_by_hand():
+    learner = Td.made(alpha=0.5, alpha_end=0.5, gamma=0.9, slips=0.25)
+    table = learner.empty(SPACE)
+    # O to move after 1 4 2 5: X threatens 3, so X's best is a win, discounted once; four of the five moves of
+    # X do not end the game and are worth 1/2 to O as yet.
+    learner.learn(table, game(1, 4, 2, 5, 3), "x")
+    before_last = 0.5 + 0.5 * (0.9 * 1.0 - 0.5)
+    assert worth(table, "x", "XX.OO....") == (before_last, 1)
+    # Two plies earlier O moves: the worst reply for X is worth 1/2, and of six replies only the one to 5 has
+    # been looked at.
+    target = 0.75 * 0.5 + 0.25 * ((5 * 0.5 + before_last) / 6)
+    assert worth(table, "x", "XX.O.....")[0] == pytest.approx(0.5 + 0.5 * (target - 0.5), abs=1e-15)
+    assert table.visits[:, 1].sum() == 0, "only X was to learn"
+    learner.learn(table, game(1, 4, 2, 5, 3), "o")
+    target = 0.75 * 0.0 + 0.25 * (4 * 0.5 + 0.0) / 5
+    assert worth(table, "o", "XX.OO....")[0] == pytest.approx(0.5 + 0.5 * (target - 0.5), abs=1e-15)
+
+
+def test_step_sizes_fall_with_the_visits():
+    learner = Td.made(alpha=1.0, alpha_end=0.2, gamma=1.0, target="next")
+    table = learner.empty(SPACE)
+    expected = 0.5
+    for visits in range(5):
+        learner.learn(table, game(1, 4, 2, 5, 3))
+        expected += (0.2 + 0.8 / (1 + visits)) * (1.0 - expected)
+        assert worth(table, "x", "XX.OO....") == (pytest.approx(expected, abs=1e-15), visits + 1)
+
+
+def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
+    start = SPACE.index(Position())
+    for preset, row in (("article", [1.0] + [0.0] * 8), ("default", [1 / 9] * 9)):
+        learner = made("td", preset)
+        policy = learner.policy(learner.empty(SPACE))
+        assert policy.probabilities[start] == pytest.approx(row)
+
+
+def test_each_side_chooses_by_its_own_table():
+    learner = made("td")
+    table = learner.empty(SPACE)
+    learner.learn(table, game(1, 4, 2, 5, 3))
+    policy = learner.policy(table)
+    assert policy.probabilities[SPACE.index(Position("XX.OO...."))][2] == 1
+    assert policy.values is not None
+    assert policy.values[SPACE.index(Position("XX.OO....")), 2] == 1
+
+
+def test_against_an_opponent_only_its_own_moves_teach():
+    learner = made("td")
+    table = after(learner, SPACE, 1, opponent=agent("random", SPACE))
+    assert table.visits[:, 0].any()
+    assert not table.visits[:, 1].any()
+    learner.train(table, Block(1, 1, np.random.default_rng(1), agent("random", SPACE)))
+    assert table.visits[:, 1].any()
+
+
+def test_the_article_never_learns_to_hold_a_draw():
+    learner = made("td", "article")
+    table = learner.empty(SPACE)
+    learner.train(table, block(learner, SPACE, learner.article_games))
+    _, as_o = both_sides(learner.policy(table), agent("random", SPACE))
+    assert as_o.loss > 0.05
+
+
+def check_rates(seed: int) -> None:
+    as_x, as_o = both_sides(trained("td", seed), agent("random", SPACE))
+    assert as_x.loss == as_o.loss == 0
+    assert as_x.win == pytest.approx(191 / 192)
+    assert as_o.win == pytest.approx(866 / 945)
+
+
+def test_the_default_wins_as_often_as_one_who_never_loses_can():
+    check_rates(1)
+
+
+@pytest.mark.long
+def test_the_default_wins_as_often_as_one_who_never_loses_can_for_every_seed(sized: Any):
+    for seed in range(1, sized(10, 100) + 1):
+        check_rates(seed)
