@@ -242,7 +242,7 @@ def knowledge(space: Space, position: Position, name: str = "", policy: Policy |
     scores = solve(space).move_scores(slice(index, index + 1))[0]
     ends = plies_left(space, scores, np.full(len(scores), position.plies, np.int8))
     values = None if policy is None or policy.values is None else policy.values[index]
-    table = Table(box=None, padding=(0, 2, 0, 2), header_style="bold")
+    table = Table(box=None, padding=(0, 0, 0, 2), header_style="bold")
     table.add_column("cell", justify="right")
     if values is not None:
         table.add_column("value", justify="right")
