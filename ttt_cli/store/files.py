@@ -162,7 +162,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
 
     Writers take turns by the log's own lock, waiting at most ``wait`` seconds. A torn last line, left by a
     killed process, was never accepted: it is moved to ``<name>.torn``, whose path is returned (else None). A
-    last line that lacks nothing but its line end is kept. A call that raises leaves the log as it was.
+    last line that lacks nothing but its line end is kept. A call that is refused leaves the log as it was.
 
     :raises BusyError: another process has not let go of the log in time.
     :raises UnfitError: the file is no log of lines.
@@ -277,7 +277,7 @@ def _keep(target: Path, spare: Path) -> Path:
                 raise
             _copy(target, spare)
         _replace(spare, backup)
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         os.unlink(spare)  # renaming does nothing where both names are one file already
     return backup
 

@@ -44,9 +44,11 @@ class Lock:
         _held.discard(self)
         fd, self._fd = self._fd, -1
         if fd >= 0:
-            with suppress(OSError):
-                os.ftruncate(fd, 0)
-            _close(fd)
+            try:
+                with suppress(OSError):
+                    os.ftruncate(fd, 0)
+            finally:
+                _close(fd)
 
     def __enter__(self) -> Self:
         return self
@@ -163,15 +165,16 @@ def alive(pid: int) -> bool:
 
 
 def _close(fd: int) -> None:
-    # Unlock before closing: a child forked this very moment may still have the file open.
-    with suppress(OSError):
-        if fcntl is not None:
-            fcntl.flock(fd, fcntl.LOCK_UN)
-        else:
-            os.lseek(fd, _FAR, os.SEEK_SET)
-            msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    with suppress(OSError):
-        os.close(fd)
+    try:
+        with suppress(OSError):  # unlock first: a child forked this very moment may still have the file open
+            if fcntl is not None:
+                fcntl.flock(fd, fcntl.LOCK_UN)
+            else:
+                os.lseek(fd, _FAR, os.SEEK_SET)
+                msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    finally:
+        with suppress(OSError):
+            os.close(fd)
 
 
 def _is_current(fd: int, place: Path) -> bool:

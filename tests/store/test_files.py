@@ -1,0 +1,564 @@
+"""A save is whole or not at all, whatever fails and whenever the process is killed; a log loses no line."""
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.store.faults import FAULTS, Killed, fault_at, in_child
+from ttt_cli.errors import BusyError, TttError, UnfitError
+from ttt_cli.store import files
+from ttt_cli.store.files import append_line, write_bytes, writing
+from ttt_cli.store.locks import lock
+
+forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+
+OLDER, OLD, NEW = b'{"games": 1}\n', b'{"games": 2}\n', b'{"games": 3}\n'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "q.json"
+
+
+def names(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
+def litter(folder: Path) -> list[str]:
+    return sorted(name for name in names(folder) if name.endswith(".ttt-tmp"))
+
+
+# ---- what a save does
+
+
+def test_writes_bytes_and_chunks_whole(path):
+    assert write_bytes(path, OLD) is None
+    assert path.read_bytes() == OLD
+    assert write_bytes(path, (line for line in (b"a\n", b"b\n" * 200_000))) is None
+    assert path.read_bytes() == b"a\n" + b"b\n" * 200_000
+    assert names(path.parent) == {"q.json"}
+
+
+def test_the_stream_serves_other_libraries(path):
+    with writing(path) as file:
+        np.savez(file, values=np.arange(3.0))
+    with np.load(path) as arrays:
+        assert arrays["values"].tolist() == [0.0, 1.0, 2.0]
+
+
+def test_an_error_in_the_body_leaves_the_old_file(path):
+    path.write_bytes(OLD)
+    for error in (ValueError, KeyboardInterrupt, FileNotFoundError):
+        with pytest.raises(error), writing(path) as file:
+            file.write(NEW)
+            file.flush()
+            raise error
+    assert path.read_bytes() == OLD
+    assert names(path.parent) == {"q.json"}
+
+
+def test_folders_are_made_when_asked_and_not_left_behind(tmp_path):
+    path = tmp_path / "a" / "b" / "q.json"
+    with pytest.raises(TttError, match="no such file or folder") as caught:
+        write_bytes(path, NEW)
+    assert "mkdir -p" in caught.value.hint
+    with pytest.raises(ZeroDivisionError), writing(path, parents=True):
+        _ = 1 / 0
+    assert names(tmp_path) == set()
+    write_bytes(path, NEW, parents=True)
+    assert path.read_bytes() == NEW
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+def test_the_mode_is_kept(path, mode):
+    path.write_bytes(OLD)
+    path.chmod(mode)
+    write_bytes(path, NEW, keep_backup=True)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert stat.S_IMODE(path.with_name("q.json.bak").stat().st_mode) == mode
+
+
+def test_a_new_file_gets_the_usual_mode(path):
+    before = os.umask(0o027)
+    try:
+        write_bytes(path, NEW)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_is_kept(path):
+    path.write_bytes(OLD)
+    os.chown(path, 1234, 4321)
+    write_bytes(path, NEW)
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 4321)
+
+
+def test_symbolic_links_are_followed(path, tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    target = folder / "best.json"
+    path.symlink_to(target)
+    write_bytes(path, OLD)
+    assert write_bytes(path, NEW, keep_backup=True) == folder / "best.json.bak"
+    assert path.readlink() == target
+    assert target.read_bytes() == NEW
+    assert names(folder) == {"best.json", "best.json.bak"}
+    assert names(tmp_path) == {"elsewhere", "q.json"}
+
+
+def test_the_previous_file_is_kept_on_request(path):
+    assert write_bytes(path, OLDER, keep_backup=True) is None
+    backup = write_bytes(path, OLD, keep_backup=True)
+    assert backup == path.with_name("q.json.bak")
+    assert backup.read_bytes() == OLDER
+    assert write_bytes(path, NEW, keep_backup=True) == backup
+    assert backup.read_bytes() == OLD
+    assert names(path.parent) == {"q.json", "q.json.bak"}
+
+
+def test_the_backup_needs_no_hard_links(path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path.write_bytes(OLD)
+    path.chmod(0o604)
+    backup = write_bytes(path, NEW, keep_backup=True)
+    assert backup.read_bytes() == OLD
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o604
+    assert names(path.parent) == {"q.json", "q.json.bak"}
+
+
+def test_a_backup_that_is_the_file_itself_leaves_no_litter(path):
+    """After a save that failed between backup and replacement both names are one file."""
+    path.write_bytes(OLD)
+    os.link(path, f"{path}.bak")
+    write_bytes(path, NEW, keep_backup=True)
+    assert path.with_name("q.json.bak").read_bytes() == OLD
+    assert names(path.parent) == {"q.json", "q.json.bak"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_devices_and_pipes_are_written_straight_through(tmp_path):
+    write_bytes("/dev/null", NEW, keep_backup=True)
+    assert Path("/dev/null").is_char_device()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_bytes(pipe, NEW)
+    assert os.read(reader, 100) == NEW
+    os.close(reader)
+    assert names(tmp_path) == {"pipe"}
+
+
+# ---- refusals
+
+
+def refused(path: Path, **options) -> TttError:
+    with pytest.raises(TttError) as caught:
+        write_bytes(path, NEW, **options)
+    assert caught.value.where == str(path)
+    return caught.value
+
+
+def test_refusals_name_path_and_remedy(path, tmp_path):
+    path.write_bytes(OLD)
+    assert "folder, not a file" in refused(tmp_path).message
+    assert "a part of the path is a file" in refused(path / "x").message
+    assert "too long" in refused(tmp_path / ("x" * 300)).message
+    (tmp_path / "loop").symlink_to("loop")
+    assert "circle" in refused(tmp_path / "loop").message
+    assert names(tmp_path) == {"q.json", "loop"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_a_full_device_is_one_error():
+    assert "no space left" in refused(Path("/dev/full")).message
+
+
+@forking
+def test_a_real_size_limit_leaves_the_old_file(path):
+    import resource
+
+    path.write_bytes(OLD)
+
+    def work():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        with pytest.raises(TttError, match="size limit"):
+            write_bytes(path, NEW * 1000, keep_backup=True)
+
+    assert in_child(work) == 0
+    assert path.read_bytes() == OLD
+    assert names(path.parent) == {"q.json"}
+
+
+@forking
+def test_a_write_protected_file_or_folder_is_respected():
+    with tempfile.TemporaryDirectory() as folder:  # not tmp_path: another user has to reach it
+        path = Path(folder, "q.json")
+        path.write_bytes(OLD)
+        path.chmod(0o444)
+        Path(folder).chmod(0o777)
+
+        def work():
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            assert "permission denied" in refused(path).message
+            assert "permission denied" in refused(Path("/q.json")).message
+
+        assert in_child(work) == 0
+        assert path.read_bytes() == OLD
+        assert names(Path(folder)) == {"q.json"}
+
+
+# ---- the N-th call fails
+
+
+def ready(folder: Path) -> Path:
+    """Make a store with a file, its backup, and the litter of a killed process."""
+    folder.mkdir()
+    (folder / "q.json").write_bytes(OLD)
+    (folder / "q.json.bak").write_bytes(OLDER)
+    (folder / ".q.json.4194305-0123456789ab.ttt-tmp").write_bytes(b"half")
+    return folder / "q.json"
+
+
+SAVES: dict[str, Callable[[Path], object]] = {
+    "kept": lambda folder: write_bytes(folder / "q.json", NEW, keep_backup=True),
+    "new": lambda folder: write_bytes(folder / "a" / "b" / "q.json", NEW, parents=True),
+}
+
+
+def no_hard_links(save: Callable[[Path], object]) -> Callable[[Path], object]:
+    """A file system without hard links: each save copies the file to keep."""
+
+    def without(folder: Path) -> object:
+        counted = os.link
+
+        def refuse(*args):
+            raise OSError(errno.EPERM, "no hard links here")
+
+        os.link = refuse
+        try:
+            return save(folder)
+        finally:
+            os.link = counted
+
+    return without
+
+
+SAVES["copied"] = no_hard_links(SAVES["kept"])
+
+
+def saved(kind: str, folder: Path) -> Path:
+    return folder / "a" / "b" / "q.json" if kind == "new" else folder / "q.json"
+
+
+def check_save(kind: str, folder: Path, failed: BaseException | None) -> None:
+    """Hold a store in which a save of ``kind`` ended, or was killed, against the promises."""
+    path, before = saved(kind, folder), None if kind == "new" else OLD
+    now = path.read_bytes() if path.exists() else None
+    assert now in (before, NEW)
+    if failed is None:
+        assert now == NEW
+    elif isinstance(failed, TttError):
+        assert str(folder) in failed.where
+        assert (now == NEW) == ("is written whole" in failed.message)
+    if kind != "new":
+        backup = (folder / "q.json.bak").read_bytes()
+        assert backup == OLD or (backup == OLDER and now == OLD)
+
+
+@pytest.mark.parametrize("kind", SAVES)
+@pytest.mark.parametrize(("what", "after"), FAULTS)
+def test_a_save_whose_nth_call_fails_is_whole_or_not_at_all(kind, what, after, tmp_path):
+    number = 0
+    while True:
+        number += 1
+        folder = tmp_path / str(number)
+        ready(folder)
+        failed = None
+        with fault_at(number, what, after=after) as calls:
+            try:
+                SAVES[kind](folder)
+            except (TttError, KeyboardInterrupt) as error:
+                failed = error
+        check_save(kind, folder, failed)
+        left = litter(folder)
+        assert all("4194305" in name for name in left), (number, calls[-1], left)
+        if failed is not None and kind == "new":
+            assert saved(kind, folder).exists() or not (folder / "a").exists()
+        if len(calls) < number:
+            break
+    assert failed is None
+    assert kind == "new" or litter(folder) == []
+    assert number > 10
+
+
+@forking
+@pytest.mark.parametrize("kind", SAVES)
+def test_a_save_killed_at_its_nth_call_is_whole_or_not_at_all(kind, tmp_path):
+    number, code = 0, -9
+    while code == -9:
+        number += 1
+        folder = tmp_path / str(number)
+        ready(folder)
+
+        def work(number=number, folder=folder):
+            with fault_at(number, Killed):
+                SAVES[kind](folder)
+
+        code = in_child(work)
+        check_save(kind, folder, None if code == 0 else Killed())
+        write_bytes(saved(kind, folder), OLDER, parents=True)
+        assert litter(saved(kind, folder).parent) == []
+    assert code == 0
+    assert number > 10
+
+
+# ---- litter
+
+
+def test_litter_of_the_dead_goes_and_the_living_keep_theirs(path):
+    dead = ".q.json.4194305-0123456789ab.ttt-tmp"  # above the largest process id there is
+    reused = f".q.json.{os.getpid()}-0123456789ab.ttt-tmp"  # ours by its number, but we do not know it
+    alive = f".q.json.{os.getppid()}-0123456789ab.ttt-tmp"
+    others = [
+        ".td.json.4194305-0123456789ab.ttt-tmp",
+        ".q.json.bak.4194305-0123456789ab.ttt-tmp",
+        "q.json.ttt-tmp",
+    ]
+    for name in (dead, reused, alive, *others):
+        path.with_name(name).write_bytes(b"half")
+    with writing(path) as outer:
+        outer.write(OLD)
+        write_bytes(path, NEW)
+        assert path.read_bytes() == NEW
+    assert path.read_bytes() == OLD
+    assert names(path.parent) == {"q.json", alive, *others}
+
+
+@forking
+def test_a_live_file_of_another_machines_process_is_no_litter(path):
+    """In another container the same number may be a dead process here; the lock on the file tells."""
+    foreign = path.with_name(".q.json.4194305-0123456789ab.ttt-tmp")
+    with foreign.open("wb") as file:
+        assert files.take(file.fileno())
+        write_bytes(path, OLD)
+        assert foreign.exists()
+    write_bytes(path, NEW)
+    assert not foreign.exists()
+
+
+# ---- readers
+
+
+@forking
+def test_a_reader_sees_whole_files_only(path):
+    contents = [bytes([65 + number]) * 300_000 for number in range(3)]
+    write_bytes(path, contents[0])
+
+    def work():
+        for number in range(30):
+            write_bytes(path, contents[number % 3], keep_backup=True)
+
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    seen = set()
+    while os.waitpid(pid, os.WNOHANG)[0] == 0:
+        now = path.read_bytes()
+        assert now in contents
+        seen.add(now[:1])
+    assert len(seen) > 1
+
+
+# ---- logs
+
+
+GAME = b'{"id":"new"}'
+WHOLE = b'{"id":1}\n{"id":2}\n'
+
+
+def test_lines_are_added(tmp_path):
+    log = tmp_path / "new" / "games.jsonl"
+    with pytest.raises(TttError):
+        append_line(log, GAME)
+    assert append_line(log, GAME, parents=True) is None
+    assert append_line(log, b'{"id":2}') is None
+    assert log.read_bytes() == GAME + b'\n{"id":2}\n'
+    assert names(log.parent) == {"games.jsonl", ".games.jsonl.lock"}
+
+
+@pytest.mark.parametrize("line", [b"", b'{"a":1}\n', b'{"a":\n1}'])
+def test_a_line_is_one_line(tmp_path, line):
+    with pytest.raises(ValueError, match="one line"):
+        append_line(tmp_path / "games.jsonl", line)
+
+
+@pytest.mark.parametrize("torn", [b'{"id":3', b"\0\0\0", b"7", b"[1]", b'{"id":"' + b"x" * 100_000])
+@pytest.mark.parametrize("before", [WHOLE, b""])
+def test_a_torn_line_is_moved_aside(tmp_path, torn, before):
+    log = tmp_path / "games.jsonl"
+    log.write_bytes(before + torn)
+    aside = append_line(log, GAME)
+    assert aside == tmp_path / "games.jsonl.torn"
+    assert aside.read_bytes() == torn + b"\n"
+    assert log.read_bytes() == before + GAME + b"\n"
+    assert append_line(log, GAME) is None
+
+
+def test_a_whole_line_without_its_end_is_kept(tmp_path):
+    log = tmp_path / "games.jsonl"
+    log.write_bytes(WHOLE[:-1])
+    assert append_line(log, GAME) is None
+    assert log.read_bytes() == WHOLE + GAME + b"\n"
+
+
+def test_what_is_no_log_is_left_alone(tmp_path):
+    log = tmp_path / "games.jsonl"
+    log.write_bytes(b"x" * (2**20 + 1))
+    with pytest.raises(UnfitError, match="no log"):
+        append_line(log, GAME)
+    assert log.read_bytes() == b"x" * (2**20 + 1)
+    with pytest.raises(TttError, match="folder"):
+        append_line(tmp_path, GAME)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(UnfitError, match="no plain file"):
+            append_line(tmp_path / "pipe", GAME)
+
+
+def test_a_log_that_is_held_is_busy(tmp_path):
+    log = tmp_path / "games.jsonl"
+    with lock(log), pytest.raises(BusyError, match="try again"):
+        append_line(log, GAME, wait=0.05)
+
+
+LOGS = {"new": None, "whole": WHOLE, "unended": WHOLE[:-1], "torn": WHOLE + b'{"id"'}
+
+
+def check_log(kind: str, log: Path, accepted: bool) -> None:
+    """Hold a log to which GAME was added, or perhaps added, against the promises."""
+    now = log.read_bytes() if log.exists() else b""
+    before = b"" if kind == "new" else WHOLE
+    aside = log.with_name("games.jsonl.torn")
+    if accepted:
+        assert now == before + GAME + b"\n"
+    else:
+        assert now.startswith(before[:-1])
+        rest = now[len(before[:-1]) :].removeprefix(b"\n")
+        assert (GAME + b"\n").startswith(rest) or rest == b'{"id"'
+    if kind == "torn":
+        assert b'{"id"' in now or b'{"id"' in aside.read_bytes()
+
+
+@pytest.mark.parametrize("kind", LOGS)
+@pytest.mark.parametrize(("what", "after"), FAULTS)
+def test_a_log_whose_nth_call_fails_is_as_it_was(kind, what, after, tmp_path):
+    number = 0
+    while True:
+        number += 1
+        log = tmp_path / str(number) / "games.jsonl"
+        log.parent.mkdir()
+        if LOGS[kind] is not None:
+            log.write_bytes(LOGS[kind])
+        failed = None
+        with fault_at(number, what, after=after) as calls:
+            try:
+                append_line(log, GAME, wait=0)
+            except (TttError, KeyboardInterrupt) as error:
+                failed = error
+        check_log(kind, log, failed is None)
+        if isinstance(failed, TttError):
+            assert GAME not in (log.read_bytes() if log.exists() else b""), calls
+        append_line(log, b'{"id":"next"}', wait=0)
+        assert log.read_bytes().endswith(b'\n{"id":"next"}\n') or log.read_bytes() == b'{"id":"next"}\n'
+        if len(calls) < number:
+            break
+    assert failed is None
+    assert number > 10
+
+
+@forking
+@pytest.mark.parametrize("kind", LOGS)
+def test_a_log_whose_writer_is_killed_at_its_nth_call_loses_nothing(kind, tmp_path):
+    number, code = 0, -9
+    while code == -9:
+        number += 1
+        log = tmp_path / str(number) / "games.jsonl"
+        log.parent.mkdir()
+        if LOGS[kind] is not None:
+            log.write_bytes(LOGS[kind])
+
+        def work(number=number, log=log):
+            with fault_at(number, Killed):
+                append_line(log, GAME)
+
+        code = in_child(work)
+        check_log(kind, log, code == 0)
+        append_line(log, b'{"id":"next"}', wait=0)
+        text = log.read_bytes()
+        assert text.startswith(WHOLE if kind != "new" else b"{")
+        assert text.endswith(b'{"id":"next"}\n')
+    assert code == 0
+    assert number > 10
+
+
+@forking
+def test_a_writer_killed_in_the_middle_of_a_line_leaves_a_repairable_log(tmp_path):
+    log = tmp_path / "games.jsonl"
+    log.write_bytes(WHOLE)
+
+    def work():
+        real = os.write
+
+        def half(fd, data):
+            some = max(1, len(data) // 2)
+            real(fd, bytes(data)[:some])
+            if b"new" in bytes(data):
+                os.kill(os.getpid(), 9)
+            return some
+
+        os.write = half
+        append_line(log, GAME)
+
+    assert in_child(work) == -9
+    assert log.read_bytes() == WHOLE + GAME[:6]
+    assert append_line(log, GAME, wait=0) == tmp_path / "games.jsonl.torn"
+    assert log.read_bytes() == WHOLE + GAME + b"\n"
+
+
+@forking
+def test_processes_append_together_and_lose_nothing(tmp_path):
+    log = tmp_path / "games.jsonl"
+    pids = []
+    for child in range(4):
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                for number in range(25):
+                    append_line(log, b'{"id":"%d-%d","moves":"%b"}' % (child, number, b"5" * 5000), wait=60)
+                code = 0
+            finally:
+                os._exit(code)
+        pids.append(pid)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids] == [0] * 4
+    lines = log.read_bytes().split(b"\n")
+    assert lines.pop() == b""
+    assert sorted({line.split(b'"')[3] for line in lines}) == sorted(
+        b"%d-%d" % (child, number) for child in range(4) for number in range(25)
+    )
+    assert len(lines) == 100
