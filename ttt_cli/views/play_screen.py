@@ -27,7 +27,7 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board
 
-KEYS = "a number plays that cell, h shows what is known of the moves, u takes back, q leaves"
+KEYS = "a number plays that cell, h shows what is known, u takes back, q leaves"
 LEAVING = ("q", "quit", "exit")
 
 
