@@ -173,7 +173,7 @@ def test_three_shards_a_block(learner: Learner):
 
 
 def test_entries_round_trip_to_the_byte(learner: Learner):
-    table = after(learner, space_for(learner.name), 3000)
+    table = after(learner, space_for(learner.name), 1000)
     entries = orjson.loads(content(learner, table))
     read = learner.from_entries(table.space, entries)
     assert content(learner, read) == content(learner, table)
@@ -191,10 +191,10 @@ def test_no_entries_are_the_empty_table(learner: Learner):
 
 def test_training_goes_on_from_a_file_as_if_it_had_not_been_written(learner: Learner):
     space = space_for(learner.name)
-    table = after(learner, space, 1000)
+    table = after(learner, space, 500)
     read = learner.from_entries(space, orjson.loads(content(learner, table)))
     for each in (table, read):
-        learner.train(each, block(learner, space, 1000, seed=2))
+        learner.train(each, block(learner, space, 500, seed=2))
     assert content(learner, read) == content(learner, table)
 
 
@@ -240,7 +240,7 @@ def test_broken_entries_are_refused_by_name(learner: Learner):
 @pytest.fixture
 def parts(learner: Learner) -> list[Any]:
     space = space_for(learner.name)
-    return [after(learner, space, games, seed) for seed, games in ((1, 700), (2, 900), (3, 1100))]
+    return [after(learner, space, games, seed) for seed, games in ((1, 150), (2, 200), (3, 250))]
 
 
 def test_the_empty_table_is_the_identity(learner: Learner, parts: list[Any]):
@@ -264,10 +264,10 @@ def test_nested_merges_agree(learner: Learner, parts: list[Any]):
 
 def test_only_what_is_new_since_the_base_counts(learner: Learner):
     space = space_for(learner.name)
-    base = after(learner, space, 800)
+    base = after(learner, space, 200)
     grown = [deepcopy(base, {id(space): space}) for _ in range(3)]
     for seed, table in enumerate(grown[:2], 2):
-        learner.train(table, block(learner, space, 800, seed))
+        learner.train(table, block(learner, space, 200, seed))
     before = [content(learner, table) for table in (base, *grown)]
     assert content(learner, learner.merge(base, grown[:1])) == before[1]
     assert content(learner, learner.merge(base, grown[2:])) == before[0]
@@ -283,7 +283,7 @@ def test_only_what_is_new_since_the_base_counts(learner: Learner):
 @pytest.mark.parametrize("rules", [Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(3, 4, 3)], ids=str)
 def test_other_boards(learner: Learner, rules: Rules):
     space = space_for(learner.name, rules)
-    table = after(learner, space, 300)
+    table = after(learner, space, 100)
     check_policy(learner.policy(table), resigns=learner.learns_resigned)
     read = learner.from_entries(space, orjson.loads(content(learner, table)))
     assert content(learner, read) == content(learner, table)
