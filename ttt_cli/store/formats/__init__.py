@@ -38,7 +38,8 @@ def _json(data: bytes, where: str, options: Options, rules: Rules | None) -> Imp
     usual = rules is None or rules == STANDARD
     if usual and state_action.fits(found):
         return state_action.read(data, where, options)
-    if usual and not options.spelling and q_table.fits(found):
+    said = options.spelling or options.values_for
+    if usual and not said and q_table.fits(found):
         return q_table.read(found, where, options)
     return position_keyed.read_json(found, where, options, rules or STANDARD)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Floats, Int64s, Space
+from ttt_cli.engine.space import Bools, Floats, Int64s, Space
 
 
 @lru_cache(maxsize=4)
@@ -28,23 +28,34 @@ def prospects(rules: Rules) -> Floats:
 
 
 def skill(space: Space, values: Floats) -> float:
-    """How much better than chance the moves of the largest value are, as a standard score.
+    """How much better than chance the moves of the largest value are: the sum of two standard scores.
+
+    The one is for what the moves are worth, the other for winning at once where that is possible: the surest
+    sign, since a win for the wrong side is only a block.
 
     :param values: float64[n, cells] from the mover's side, NaN where unknown (worth 0).
     """
     known = np.flatnonzero(~np.isnan(values).all(axis=1) & ~space.ended)
-    if not len(known):
-        return 0.0
     legal = space.legal[known]
     side = np.where(space.plies[known] % 2 == 0, 1.0, -1.0)[:, None]
-    worth = np.where(legal, prospects(space.rules)[space.successors[known]] * side, 0.0)
+    after = space.successors[known]
     chosen = best(np.nan_to_num(values[known]), legal)
+    wins = legal & (space.results[after] * side > 0)
+    worth = np.where(legal, prospects(space.rules)[after] * side, 0.0)
+    return _standard(worth, chosen, legal) + _standard(wins.astype(np.float64), chosen, legal)
+
+
+def _standard(worth: Floats, chosen: Bools, legal: Bools) -> float:
+    """The standard score of the mean worth of the cells chosen, against cells drawn at random.
+
+    :param worth: float64[k, cells], 0 where not legal; chosen, legal: bool[k, cells].
+    """
     cells, taken = legal.sum(axis=1), chosen.sum(axis=1)
-    mean = worth.sum(axis=1) / cells
-    gain = (worth * chosen).sum(axis=1) / taken - mean
-    spread = (np.where(legal, worth - mean[:, None], 0.0) ** 2).sum(axis=1) / cells
-    # The mean of `taken` cells drawn from `cells` without putting back.
-    variance = spread / taken * (cells - taken) / np.maximum(cells - 1, 1)
+    mean = worth.sum(axis=1) / np.maximum(cells, 1)
+    gain = (worth * chosen).sum(axis=1) / np.maximum(taken, 1) - mean
+    spread = (np.where(legal, worth - mean[:, None], 0.0) ** 2).sum(axis=1) / np.maximum(cells, 1)
+    # The variance of the mean of `taken` cells, drawn without putting back.
+    variance = spread / np.maximum(taken, 1) * (cells - taken) / np.maximum(cells - 1, 1)
     total = float(np.sqrt(variance.sum()))
     return float(gain.sum()) / total if total > 0 else 0.0
 

@@ -24,8 +24,8 @@ NAME = "position-keyed"
 FACETS = ("board", "order", "empty", "first", "second", "mine", "theirs", "cells", "player-x")
 CLEAR = 4.0
 """So many standard scores apart two readings have to be, for the evidence to decide between them."""
-SURE = 2.0
-"""The better one has to be so many above chance."""
+DOUBT = 2.0
+"""So many an odder reading has to be ahead, for the usual one to be in doubt."""
 TOLD = 3
 """So many readings and keys are named in an error."""
 MOST_PARTS = 100
@@ -177,7 +177,7 @@ def _table(
     values = collect(document.values, document.keys, space.rules, where)
     if not len(values.rows):
         raise UnfitError("holds no values", where=where)
-    chosen = _decide(list(readings(fitting, values, space)), said, where)
+    chosen, custom = _decide(list(readings(fitting, values, space)), said, where)
     table = chosen.table
     positions, moves = table.counts
     return Imported(
@@ -187,7 +187,7 @@ def _table(
         rules=space.rules,
         entries=table.entries(options.visits),
         rejected=told(rejected),
-        notes=[_told(chosen)],
+        notes=[f"read as {_words(chosen.facets)}", *custom],
         positions=positions,
         moves=moves,
     )
@@ -213,8 +213,8 @@ def _without(document: Document, reading: KeyReading) -> tuple[Document, list[Re
     )
 
 
-def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> Reading:
-    """The one reading of all that fit.
+def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[Reading, list[str]]:
+    """The one reading of all that fit, and what was decided by custom alone.
 
     :raises UnfitError: if there is none, or several are left.
     """
@@ -231,19 +231,29 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> Readin
         alike.setdefault(reading.table.mark, reading)
     ranked = sorted(alike.values(), key=lambda reading: -reading.table.score)
     least = min(reading.oddness for reading in ranked)
-    leaders = [reading for reading in ranked if reading.oddness == least]
-    first, leader = ranked[0], leaders[0]
-    if first is not leader and first.table.score - leader.table.score >= CLEAR and first.table.score >= SURE:
-        rivals = [reading for reading in ranked[1:] if first.table.score - reading.table.score < CLEAR]
-        leader = first
-    else:
-        rivals = [] if leader.table.score >= SURE else leaders[1:]
-        rivals = rivals or [
-            reading for reading in leaders[1:] if leader.table.score - reading.table.score < CLEAR
-        ]
+    leader = next(reading for reading in ranked if reading.oddness == least)
+    if ranked[0].table.score - leader.table.score >= CLEAR:
+        leader = ranked[0]
+    rivals = [
+        reading
+        for reading in ranked
+        if reading is not leader
+        and reading.table.score - leader.table.score
+        > (-CLEAR if reading.oddness <= leader.oddness else DOUBT)
+    ]
+    if leader.oddness > least:
+        rivals = [reading for reading in ranked[1:] if leader.table.score - reading.table.score < CLEAR]
     if rivals:
         raise _undecided([leader, *rivals], where)
-    return leader
+    near = [reading for reading in ranked if leader.table.score - reading.table.score < CLEAR]
+    facets = {name for reading in near for name in reading.facets if name in leader.facets}
+    open_facets = {
+        name: leader.facets[name]
+        for name in sorted(facets)
+        if any(reading.facets.get(name) != leader.facets[name] for reading in near)
+    }
+    custom = f"by custom, since the file does not tell: {_words(open_facets)}"
+    return leader, [custom] if open_facets else []
 
 
 def _undecided(rivals: list[Reading], where: str) -> UnfitError:
@@ -274,7 +284,7 @@ def _misfit(
         return UnfitError(f"the keys are no positions of {STANDARD.describe()}, such as {shown}", where=where)
     reasons = []
     for reading in nearest:
-        words = ", ".join(f"{name} {quoted(value)}" for name, value in reading.spelling.facets.items())
+        words = _words(reading.spelling.facets)
         shown = ", ".join(quoted(keys[row]) for row in reading.broken[:TOLD])
         reasons.append(f"{len(reading.broken)} of {len(keys)} are none with {words} ({shown})")
     return UnfitError(
@@ -284,6 +294,6 @@ def _misfit(
     )
 
 
-def _told(reading: Reading) -> str:
-    """What was inferred, in words."""
-    return ", ".join(f"{name}: {quoted(value)}" for name, value in reading.facets.items())
+def _words(facets: Mapping[str, str]) -> str:
+    """Facets in words."""
+    return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())

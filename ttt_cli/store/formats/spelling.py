@@ -21,7 +21,7 @@ import numpy as np
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Bools, Int32s, Int64s, Space
 
-SAMPLE = 64
+SAMPLE = 200
 """Candidates for the place of the board are tried on so many keys before on all."""
 MOST_EXTRAS = 3
 """Items of a key besides the board: a player, a cell as row and column."""
@@ -93,7 +93,7 @@ class Spelling:
         odd = 0 if self.empty is None or self.empty in _BLANKS else 1 if self.empty in _ZEROS else 2
         odd += 3 * sum(stone is not None and stone in _BLANKS for stone in (self.first, self.second))
         if self.relative:
-            return odd + (2 if {self.first, self.second} <= set("XxOo") else 1)
+            return odd + 2
         return odd + ((self.second, self.first) in _CUSTOM)
 
 
@@ -133,9 +133,18 @@ class Frame:
         """How many items the board takes."""
         return {"items": self.rules.cells, "rows": self.rules.rows}.get(self.form, 1)
 
-    def board(self, items: Sequence[str]) -> Sequence[str]:
-        """The symbols of the board's cells; none if there is no board."""
-        return FORMS[self.form](items[self.at : self.at + self.width], self.rules)
+    def extract(
+        self, items: list[list[str]], length: int
+    ) -> tuple[list[Sequence[str]], tuple[Sequence[str], ...]]:
+        """The symbols of the board's cells in every key, none where there is no board, and the other items.
+
+        :param items: of every key; one with another number of them than ``length`` has no board.
+        """
+        board, rules, span = FORMS[self.form], self.rules, slice(self.at, self.at + self.width)
+        boards = [board(item[span], rules) if len(item) == length else () for item in items]
+        beside = [at for at in range(length) if not span.start <= at < span.stop]
+        extras = [tuple(item[at].strip() if len(item) == length else "" for item in items) for at in beside]
+        return boards, tuple(extras)
 
 
 def _word(items: Sequence[str], rules: Rules) -> Sequence[str]:
@@ -144,6 +153,12 @@ def _word(items: Sequence[str], rules: Rules) -> Sequence[str]:
 
 def _rows(items: Sequence[str], rules: Rules) -> Sequence[str]:
     return "".join(items) if all(len(row) == rules.cols for row in items) else ""
+
+
+def _divided(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    word, step = items[0], rules.cols + 1
+    fits = len(word) == step * rules.rows - 1 and len(set(word[rules.cols :: step])) <= 1
+    return "".join(word[at : at + rules.cols] for at in range(0, len(word), step)) if fits else ""
 
 
 def _signed(items: Sequence[str], rules: Rules) -> Sequence[str]:
@@ -170,12 +185,14 @@ FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
     "items": lambda items, rules: [item.strip() for item in items],
     "characters": _word,
     "rows": _rows,
+    "divided rows": _divided,
     "signed digits": _signed,
     "decimal number": _digits,
     "base-3 number": _number,
 }
-"""The forms of a board: an item a cell; one item with a character a cell; an item a row; digits with signs; a
-number whose digits are the cells, leading zeros lost; the same in base 3."""
+"""The forms of a board: an item a cell; one item with a character a cell; an item a row; one item with a
+mark between its rows; digits with signs; a number whose digits are the cells, leading zeros lost; one in
+base 3."""
 
 
 def spellings(
@@ -188,12 +205,8 @@ def spellings(
     space = Space.of(rules)
     fitting: list[KeyReading] = []
     breaking: list[KeyReading] = []
-    seen = set()
-    for frame, boards, extras in _framed(keys, rules):
-        mark = hash((tuple(map(tuple, boards)), extras))
-        if mark in seen:
-            continue
-        seen.add(mark)
+    for frame, lexer, length in _frames(keys, space):
+        boards, extras = frame.extract([lexer(key) for key in keys], length)
         for reading in _roles(frame, boards, (*extras, *columns), space):
             broken = len(reading.broken)
             if not broken:
@@ -259,32 +272,28 @@ def _fields(key: str, between: str) -> list[str]:
     return key.translate(_UNMARKED).split(between)
 
 
-def _framed(
-    keys: Sequence[str], rules: Rules
-) -> Iterator[tuple[Frame, list[Sequence[str]], tuple[Sequence[str], ...]]]:
-    """The frames that the keys have, with the board's symbols and the other items of every key."""
+def _frames(keys: Sequence[str], space: Space) -> Iterator[tuple[Frame, Callable[[str], list[str]], int]]:
+    """The frames that most of the keys have, with the lexer and the number of items.
+
+    Of frames that find the same in a sample of the keys, the first stands for all.
+    """
     sample = keys[:: max(1, len(keys) // SAMPLE)]
-    for name, lexer in _lexers(rules.cells).items():
+    seen = set()
+    for name, lexer in _lexers(space.cells).items():
         items = [lexer(key) for key in sample]
         length, _ = Counter(map(len, items)).most_common(1)[0]
-        alike = [item for item in items if len(item) == length]
-        frames = []
         for form in FORMS:
-            width = Frame(name, form, 0, rules).width
+            width = Frame(name, form, 0, space.rules).width
             for at in range(length - width + 1 if length <= width + MOST_EXTRAS else 0):
-                frame = Frame(name, form, at, rules)
-                boards = [board for item in alike if (board := frame.board(item))]
-                # An alphabet: three symbols, a few strange ones, or the name of each empty cell.
-                few = len(set().union(*boards)) <= rules.cells + 4
-                if few and len(boards) > NEARLY * len(items):
-                    frames.append(frame)
-        if frames:
-            items = [lexer(key) for key in keys]
-        for frame in frames:
-            boards = [frame.board(item) if len(item) == length else () for item in items]
-            beside = [at for at in range(length) if not 0 <= at - frame.at < frame.width]
-            extras = [[item[at].strip() if len(item) == length else "" for item in items] for at in beside]
-            yield frame, boards, tuple(map(tuple, extras))
+                frame = Frame(name, form, at, space.rules)
+                boards, extras = frame.extract(items, length)
+                mark = (tuple(map(tuple, boards)), extras)
+                if mark in seen or sum(map(bool, boards)) <= NEARLY * len(items):
+                    continue
+                seen.add(mark)
+                roles = _roles(frame, boards, extras, space)
+                if any(len(reading.broken) < (1 - NEARLY) * len(items) for reading in roles):
+                    yield frame, lexer, length
 
 
 def _roles(

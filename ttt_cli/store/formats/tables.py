@@ -62,7 +62,7 @@ class Moves:
         """As a native table; zeros, the values before any learning, count as not visited."""
         found: dict[str, Any] = {}
         for index, cell in np.argwhere(np.nan_to_num(self.values) != 0).tolist():
-            entry = found.setdefault(self.space.text(index), {})
+            entry = found.setdefault(self.space.texts[index], {})
             entry[str(cell + 1)] = [float(self.values[index, cell]), visits]
         return found
 
@@ -134,7 +134,7 @@ class Positions:
         for index, value, owner in zip(
             self.indexes.tolist(), for_x.tolist(), self.owners.tolist(), strict=True
         ):
-            entry = found.setdefault(self.space.text(index), {})
+            entry = found.setdefault(self.space.texts[index], {})
             if owner >= 0:
                 entry["x"] = [value, visits]
             if owner <= 0:
@@ -243,6 +243,13 @@ def _side(space: Space, indexes: Int64s) -> Int64s:
     return np.where(space.plies[indexes] % 2 == 0, 1, -1)
 
 
+def _in_file(meaning: str, reading: KeyReading) -> str:
+    """The name of a meaning in a file whose own O moves first: it calls O what is X here."""
+    first, second = reading.spelling.first, reading.spelling.second
+    swapped = (first or "X") in "Oo" and (second or "O") in "Xx" and not reading.spelling.relative
+    return {"x": "o", "o": "x"}.get(meaning, meaning) if swapped else meaning
+
+
 def _positions(reading: KeyReading, values: Values, extras: _Extras, space: Space) -> Iterator[Reading]:
     indexes = reading.indexes[values.rows]
     owners = np.zeros(len(indexes), np.int64) if extras.owners is None else extras.owners[values.rows]
@@ -263,7 +270,7 @@ def _positions(reading: KeyReading, values: Values, extras: _Extras, space: Spac
         table = Positions(space, indexes, values.numbers, signs, whose)
         yield Reading(
             table,
-            {**reading.spelling.facets, **extras.facets, "values": meaning},
+            {**reading.spelling.facets, **extras.facets, "values": _in_file(meaning, reading)},
             reading.spelling.oddness + extras.oddness + odd,
             table.faults,
         )
@@ -297,7 +304,7 @@ def _moves(
         for meaning, signs in (("mover", 1), ("x", side), ("o", -side)):
             yield Reading(
                 Moves(space, by_move * signs),
-                {**reading.spelling.facets, **extras.facets, **words, "values": meaning},
+                {**reading.spelling.facets, **extras.facets, **words, "values": _in_file(meaning, reading)},
                 reading.spelling.oddness + extras.oddness + oddness + ODD_MEANING * (meaning != "mover"),
                 faults,
             )
