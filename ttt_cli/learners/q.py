@@ -31,7 +31,8 @@ set; above, too much is bet.
 
 Going backwards through a game brings its result to all of its moves at once. The target is no sample, only as
 yet imprecise, so the first step is 1 and later ones fall slowly, ``pace / (pace - 1 + visits)`` (George and
-Powell, Adaptive stepsizes for recursive estimation, 2006): what is old and wrong is soon forgotten.
+Powell, Adaptive stepsizes for recursive estimation, 2006), and not below ``alpha``: what is old and wrong is
+soon forgotten, also where tables with many visits have been joined.
 
 Behaviour is epsilon-greedy. The first games explore all the time, for the rule is indifferent to how a move
 came about and everything must have been seen once; then epsilon falls with the number of the game.
@@ -106,7 +107,7 @@ class Q(Learner[QTable]):
     article_opponent: ClassVar[str] = "random"
 
     choice: str = parameter("default", "article: the author's target", choices=("default", "article"))
-    alpha: float = parameter(0.0, "least step size; article: the step size", least=0, most=1)
+    alpha: float = parameter(0.1, "least step size; article: the step size", least=0, most=1)
     pace: float = parameter(10.0, "how slowly step sizes fall with the visits; 1: as 1/visits", least=1)
     gamma: float = parameter(0.8, "discount for each own move still to come", least=0, most=1)
     slips: float = parameter(0.25, "how often the opponent is expected to move anywhere", least=0, most=1)
