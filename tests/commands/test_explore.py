@@ -1,0 +1,39 @@
+"""``ttt explore``: the page as a file. What is on it: tests/views/test_page.py."""
+
+from pathlib import Path
+
+
+def test_a_page_for_any_player(ttt):
+    outcome = ttt("explore", "minimax", "-o", "pages/perfect.html")
+    assert outcome.code == 0
+    content = Path("pages/perfect.html").read_bytes()
+    assert len(content) < 1_000_000
+    assert f"5,478 positions, {len(content):,} bytes" in outcome.out
+    assert "file://" in outcome.err
+    assert ttt("explore", "minimax", "-o", "-").out.encode() == content
+
+
+def test_another_board(ttt):
+    assert ttt("explore", "random", "--board", "2x3", "-o", "p.html").code == 0
+    assert '"rules":{"rows":2,"cols":3,"line":3}' in Path("p.html").read_text()
+
+
+def test_json_report(ttt):
+    found = ttt("explore", "heuristic", "-o", "p.html", "--json").json
+    assert found["schema"] == "ttt-page"
+    assert found["bytes"] == Path("p.html").stat().st_size
+    assert (found["positions"], found["agent"]) == (5478, "heuristic")
+
+
+def test_misuse(ttt):
+    assert ttt("explore", "minimax").code == 2
+    assert ttt("explore", "human", "-o", "p.html").code == 2
+    assert ttt("explore", "random", "--board", "4x4", "-o", "p.html").code == 2
+    assert list(Path().iterdir()) == []
+
+
+def test_the_player_s_own_file_stays(ttt):
+    assert ttt("train", "td", "--games", 200, "--seed", 1, "-o", "td.json").code == 0
+    before = Path("td.json").read_bytes()
+    assert ttt("explore", "./td.json", "-o", "td.json").code == 2
+    assert Path("td.json").read_bytes() == before

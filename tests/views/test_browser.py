@@ -1,0 +1,304 @@
+"""The page of ``ttt explore`` in a real browser: positions, colours, keys, links."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.views.chromium import PROGRAM, Chromium
+from ttt_cli.agents import minimax, uniform
+from ttt_cli.agents.perfect import solve
+from ttt_cli.arena.mistakes import find_mistakes
+from ttt_cli.arena.verdict import judge
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.space import Space
+from ttt_cli.views.page import facts_of, page
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: apt-get install chromium"),
+]
+
+SPACE = Space.of()
+SOLUTION = solve(SPACE)
+NAME = '<b>ours</b> & "theirs"'
+
+
+def player() -> Policy:
+    """Perfect play, spoilt in three positions, with values of its own."""
+    perfect = minimax.policy(SPACE, ties="first")
+    probabilities, values = perfect.probabilities.copy(), perfect.values.copy() * 0.5
+    for text, chances in (
+        ("........X", {8: 1.0}),  # only the middle holds the draw
+        ("X...O...X", {3: 0.25, 7: 0.75}),  # corners lose, other cells hold the draw
+        ("XX.OO....", {3: 0.5, 6: 0.5}),  # 3 wins, 6 only draws
+    ):
+        index = SPACE.index(Position(text))
+        probabilities[index] = 0
+        for cell, chance in chances.items():
+            probabilities[index, cell - 1] = chance
+    known = SPACE.plies < 6
+    return Policy(SPACE, probabilities, values, known)
+
+
+POLICY = player()
+MISTAKES = find_mistakes(POLICY, [uniform.policy(SPACE)])
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    facts = facts_of(POLICY, judge(POLICY), 1234)
+    path.write_bytes(page(POLICY, NAME, facts, [("random", uniform.policy(SPACE))]))
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    browser = Chromium()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(chromium, address):
+    """The page, newly opened; nothing may go wrong in it."""
+    chromium.look(1280, 900)
+    chromium.events.clear()
+    chromium.open(address)
+    yield chromium
+    chromium.ask("0")
+    bad = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
+    assert [event for event in chromium.events if event["method"] in bad] == []
+    requested = {
+        event["params"]["request"]["url"].partition("#")[0]
+        for event in chromium.events
+        if event["method"] == "Network.requestWillBeSent"
+    }
+    assert requested <= {address, "about:blank", "data:,"}
+
+
+def shown(browser) -> str:
+    """The position on the board, read from the cells as a screen reader does."""
+    labels = browser.ask(
+        "[...document.querySelectorAll('#board button')].map(b => b.getAttribute('aria-label'))"
+    )
+    return "".join("." if "free" in label else label.split(", ")[1] for label in labels)
+
+
+def cells(browser) -> list[dict]:
+    """What stands in each free cell."""
+    return browser.ask(
+        """[...document.querySelectorAll('#board button:not([aria-disabled])')].map(b => ({
+            cell: Number(b.dataset.cell), kind: b.className, colour: getComputedStyle(b).backgroundColor,
+            worth: b.querySelector('.worth').textContent, far: b.querySelector('.far').textContent,
+            chance: b.querySelector('.does b').textContent.replace('\\u00a0', ' '),
+            value: b.querySelector('.does i').textContent, flag: !!b.querySelector('.flag'),
+            label: b.getAttribute('aria-label')}))"""
+    )
+
+
+def go(browser, text: str) -> None:
+    browser.ask(f"location.hash = {json.dumps('#' + text)}")
+    browser.wait(lambda: shown(browser) == text)
+
+
+def test_every_kind_of_position_shows_what_the_arena_says(browser):
+    for text in (".........", "........X", "X...O...X", "XX.OO....", ".......OX", "XOXOX.O.."):
+        go(browser, text)
+        position, index = Position(text), SPACE.index(Position(text))
+        scores = SOLUTION.move_scores(np.array([index]))[0]
+        found = cells(browser)
+        assert [cell["cell"] - 1 for cell in found] == list(position.legal)
+        best = max(np.sign(scores[list(position.legal)]))
+        for cell in found:
+            score = int(scores[cell["cell"] - 1])
+            word = ("loss", "draw", "win")[(score > 0) - (score < 0) + 1]
+            assert cell["worth"] == word
+            assert word in cell["kind"].split()
+            assert cell["far"] == (f"in {10 - abs(score) - position.plies}" if score else "")
+            chance = POLICY.probabilities[index, cell["cell"] - 1]
+            assert cell["chance"] == f"{100 * chance:.0f} %"
+            slip = bool(chance > 0 and (score > 0) - (score < 0) < best)
+            assert cell["flag"] is slip
+            assert ("Mistake" in cell["label"]) is slip
+            assert ("played" in cell["kind"].split()) is bool(chance > 0)
+            assert float(cell["value"].replace("\u2212", "-")) == POLICY.values[index, cell["cell"] - 1]
+
+
+def test_colours_follow_the_perfect_value_in_light_and_dark(browser):
+    palettes = []
+    for dark in (False, True):
+        browser.look(1280, 900, dark=dark)
+        browser.open(browser.ask("location.href.split('#')[0]"))
+        colours: dict[str, set[str]] = {}
+        for text in ("XX.OO....", ".......OX", "........X", "X...O...X"):
+            go(browser, text)
+            browser.wait(lambda: not browser.ask("document.getAnimations().length"))
+            for cell in cells(browser):
+                colours.setdefault(cell["worth"], set()).add(cell["colour"])
+        assert set(colours) == {"win", "draw", "loss"}
+        assert all(len(found) == 1 for found in colours.values())
+        assert len(set.union(*colours.values())) == 3
+        palettes.append((colours, browser.ask("getComputedStyle(document.body).backgroundColor")))
+    assert palettes[0] != palettes[1]
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_text_stands_out_from_its_ground(browser, dark):
+    """Contrast of at least 4.5 to 1, as WCAG asks of small text."""
+    browser.look(1280, 900, dark=dark)
+    go(browser, "X...O...X")
+    browser.wait(lambda: not browser.ask("document.getAnimations().length"))
+    pairs = browser.ask(
+        """['.worth', '.number', '.does b', '.does i', '.quiet', '#outlook', '.facts li', '#moves td',
+            '.chip', '#mistakes small', '#path a', '.flag', 'kbd'
+        ].flatMap(s => [...document.querySelectorAll(s)]).map(e => {
+            const of = (element) => getComputedStyle(element);
+            let ground = e;
+            while (of(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground = ground.parentElement;
+            return [e.className || e.id || e.tagName, of(e).color, of(ground).backgroundColor];
+        })"""
+    )
+    assert len(pairs) > 40
+    for name, ink, ground in pairs:
+        low, high = sorted((luminance(ink), luminance(ground)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (name, ink, ground)
+
+
+def test_keys(browser):
+    browser.press("5")
+    assert shown(browser) == "....X...."
+    browser.press("5")  # taken: nothing happens
+    browser.press("1")
+    assert shown(browser) == "O...X...."
+    browser.press("Backspace")
+    assert shown(browser) == "....X...."
+    browser.press("9")
+    browser.press("u")
+    browser.press("3")
+    assert shown(browser) == "..O.X...."
+    assert browser.ask("location.hash") == "#..O.X...."
+    browser.press("Home")
+    assert shown(browser) == "........."
+    browser.press("ArrowRight")  # into the board, at its first cell
+    browser.press("ArrowRight")
+    browser.press("ArrowDown")
+    browser.press("ArrowDown")
+    browser.press("ArrowDown")  # the edge
+    browser.press("ArrowLeft")
+    assert browser.ask("document.activeElement.dataset.cell") == "7"
+    browser.press("Enter")
+    assert shown(browser) == "......X.."
+    assert browser.ask("document.activeElement.dataset.cell") == "7"
+    browser.press("b")
+    assert shown(browser).count("O") == 1
+    assert browser.ask("document.querySelectorAll('#board [tabindex=\"0\"]').length") == 1
+
+
+def test_the_player_s_own_move(browser):
+    browser.press("9")
+    browser.press("a")
+    assert shown(browser) == ".......OX"
+    assert "slip" in browser.ask("document.querySelector('#path li:last-child').className")
+
+
+def test_mouse_and_breadcrumbs(browser):
+    for cell in (9, 5, 1):
+        browser.click(f'[data-cell="{cell}"]')
+    assert shown(browser) == "X...O...X"
+    crumbs = "[...document.querySelectorAll('#path a')].map(a => a.textContent)"
+    assert browser.ask(crumbs) == ["Start", "X 9", "O 5", "X 1"]
+    assert browser.ask("document.querySelector('#path [aria-current]').textContent") == "X 1"
+    browser.click("#path li:nth-child(2) a")
+    browser.wait(lambda: shown(browser) == "........X")
+    assert browser.ask(crumbs) == ["Start", "X 9"]
+    browser.click("#moves tbody tr:first-child a")
+    browser.wait(lambda: shown(browser) == ".......OX")
+    browser.click("#back")
+    assert shown(browser) == "........X"
+    browser.ask("history.back()")
+    browser.wait(lambda: shown(browser) == ".......OX")
+    browser.click("#home")
+    assert shown(browser) == "........."
+
+
+def test_a_mistake_leads_to_its_board(browser):
+    """Every link in the list; the way there is one that the player itself takes."""
+    count = browser.ask("document.querySelectorAll('#mistakes a').length")
+    assert count == len(MISTAKES) == 4
+    for number in range(count):
+        text, cell = SPACE.text(MISTAKES.positions[number]), MISTAKES.cells[number] + 1
+        browser.click(f"#mistakes li:nth-child({number + 1}) a")
+        browser.wait(lambda text=text: shown(browser) == text)
+        assert [found["cell"] for found in cells(browser) if found["flag"]].count(cell) == 1
+        assert browser.ask("document.querySelector('#mistakes [aria-current]').hash") == f"#{text}"
+        line = browser.ask(
+            "[...document.querySelectorAll('#path a')].slice(1).map(a => Number(a.textContent.slice(2)))"
+        )
+        path = SPACE.path([played - 1 for played in line])
+        assert path[-1] == MISTAKES.positions[number]
+        side = int(SPACE.plies[path[-1]]) % 2
+        if MISTAKES.reachable[number]:
+            for index, played in zip(path[side::2], line[side::2], strict=False):
+                assert POLICY.probabilities[index, played - 1] > 0
+
+
+def test_links_open_the_position_they_name(browser, address):
+    browser.open(f"{address}#xx.oo....")
+    assert shown(browser) == "XX.OO...."
+    assert browser.ask("document.title") == f"XX.OO.... · {NAME}"
+    browser.open(f"{address}#XXX......")
+    assert shown(browser) == "........."
+    assert "no such position" in browser.ask("document.getElementById('live').textContent")
+    browser.open(f"{address}#%E0%A4%A")
+    assert shown(browser) == "........."
+    browser.open(f"{address}#%3Cimg%20src=x%20onerror=alert(1)%3E")
+    assert shown(browser) == "........."
+
+
+def test_screen_readers_are_told(browser):
+    live = "document.getElementById('live').textContent"
+    browser.press("9")
+    assert "X took cell 9. O to move. Perfect play: a draw." in browser.ask(live)
+    assert f"{NAME} goes wrong here always." in browser.ask(live)
+    go(browser, "XXX.OO...")
+    assert "X has won" in browser.ask(live)
+    tree = browser.call("Accessibility.getFullAXTree")["nodes"]
+    found = [
+        (node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if "role" in node
+    ]
+    assert ("grid", "Board") in found
+    assert sum(role == "gridcell" for role, _ in found) == 9
+    assert sum(role == "row" for role, _ in found) >= 3
+    assert ("gridcell", "Cell 1, X, in the winning line") in found
+    assert ("navigation", "Moves so far") in found
+    assert any(role == "heading" and name == NAME for role, name in found)
+    unnamed = [role for role, name in found if role in ("button", "link", "gridcell") and not name]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize(
+    ("width", "phone"), [(320, True), (390, True), (768, True), (1000, False), (1600, False)]
+)
+def test_it_fits_any_width(browser, address, width, phone):
+    browser.look(width, 800, phone=phone)
+    browser.open(f"{address}#X...O...X")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    cut = browser.ask(
+        "[...document.querySelectorAll('#board button, .buttons button, .panel')]"
+        ".filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 200))"
+    )
+    assert cut == []
+    small = browser.ask(
+        "[...document.querySelectorAll('button')]"
+        ".filter(e => e.offsetParent && e.getBoundingClientRect().height < 24).length"
+    )
+    assert small == 0

@@ -1,0 +1,156 @@
+"""The page of ``ttt explore``: what it holds, and that nothing gets in. How it behaves: ``test_browser``."""
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.agents.perfect import solve
+from ttt_cli.arena.mistakes import find_mistakes
+from ttt_cli.arena.verdict import judge
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UsageError
+from ttt_cli.views.page import check_size, facts_of, page, page_data
+
+SPACE = Space.of()
+RANDOM = uniform.policy(SPACE)
+
+
+class Parts(HTMLParser):
+    """The elements of a page with their attributes, and the text in each kind."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, str] = {}
+        self.open = ""
+        self.feed(content.decode())
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.open = tag if ("id", "data") not in attrs else "data"
+
+    def handle_endtag(self, tag):
+        self.open = ""
+
+    def handle_data(self, data):
+        self.texts[self.open] = self.texts.get(self.open, "") + data
+
+
+def made(policy: Policy, name: str = "q") -> bytes:
+    return page(policy, name, facts_of(policy, judge(policy), 1000), [("random", RANDOM)])
+
+
+def test_the_data_is_what_the_arena_and_the_policy_say():
+    policy = heuristic.policy(SPACE)
+    found = page_data(policy, "heuristic", [("random", RANDOM)])
+    assert found["codes"] == SPACE.codes.tolist()
+    rows, cells = np.nonzero(SPACE.legal)
+    assert len(found["scores"]) == len(found["chances"]) == len(rows) == 16167
+    solution = solve(SPACE)
+    for number in range(0, 16167, 57):
+        after = SPACE.successors[rows[number], cells[number]]
+        assert found["scores"][number] == -solution.scores[after]
+        chance = policy.probabilities[rows[number], cells[number]]
+        assert abs(found["chances"][number] / 10000 - chance) <= 0.5e-4
+    mistakes = find_mistakes(policy, [RANDOM])
+    assert [row[:2] for row in found["mistakes"]] == np.column_stack(
+        [mistakes.positions, mistakes.cells]
+    ).tolist()
+    assert found["values"] is None
+    assert found["unknown"] == []
+
+
+def test_what_is_possible_is_never_shown_as_impossible():
+    probabilities = RANDOM.probabilities.copy()
+    probabilities[0] = 0
+    probabilities[0, :2] = [1 - 1e-9, 1e-9]
+    found = page_data(Policy(SPACE, probabilities), "q")
+    assert found["chances"][:9] == [9999, 1, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_values_and_what_is_not_known():
+    values = np.full((len(SPACE), 9), np.nan)
+    values[0, :3] = [0.123456, -1.0, 7]
+    known = np.zeros(len(SPACE), np.bool_)
+    known[0] = True
+    found = page_data(Policy(SPACE, RANDOM.probabilities, values, known), "q")
+    assert found["values"][:4] == [0.1235, -1, 7, None]
+    assert len(found["unknown"]) == 4519
+    assert 0 not in found["unknown"]
+
+
+@pytest.mark.parametrize("policy", [RANDOM, minimax.policy(SPACE)], ids=["random", "minimax"])
+def test_the_page_is_small_and_loads_nothing(policy):
+    content = made(policy)
+    assert len(content) < 1_000_000
+    parts = Parts(content)
+    for tag, attributes in parts.elements:
+        assert tag not in ("img", "iframe", "object", "embed", "base", "form")
+        assert "src" not in attributes
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+        assert (attributes.get("href") or "#").startswith(("#", "data:,"))
+    text = content.decode()
+    assert re.findall(r"https?://[^\s\"']+", text) == ["http://www.w3.org/2000/svg"]
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttp|WebSocket|innerHTML|eval\(", text)
+
+
+def test_the_policy_of_the_page_lets_its_own_script_and_style_run_and_nothing_else():
+    parts = Parts(made(RANDOM))
+    content = next(
+        a["content"] for _, a in parts.elements if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    directives = dict(part.split(" ", 1) for part in (content or "").split("; "))
+    assert directives["default-src"] == "'none'"
+    for name, tag in (("script-src", "script"), ("style-src", "style")):
+        digest = base64.b64encode(hashlib.sha256(parts.texts[tag].encode()).digest()).decode()
+        assert directives[name] == f"'sha256-{digest}'"
+
+
+NASTY = [
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    '"><img src=x onerror=alert(1)>',
+    "$name ${script} $$",
+    "\u2028\u2029&amp;&lt;",
+]
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_stay_text(name):
+    parts, plain = Parts(made(RANDOM, name)), Parts(made(RANDOM, "q"))
+    assert [tag for tag, _ in parts.elements] == [tag for tag, _ in plain.elements]
+    assert parts.texts["title"] == name
+    assert parts.texts["h1"] == name
+    assert orjson.loads(parts.texts["data"])["agent"]["name"] == name
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30))
+def test_any_name_comes_back_from_the_data(name):
+    small = uniform.policy(Space.of(Rules(1, 2, 2)))
+    parts = Parts(page(small, name, [], []))
+    assert orjson.loads(parts.texts["data"])["agent"]["name"] == name
+    assert len([tag for tag, _ in parts.elements if tag == "script"]) == 2
+
+
+def test_facts():
+    perfect = minimax.policy(SPACE)
+    assert ("unbeatable as both sides", "good") in facts_of(perfect, judge(perfect), None)
+    facts = dict(facts_of(RANDOM, judge(RANDOM), 5000))
+    assert "5,000 games" in facts
+    assert any(fact.startswith("beatable: can be made to lose") for fact in facts)
+
+
+def test_too_large_a_game_is_refused_at_once():
+    check_size(Rules(3, 4, 3))
+    with pytest.raises(UsageError, match="too many for a page"):
+        check_size(Rules(4, 4, 4))

@@ -1,0 +1,68 @@
+"""``ttt explore``: a page to click through every position of the game."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ttt_cli.commands.completion import complete_agents
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UsageError
+
+OPPONENTS = ("random", "heuristic", "minimax")
+"""Whom the mistakes are weighed against, as ``ttt evaluate`` does."""
+
+
+def explore(
+    env: Environment,
+    agent: Annotated[str, typer.Argument(help="The player.", autocompletion=complete_agents)],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The page; - is stdout.")
+    ] = None,
+) -> None:
+    """One page for the browser to click through every position: what each move is worth, what the player
+    thinks of it and how often it plays it, and its worst mistakes to jump to. The page loads nothing.
+
+    Examples:
+      ttt explore q -o q.html
+      ttt explore minimax:depth=2 -o page.html
+    """
+    from ttt_cli.agents.grammar import resolve
+    from ttt_cli.arena.verdict import judge
+    from ttt_cli.commands.options import given_rules
+    from ttt_cli.store.files import write_bytes
+    from ttt_cli.views.page import check_size, facts_of, page
+
+    if out is None:
+        raise UsageError("nowhere to put the page", where="-o", hint="-o page.html; -o - is stdout")
+    player = resolve(agent, env.store, given_rules(env))
+    check_size(player.rules)
+    policy = player.policy
+    if policy is None:
+        raise UsageError("a person cannot be explored", where=agent)
+    verdict = judge(policy)
+    opponents = []
+    for name in OPPONENTS:
+        found = resolve(name, env.store, player.rules).policy
+        assert found is not None
+        opponents.append((name, found))
+    content = page(policy, printable(player.name), facts_of(policy, verdict, player.games), opponents)
+    if out == "-":
+        env.out_bytes([content])
+        return
+    path = Path(out)
+    if player.source is not None and path.exists() and path.samefile(player.source):
+        raise UsageError("is the file of the player itself", where=out, hint="-o page.html")
+    write_bytes(path, content, parents=True)
+    if env.json:
+        fields = {
+            "agent": player.name,
+            "file": out,
+            "bytes": len(content),
+            "positions": len(policy.space),
+            "mistakes": verdict.mistakes.positions,
+        }
+        env.document("ttt-page", fields)
+        return
+    env.out(f"saved {printable(out)}: {len(policy.space):,} positions, {len(content):,} bytes")
+    env.say(f"next: open {printable(path.resolve().as_uri())} in a browser")

@@ -1,0 +1,346 @@
+"use strict";
+// Positions are texts such as "X...O....", cells count from 0. All text from the data enters the page as text.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const { rows, cols, line } = data.rules;
+  const cells = rows * cols;
+  const byId = (id) => document.getElementById(id);
+  const make = (tag, attributes = {}, ...children) => {
+    const svg = ["svg", "path", "circle", "rect"].includes(tag);
+    const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+
+  // ---- The game -----------------------------------------------------------------------------------------
+  const lines = [];
+  for (let row = 0; row < rows; row++)
+    for (let col = 0; col < cols; col++)
+      for (const [down, right] of [[0, 1], [1, 0], [1, 1], [1, -1]]) {
+        const lastRow = row + down * (line - 1), lastCol = col + right * (line - 1);
+        if (lastRow >= rows || lastCol < 0 || lastCol >= cols) continue;
+        lines.push(Array.from({ length: line }, (_, k) => (row + down * k) * cols + col + right * k));
+      }
+  const winningLine = (text) => lines.find((all) => text[all[0]] !== "." && all.every((at) => text[at] === text[all[0]]));
+  const stones = (text) => cells - text.split(".").length + 1;
+  const mover = (text) => "XO"[stones(text) % 2];
+  const after = (text, cell) => text.slice(0, cell) + mover(text) + text.slice(cell + 1);
+
+  // ---- What is known of each position: numbers stand in the order of positions and free cells --------------
+  const textOf = (code) => {
+    let text = "";
+    for (let cell = 0; cell < cells; cell++) { text = ".OX"[code % 3] + text; code = Math.floor(code / 3); }
+    return text;
+  };
+  const positions = new Map(), texts = [], unknown = new Set(data.unknown);
+  let at = 0;
+  data.codes.forEach((code, index) => {
+    const text = textOf(code);
+    const ended = Boolean(winningLine(text)) || !text.includes(".");
+    texts.push(text);
+    positions.set(text, { index, at, ended });
+    if (!ended) at += cells - stones(text);
+  });
+
+  // The moves of a position; score, plies to the end and the like from the mover's side.
+  function movesOf(text) {
+    const { at, ended } = positions.get(text);
+    if (ended) return [];
+    let number = at;
+    const moves = [];
+    for (let cell = 0; cell < cells; cell++) {
+      if (text[cell] !== ".") continue;
+      const score = data.scores[number];
+      const end = score === 0 ? cells : cells + 1 - Math.abs(score);
+      moves.push({
+        cell, score, result: Math.sign(score), plies: end - stones(text), chance: data.chances[number] / 10000,
+        value: data.values ? data.values[number] : null,
+      });
+      number++;
+    }
+    const best = Math.max(...moves.map((move) => move.result));
+    for (const move of moves) move.slip = move.chance > 0 && move.result < best;
+    return moves;
+  }
+  const worth = (move) => word(move.result) + (move.result ? ` in ${move.plies}` : "");
+  const word = (result) => ["loss", "draw", "win"][result + 1];
+  const percent = (chance) => {
+    const hundredths = Math.round(chance * 10000);
+    if (hundredths > 0 && hundredths < 10) return "<0.1\u00a0%";
+    if (hundredths > 9990 && hundredths < 10000) return ">99.9\u00a0%";
+    const digits = hundredths % 100 === 0 || (hundredths >= 1000 && hundredths <= 9900) ? 0 : 1;
+    return `${(hundredths / 100).toFixed(digits)}\u00a0%`;
+  };
+  const signed = data.values && data.values.some((value) => value < 0);
+  const whole = data.values && data.values.every((value) => value === null || Number.isInteger(value)) &&
+    data.values.some((value) => Math.abs(value) > 1);
+  const valueText = (value) => {
+    if (value === null) return "";
+    if (whole) return value.toLocaleString("en");
+    return (signed && value > 0 ? "+" : "") + value.toFixed(2).replace("-", "\u2212");
+  };
+
+  // ---- Where we are: a position and the moves that led to it ----------------------------------------------
+  const start = ".".repeat(cells);
+  let here = start, path = [];
+  const trail = (moves) => moves.reduce((found, cell) => [...found, after(found[found.length - 1], cell)], [start]);
+
+  // The way to a position on which its mover strays least from the agent's own play.
+  function pathTo(text) {
+    const side = mover(text), known = new Map([[start, [0, []]]]);
+    const search = (goal) => {
+      if (known.has(goal)) return known.get(goal);
+      const moved = mover(goal) === "X" ? "O" : "X";
+      let best = null;
+      for (let cell = 0; cell < cells; cell++) {
+        if (goal[cell] !== moved) continue;
+        const before = goal.slice(0, cell) + "." + goal.slice(cell + 1);
+        const place = positions.get(before);
+        if (!place || place.ended) continue;
+        const way = search(before);
+        if (!way) continue;
+        const chance = movesOf(before).find((move) => move.cell === cell).chance;
+        const cost = way[0] + (chance > 0 ? -Math.log(chance) : moved === side ? 1000 : 30);
+        if (!best || cost < best[0]) best = [cost, [...way[1], cell]];
+      }
+      known.set(goal, best);
+      return best;
+    };
+    return search(text)[1];
+  }
+
+  function visit(text, moves) {
+    here = text;
+    path = moves;
+    const hash = "#" + text;
+    if (location.hash !== hash) location.hash = hash;
+    show();
+  }
+  const play = (cell) => {
+    if (positions.get(here).ended || here[cell] !== ".") return;
+    visit(after(here, cell), [...path, cell]);
+  };
+  const back = () => path.length && visit(trail(path)[path.length - 1], path.slice(0, -1));
+  const home = () => visit(start, []);
+
+  function follow() {
+    let text = "";
+    try { text = decodeURIComponent(location.hash.slice(1)).toUpperCase(); } catch { text = "?"; }
+    if (text === "") text = path.length ? start : here;
+    if (text === here) return show();
+    if (!positions.has(text)) {
+      history.replaceState(null, "", "#" + start);
+      [here, path] = [start, []];
+      show();
+      return announce("There is no such position. This is the empty board.");
+    }
+    const passed = trail(path).indexOf(text);
+    if (passed >= 0) return visit(text, path.slice(0, passed));
+    const next = movesOf(here).find((move) => after(here, move.cell) === text);
+    visit(text, next ? [...path, next.cell] : pathTo(text));
+  }
+
+  // ---- The board --------------------------------------------------------------------------------------
+  const board = byId("board");
+  board.style.setProperty("--cols", cols);
+  const buttons = [];
+  for (let row = 0; row < rows; row++) {
+    const group = make("div", { role: "row" });
+    for (let col = 0; col < cols; col++) {
+      const cell = row * cols + col;
+      const button = make("button", { type: "button", role: "gridcell", tabindex: cell ? "-1" : "0", "data-cell": cell + 1 });
+      button.addEventListener("click", () => play(cell));
+      button.addEventListener("focus", () => buttons.forEach((other) => { other.tabIndex = other === button ? 0 : -1; }));
+      buttons.push(button);
+      group.append(button);
+    }
+    board.append(group);
+  }
+  const stoneShape = (stone) => stone === "X"
+    ? make("path", { d: "M12 12L88 88M88 12L12 88" })
+    : make("circle", { cx: 50, cy: 50, r: 40 });
+
+  function showBoard(moves) {
+    const winning = winningLine(here) || [], last = path[path.length - 1];
+    buttons.forEach((button, cell) => {
+      const move = moves.find((found) => found.cell === cell);
+      button.className = "";
+      if (move) {
+        button.className = word(move.result) + (move.chance > 0 ? " played" : "");
+        button.removeAttribute("aria-disabled");
+        const share = make("span");
+        share.style.setProperty("--part", move.chance * 100);
+        button.replaceChildren(
+          make("span", { class: "number" }, String(cell + 1)),
+          make("span", { class: "worth" }, word(move.result)),
+          make("span", { class: "far" }, move.result ? `in ${move.plies}` : ""),
+          make("span", { class: "does" }, make("b", {}, percent(move.chance)), make("i", {}, valueText(move.value))),
+          make("span", { class: "share" }, share),
+        );
+        if (move.slip) button.append(make("span", { class: "flag" }, "!"));
+        button.setAttribute("aria-label", spoken(move));
+      } else {
+        const stone = here[cell];
+        button.setAttribute("aria-disabled", "true");
+        button.replaceChildren();
+        if (stone === ".") {
+          button.setAttribute("aria-label", `Cell ${cell + 1}, free`);
+          button.append(make("span", { class: "number" }, String(cell + 1)));
+        } else {
+          if (winning.includes(cell)) button.className = "line";
+          else if (cell === last) button.className = "last";
+          button.setAttribute("aria-label", `Cell ${cell + 1}, ${stone}${winning.includes(cell) ? ", in the winning line" : ""}`);
+          button.append(make("svg", { class: "stone", viewBox: "0 0 100 100", "aria-hidden": "true" }, stoneShape(stone)));
+        }
+      }
+    });
+  }
+  function spoken(move) {
+    const value = valueText(move.value);
+    return `Cell ${move.cell + 1}, free. Worth a ${worth(move)}. It plays this ${percent(move.chance)}` +
+      `${value && `, values it ${value}`}.${move.slip ? " Mistake: this gives up a better result." : ""}`;
+  }
+
+  // ---- Everything around it ------------------------------------------------------------------------------
+  function describe(moves) {
+    const won = winningLine(here);
+    if (won) return [`${here[won[0]]} has won`, ""];
+    if (!moves.length) return ["A draw", ""];
+    const best = Math.max(...moves.map((move) => move.score));
+    const found = moves.find((move) => move.score === best);
+    const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
+    let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here)} ${found.result > 0 ? "wins" : "loses"} in ${found.plies}`}.`;
+    if (!moves.some((move) => move.chance > 0)) text += ` ${data.agent.name} resigns here.`;
+    else if (slips > 0) text += ` ${data.agent.name} goes wrong here ${slips > 0.9995 ? "always" : `${percent(slips)} of the time`}.`;
+    return [`${mover(here)} to move`, text];
+  }
+
+  function showPath() {
+    const passed = trail(path);
+    byId("path").replaceChildren(...passed.map((text, ply) => {
+      const link = make("a", { href: "#" + text }, ply ? `${mover(passed[ply - 1])} ${path[ply - 1] + 1}` : "Start");
+      const item = make("li", {}, link);
+      if (ply === path.length) link.setAttribute("aria-current", "step");
+      if (ply && movesOf(passed[ply - 1]).some((move) => move.cell === path[ply - 1] && move.slip)) {
+        item.className = "slip";
+        link.setAttribute("aria-label", `${link.textContent}, a mistake it may make`);
+      }
+      return item;
+    }));
+  }
+
+  function showMoves(moves) {
+    const order = [...moves].sort((a, b) => b.chance - a.chance || b.score - a.score || a.cell - b.cell);
+    byId("moves").tBodies[0].replaceChildren(...order.map((move) => {
+      const cell = make("td", {}, make("a", { href: "#" + after(here, move.cell) }, `${mover(here)} ${move.cell + 1}`));
+      const plays = make("td", {}, percent(move.chance));
+      if (move.slip) plays.append(make("span", { class: "flag", title: "a mistake", "aria-label": "a mistake" }, "!"));
+      return make("tr", {}, cell, make("td", { class: word(move.result) }, worth(move)), plays,
+        make("td", { class: "own" }, valueText(move.value) || "\u2013"));
+    }));
+    const strange = unknown.has(positions.get(here).index) && moves.length;
+    byId("hint").textContent = strange ? `${data.agent.name} has learned nothing about this position.`
+      : moves.length ? "" : "The game is over.";
+  }
+
+  const announce = (text) => { byId("live").textContent = text; };
+
+  function show() {
+    const moves = movesOf(here);
+    const [turn, outlook] = describe(moves);
+    byId("turn").textContent = turn;
+    byId("outlook").textContent = outlook;
+    showBoard(moves);
+    showPath();
+    showMoves(moves);
+    byId("home").disabled = byId("back").disabled = !path.length;
+    byId("agent").disabled = !moves.some((move) => move.chance > 0);
+    byId("perfect").disabled = !moves.length;
+    for (const link of byId("mistakes").querySelectorAll("a")) {
+      if (link.hash === "#" + here) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    document.title = here === start ? data.agent.name : `${here} \u00b7 ${data.agent.name}`;
+    const last = path.length ? `${mover(trail(path)[path.length - 1])} took cell ${path[path.length - 1] + 1}. ` : "";
+    announce(`${last}${turn}. ${outlook}`);
+  }
+
+  // ---- Mistakes -----------------------------------------------------------------------------------------
+  const PAGE = 20;
+  let side = "", shown = PAGE;
+  function miniature(text, wrong) {
+    const size = 10, picture = make("svg", { class: "mini", viewBox: `0 0 ${cols * size} ${rows * size}`, "aria-hidden": "true" });
+    for (let cell = 0; cell < cells; cell++) {
+      const x = (cell % cols) * size, y = Math.floor(cell / cols) * size;
+      picture.append(make("rect", { class: cell === wrong ? "wrong" : "frame", x: x + 0.7, y: y + 0.7, width: size - 1.4, height: size - 1.4, rx: 1.5 }));
+      const stone = cell === wrong ? mover(text) : text[cell], look = cell === wrong ? { class: "wrong-stone" } : {};
+      if (stone === "X") picture.append(make("path", { d: `M${x + 3} ${y + 3}l4 4m0 -4l-4 4`, ...look }));
+      if (stone === "O") picture.append(make("circle", { cx: x + 5, cy: y + 5, r: 2.2, ...look }));
+    }
+    return picture;
+  }
+  function showMistakes() {
+    const found = data.mistakes.filter(([index]) => !side || mover(texts[index]) === side);
+    byId("mistakes").replaceChildren(...found.slice(0, shown).map(([index, cell, reach, opponent, reachable]) => {
+      const text = texts[index], moves = movesOf(text), move = moves.find((one) => one.cell === cell);
+      const best = Math.max(...moves.map((one) => one.result));
+      const result = word(move ? move.result : -1);
+      const what = make("span", {}, make("b", {}, `${mover(text)} ${move ? `plays ${cell + 1}` : "resigns"}`), ": ",
+        make("span", { class: word(best) }, word(best)), make("span", { "aria-hidden": "true" }, " \u2192 "),
+        make("span", { class: "unseen" }, " becomes "), make("span", { class: result }, result));
+      const often = move ? percent(move.chance) + " here" : "always here";
+      const seen = reach ? `; in ${percent(reach / 10000)} of its games against ${data.opponents[opponent]}` : "";
+      what.append(make("small", {}, often + (reachable ? seen : "; its own play never leads here")));
+      return make("li", {}, make("a", { href: "#" + text }, miniature(text, cell), what));
+    }));
+    byId("more").hidden = found.length <= shown;
+    byId("more").textContent = `Show ${Math.min(PAGE, found.length - shown)} more of ${(found.length - shown).toLocaleString("en")}`;
+    byId("mistakes-count").textContent = found.length
+      ? `${found.length.toLocaleString("en")} moves${side && ` as ${side}`} that give up a better result; the one to mend first comes first.`
+      : "None: it never gives up a better result.";
+    for (const button of document.querySelectorAll(".filter button")) button.setAttribute("aria-pressed", String(button.dataset.side === side));
+  }
+
+  // ---- Keys and buttons ----------------------------------------------------------------------------------
+  const likeliest = () => movesOf(here).reduce((best, move) => (!best || move.chance > best.chance ? move : best), null);
+  const perfect = () => movesOf(here).reduce((best, move) => (!best || move.score > best.score ? move : best), null);
+  const step = (cell, down, right) => {
+    const row = Math.floor(cell / cols) + down, col = (cell % cols) + right;
+    return row < 0 || row >= rows || col < 0 || col >= cols ? cell : row * cols + col;
+  };
+  const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const focused = buttons.indexOf(document.activeElement);
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (arrows[key]) {
+      if (focused < 0 && document.activeElement !== document.body) return;
+      const from = buttons.findIndex((button) => button.tabIndex === 0);
+      buttons[focused < 0 ? from : step(focused, ...arrows[key])].focus();
+    } else if (/^[1-9]$/.test(key)) {
+      if (Number(key) > cells) return;
+      play(Number(key) - 1);
+    } else if (key === "Backspace" || key === "u") back();
+    else if (key === "Home") home();
+    else if (key === "a" && !byId("agent").disabled) play(likeliest().cell);
+    else if (key === "b" && !byId("perfect").disabled) play(perfect().cell);
+    else return;
+    event.preventDefault();
+  });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    buttons.find((button) => button.tabIndex === 0).focus();
+  });
+  byId("home").addEventListener("click", home);
+  byId("back").addEventListener("click", back);
+  byId("agent").addEventListener("click", () => play(likeliest().cell));
+  byId("perfect").addEventListener("click", () => play(perfect().cell));
+  byId("more").addEventListener("click", () => { shown += PAGE; showMistakes(); });
+  for (const button of document.querySelectorAll(".filter button"))
+    button.addEventListener("click", () => { side = button.dataset.side; shown = PAGE; showMistakes(); });
+  if (!data.values) document.body.className = "valueless";
+  window.addEventListener("hashchange", follow);
+  showMistakes();
+  follow();
+})();
