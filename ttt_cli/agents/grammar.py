@@ -56,6 +56,12 @@ class Agent:
         """What it plays; None for a person."""
         return None if self.make is None else self.make(Space.of(self.rules))
 
+    def lean_policy(self) -> Policy | None:
+        """What it plays, made anew and without its values: all that judging takes, and on a large board every
+        table is a gigabyte."""
+        policy = None if self.make is None else self.make(Space.of(self.rules))
+        return None if policy is None else replace(policy, values=None)
+
     def fields(self) -> dict[str, Any]:
         """The agent as a document names it."""
         source = None if self.source is None else str(self.source)

@@ -7,6 +7,7 @@ import typer
 
 from ttt_cli.commands.completion import complete_agents
 from ttt_cli.commands.filtering import read_positions, remembered
+from ttt_cli.commands.memory import state_memory
 from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
@@ -45,7 +46,9 @@ def analyze(
 
     rules = given_rules(env)
     agents = resolve_all(agent or [], env.store, rules)
-    space = Space.of(agents[0].rules if agents else rules or STANDARD)
+    game = agents[0].rules if agents else rules or STANDARD
+    state_memory(env, game, 2 * len(agents))
+    space = Space.of(game)
     players = []
     for one in agents:
         if one.policy is None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ttt_cli.commands.completion import complete_agents
+from ttt_cli.commands.memory import state_memory
 from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
@@ -32,12 +33,12 @@ def diff(
     from ttt_cli.views import comparison as view
 
     agents = resolve_all([a, b], env.store, given_rules(env))
-    policies = []
     for agent in agents:
-        if agent.policy is None:
-            raise UsageError("a person cannot be compared", where=agent.name)
-        policies.append(agent.policy)
-    found = compare(*policies)
+        if agent.make is None:
+            raise UsageError("a person cannot be compared", where=agent.name, hint="name a machine")
+    state_memory(env, agents[0].rules, 3)
+    first, second = (policy for agent in agents if (policy := agent.lean_policy()) is not None)
+    found = compare(first, second)
     if csv is not None:
         import io
         from csv import writer

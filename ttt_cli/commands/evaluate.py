@@ -2,13 +2,13 @@
 
 import secrets
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ttt_cli.commands.completion import complete_agents
+from ttt_cli.commands.memory import state_memory
 from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, UsageError
@@ -93,15 +93,16 @@ def _find(env: Environment, agent: str, opponents: list[str]) -> "tuple[Agent, P
     for one in (player, *others):
         if one.make is None:
             raise UsageError("a person cannot be evaluated", where=one.name, hint="ttt play human")
-    policy = player.policy
+    state_memory(env, player.rules, 3)
+    policy = player.lean_policy()
     assert policy is not None
     return player, policy, others
 
 
 def _policies(agents: "list[Agent]") -> "Iterator[tuple[str, Policy]]":
-    """Each policy is made when its turn comes and not kept: on a large board it takes a gigabyte."""
+    """Each policy is made when its turn comes, and not kept."""
     for agent in agents:
-        policy = replace(agent).policy
+        policy = agent.lean_policy()
         assert policy is not None
         yield agent.name, policy
 

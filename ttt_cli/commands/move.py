@@ -8,6 +8,7 @@ import typer
 
 from ttt_cli.commands.completion import complete_agents
 from ttt_cli.commands.filtering import read_positions, remembered
+from ttt_cli.commands.memory import state_memory
 from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
@@ -41,7 +42,9 @@ def move(
     from ttt_cli.engine.position import Position
 
     player = resolve(agent, env.store, given_rules(env))
-    policy = player.policy
+    if player.make is not None:
+        state_memory(env, player.rules, 2)
+    policy = player.lean_policy()
     if policy is None:
         raise UsageError("a person has to be asked", where=agent, hint="ttt play human")
     rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ttt_cli.commands.completion import complete_agents
+from ttt_cli.commands.memory import state_memory
 from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
@@ -30,11 +31,11 @@ def tournament(
     if len(agents) < 2:
         raise UsageError("a tournament needs two players at least", hint="such as ttt tournament q minimax")
     players = resolve_all(agents, env.store, given_rules(env))
-    policies = []
     for player in players:
-        if player.policy is None:
+        if player.make is None:
             raise UsageError("a person cannot be in an exact tournament", where=player.name, hint="ttt play")
-        policies.append(player.policy)
+    state_memory(env, players[0].rules, len(players) + 1)
+    policies = [policy for player in players if (policy := player.lean_policy()) is not None]
     found = play_tournament(policies)
     if env.json:
         env.document("ttt-tournament", view.tournament_fields([player.fields() for player in players], found))
