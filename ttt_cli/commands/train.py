@@ -114,7 +114,7 @@ def train_learner(
         )
     name = library.default_name(learner, given_rules(env) or STANDARD, article=preset is not None)
     path = out or library.path_in(env.store, name, learner)
-    call = Call(env, learner, given, preset, path, name if out is None else str(path))
+    call = Call(env, learner, given, preset, path, library.called(env.store, path))
     remedy = f"train beside it with -o other{path.suffix} and merge later"
     with lock(path, "trained", remedy=remedy, parents=True):
         if resume:
