@@ -61,8 +61,11 @@ class Space:
         return _build(rules).quotient.space if symmetric else _build(rules)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A space is copied and sent to other processes by its name, not by its arrays."""
-        return Space.of, (self.rules, self.symmetric)
+        """A space that ``of`` makes is copied and sent to other processes by its name, not by its arrays."""
+        if self is Space.of(self.rules, self.symmetric):
+            return Space.of, (self.rules, self.symmetric)
+        arrays = (self.codes, self.plies, self.ended, self.results, self.successors)
+        return Space, (self.rules, *arrays, self.symmetric)
 
     def __len__(self) -> int:
         return len(self.codes)
