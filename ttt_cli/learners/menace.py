@@ -84,8 +84,8 @@ class Menace(Learner[MenaceTable]):
     """Michie's tournament went over 220 games, in all of which his machine made the first move; here it does
     in every other one. What it learns as O lies in other boxes."""
     article_opponent: ClassVar[str] = "random"
-    """In place of Michie himself, who varied his play. Against one that sees wins and threats the first box is
-    soon empty, and the machine dead, in a third of all runs."""
+    """In place of Michie himself, who varied his play. Against one that sees wins and threats the first box
+    is soon empty, and the machine dead, in a third of all runs."""
 
     choice: str = parameter(
         "default", "default and article: draw a bead; most: play the commonest", choices=choices
