@@ -18,7 +18,7 @@ from ttt_cli.engine.space import Space
 from ttt_cli.environment import Environment
 from ttt_cli.store import library, policy_files
 
-TRAINED = {"td": 3000, "graph": 300, "menace": 500}
+TRAINED = {"td": 3000, "graph": 300, "menace": 500, "q": 3000, "book": 500}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def trained(tmp_path_factory):
     """A store with small states, trained by the tool itself."""
     folder = tmp_path_factory.mktemp("trained")
     for learner, games in TRAINED.items():
-        path = folder / f"{learner}.json"
+        path = folder / f"{learner}{library.SUFFIXES.get(learner, '.json')}"
         call = ["train", learner, "--games", str(games), "--seed", "1", "-o", str(path)]
         assert run(call, Environment(StringIO(), StringIO(), StringIO())) == 0
     return folder
@@ -130,6 +130,27 @@ def test_authors_formats(ttt, store):
     brain = orjson.loads(Path("g.json").read_bytes())
     assert brain["0"]["state"] == [0] * 9
     assert len(brain) == int(library.load(store / "graph.json").state.table.known.sum())
+    assert ttt("export", "q", "-o", "q.json", "--format", "q-table").code == 0
+    policy = library.load(store / "q.json").state.policy
+    table = orjson.loads(Path("q.json").read_bytes())
+    assert len(table) == 4520
+    index = policy.space.index(Position("X...O...."))
+    assert table["100020000"] == np.nan_to_num(policy.values[index]).tolist()
+
+
+def test_book_s_rows(ttt, store):
+    assert ttt("export", "book", "-o", "all.csv", "--format", "moves-csv").code == 0
+    assert ttt("export", "book", "-o", "best.csv", "--format", "moves-csv", "--best").code == 0
+    every, best = (Path(name).read_text().splitlines() for name in ("all.csv", "best.csv"))
+    assert set(best) < set(every)
+    policy = library.load(store / "book.csv").state.policy
+    seen = ~np.isnan(policy.values)
+    for lines, moves in ((every, seen), (best, seen & policy.support)):
+        found = set()
+        for line in lines:
+            *stones, move, _ = map(int, line.split(","))
+            found.add(("".join(".OX"[stone] for stone in stones), abs(move) - 1))
+        assert found == {(policy.space.texts[index], cell) for index, cell in np.argwhere(moves)}
 
 
 def test_symmetric_tables_are_written_for_all_positions(ttt):
@@ -139,6 +160,15 @@ def test_symmetric_tables_are_written_for_all_positions(ttt):
     corners = [values[3**cell] for cell in (0, 2, 6, 8)]
     assert len(set(corners)) == 1
     assert corners[0] != values[3**4]
+    assert ttt("train", "q", "--games", 3000, "--seed", 1, "--symmetry", "--quiet").code == 0
+    assert ttt("export", "q", "-o", "q.json", "--format", "q-table").code == 0
+    row = orjson.loads(Path("q.json").read_bytes())["0" * 9]
+    assert row[0] == row[2] == row[6] == row[8] != row[4]
+    assert ttt("train", "book", "--games", 300, "--seed", 1, "--symmetry", "--quiet").code == 0
+    assert ttt("export", "book", "-o", "b.csv", "--format", "moves-csv").code == 0
+    first = [line.split(",") for line in Path("b.csv").read_text().splitlines() if line.startswith("0," * 9)]
+    stages = {cell: {row[10] for row in first if row[9] == f"-{cell}"} for cell in (1, 3, 7, 9)}
+    assert stages[1] == stages[3] == stages[7] == stages[9] != set()
     assert ttt("train", "graph", "--games", 300, "--seed", 1, "--symmetry", "--quiet").code == 0
     refused = ttt("export", "graph", "-o", "g.json", "--format", "state-action")
     assert refused.code == 2

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ttt_cli.engine.space import Space
-from ttt_cli.errors import TttError
 from ttt_cli.learners.base import Entries
+from ttt_cli.store.formats import moves_csv as moves_csv_file
 from ttt_cli.store.formats import q_table, state_action, value_table
+from ttt_cli.store.formats.imported import Row
 from ttt_cli.store.state import State
 
 
@@ -67,9 +68,21 @@ def _turned_moves(entry: Any, moves: list[int]) -> Any:
     return {str(cell + 1): entry[str(move + 1)] for cell, move in enumerate(moves) if str(move + 1) in entry}
 
 
+def _turned_rows(rows: Any, moves: list[int]) -> Any:
+    """An entry of a book: rows that begin with the cell, from 1."""
+    return [[cell + 1, *row[1:]] for cell, move in enumerate(moves) for row in rows if row[0] == move + 1]
+
+
 def moves_csv(state: State, *, best: bool = False) -> bytes:
     """A book as ``moves-csv``.
 
     :param best: only the moves that the book would play.
     """
-    raise TttError("books cannot be written yet")
+    support, space = state.policy.support, Space.of(state.rules)
+    played = {text: support[index] for index, text in enumerate(space.texts)}
+    return moves_csv_file.write(
+        Row(text, move, plies, result)
+        for text, rows in full_entries(state, _turned_rows).items()
+        for move, plies, result, *_ in rows
+        if not best or played[text][move - 1]
+    )

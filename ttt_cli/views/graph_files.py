@@ -20,10 +20,6 @@ from ttt_cli.engine.space import Bools, Floats, Int32s, Int64s, Space
 if TYPE_CHECKING:
     from ttt_cli.store.state import State
 
-SCALES = {"td": (0.0, 1.0), "menace": None}
-"""From what to what the values of a method's moves go, where it is not -1 to 1. None: they are amounts, which
-say nothing about the position."""
-
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -61,11 +57,9 @@ def scores_of(policy: Policy, state: "State | None" = None) -> Scores:
     moves. An agent without values of that kind shows the game's own.
     """
     space = policy.space
-    name = state.learner.name if state else ""
-    scale = SCALES.get(name, (-1.0, 1.0))
-    if state and name == "graph":
-        scores = _graph_scores(state)
-        return Scores(scores, (-1.0, 1.0), "the graph machine's own score")
+    if state and state.learner.name == "graph":
+        return Scores(_graph_scores(state), (-1.0, 1.0), "the graph machine's own score")
+    scale = _scale(state)
     turned = np.where(space.plies % 2 == 0, 1.0, -1.0)
     if policy.values is None or scale is None:
         perfect = (solve(space).values * turned).astype(np.float64)
@@ -76,6 +70,16 @@ def scores_of(policy: Policy, state: "State | None" = None) -> Scores:
     ends = (low + high) / 2 + space.results * (high - low) / 2
     scores = np.where(space.ended, ends, np.where(np.isinf(largest), np.nan, for_x))
     return Scores(scores + 0.0, scale, "the largest value of the agent's moves")
+
+
+def _scale(state: "State | None") -> tuple[float, float] | None:
+    """From what to what the values of a player's moves go; None: they say nothing about the position."""
+    if state is None:
+        return -1.0, 1.0
+    name, article = state.learner.name, state.learner.choice == "article"
+    if name == "menace" or (name == "book" and article):  # numbers of beads; lengths of games
+        return None
+    return (0.0, 1.0) if name in ("td", "book") else (-1.0, 1.0)
 
 
 def _graph_scores(state: "State") -> Floats:
