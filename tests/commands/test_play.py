@@ -305,7 +305,7 @@ def damaged(name: str, content: bytes) -> str:
         (["--board", "3x"], 2, "not a board"),
         (["--board", "8x8"], 2, "8x8"),
         (["broken.json"], 3, "broken.json"),
-        (["empty.json"], 3, "empty.json"),
+        (["list.json"], 3, "list.json"),
         (["--replay", "none.jsonl"], 3, "none.jsonl"),
         (["--replay", "empty.json"], 3, "holds no games"),
         (["--replay", "broken.json"], 3, "line 1"),
@@ -317,6 +317,7 @@ def test_bad_input_is_one_line_and_changes_nothing(ttt, arguments, code, said):
     Path("state_store").mkdir()
     Path("broken.json").write_bytes(b'{"format": "ttt-state", "version": 1,')
     Path("empty.json").touch()
+    Path("list.json").write_text("[1, 2, 3]")
     before = sorted(Path().rglob("*"))
     result = ttt("play", *arguments, stdin=GAME)
     assert (result.code, result.out) == (code, "")
