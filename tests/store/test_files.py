@@ -84,6 +84,30 @@ def test_the_mode_is_kept(path, mode):
     assert stat.S_IMODE(path.with_name("q.json.bak").stat().st_mode) == mode
 
 
+def test_a_private_file_is_private_while_it_is_written(path):
+    path.write_bytes(OLD)
+    path.chmod(0o600)
+    with writing(path) as file:
+        file.write(NEW)
+        (temporary,) = litter(path.parent)
+        assert stat.S_IMODE(path.with_name(temporary).stat().st_mode) == 0o600
+
+
+def test_what_a_failed_write_still_held_reaches_no_other_file(path, tmp_path):
+    """The buffer is flushed when it is collected; its file's number may be another file's by then."""
+    kept = []
+    with pytest.raises(KeyboardInterrupt), writing(path) as file:
+        kept.append(file)
+        file.write(NEW)
+        raise KeyboardInterrupt
+    others = [(tmp_path / f"other{number}").open("wb") for number in range(10)]
+    del file
+    kept[0].close()
+    for other in others:
+        other.close()
+        assert Path(other.name).read_bytes() == b""
+
+
 def test_a_new_file_gets_the_usual_mode(path):
     before = os.umask(0o027)
     try:
@@ -324,6 +348,23 @@ def test_a_save_killed_at_its_nth_call_is_whole_or_not_at_all(kind, tmp_path):
     assert number > 10
 
 
+def test_content_is_synced_before_it_counts_and_names_after(path):
+    """What a power loss would show cannot be tested; that the recipe against it is followed can."""
+    path.write_bytes(OLD)
+    with fault_at(0, Killed) as calls:
+        write_bytes(path, NEW)
+    assert [name for name in calls if name in ("write", "fsync", "replace")] == [
+        "write",
+        "fsync",
+        "replace",
+        "fsync",
+    ]
+    log = path.with_name("games.jsonl")
+    with fault_at(0, Killed) as calls:
+        append_line(log, GAME)
+    assert [name for name in calls if name in ("write", "fsync")][-3:] == ["write", "fsync", "fsync"]
+
+
 # ---- litter
 
 
@@ -344,6 +385,15 @@ def test_litter_of_the_dead_goes_and_the_living_keep_theirs(path):
         assert path.read_bytes() == NEW
     assert path.read_bytes() == OLD
     assert names(path.parent) == {"q.json", alive, *others}
+
+
+def test_the_process_knows_its_own_files_where_locks_are_no_help(path, monkeypatch):
+    """On network file systems a process can lock its own locked file again."""
+    monkeypatch.setattr(files, "take", lambda _: True)
+    with writing(path) as outer:
+        outer.write(OLD)
+        write_bytes(path, NEW)
+    assert path.read_bytes() == OLD
 
 
 @forking
