@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Policy, uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UsageError
@@ -124,8 +125,16 @@ class State:
 
     @cached_property
     def policy(self) -> Policy:
-        """What the state plays, over all positions."""
+        """What the state plays, over all positions.
+
+        A stranger's table plays at random what it does not know, whatever the learner makes of that.
+        """
         policy = self.learner.policy(self.table)
+        formats = {run.details.get("format") for run in self.runs if run.kind == "import"}
+        if formats == {"position-keyed"} and len(self.runs) == 1 and policy.known is not None:
+            chance = uniform(policy.space.legal)
+            known = np.where(policy.known[:, None], policy.probabilities, chance)
+            policy = replace(policy, probabilities=known)
         if not self.symmetric:
             return policy
         quotient = Space.of(self.rules).quotient

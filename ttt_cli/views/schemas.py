@@ -188,6 +188,10 @@ DOCUMENTS: dict[str, tuple[str, Schema]] = {
     ),
     "import": ("ttt import", obj(**REPORT)),
     "verification": ("ttt verify", obj(**REPORT)),
+    "formats": (
+        "ttt formats",
+        obj(formats=arr(obj(name=TEXT, learner=maybe(TEXT), about=TEXT, reads=FLAG, writes=FLAG))),
+    ),
     "merge": (
         "ttt merge",
         obj(

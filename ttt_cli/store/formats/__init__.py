@@ -4,7 +4,8 @@ The four authors' formats have a file each; files of unknown origin keyed by pos
 ``position_keyed``, records of games by ``game_csv``. Nothing in a file is executed.
 """
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UnfitError
@@ -12,7 +13,10 @@ from ttt_cli.store.formats import game_csv, moves_csv, position_keyed, q_table, 
 from ttt_cli.store.formats.imported import DEFAULTS, LIMIT, Imported, Options, Rejected, Row
 from ttt_cli.store.reading import decode, load_json, refuse_binary
 
-__all__ = ["Imported", "Options", "Rejected", "Row", "read"]
+if TYPE_CHECKING:
+    from ttt_cli.store.library import Loaded
+
+__all__ = ["Imported", "Options", "Rejected", "Row", "read", "read_foreign"]
 
 
 def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | None = None) -> Imported:
@@ -31,6 +35,13 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | No
     if not text:
         return state_action.read(data, where, options)
     return _json(data, where, options, rules) if text[:1] in b"{[" else _csv(data, where, options, rules)
+
+
+def read_foreign(data: bytes, path: Path) -> "Loaded":
+    """The state that a foreign file's content is, under the rules of ``read``."""
+    from ttt_cli.store.formats.states import loaded
+
+    return loaded(read(data, str(path)), data, path)
 
 
 def _json(data: bytes, where: str, options: Options, rules: Rules | None) -> Imported:

@@ -106,6 +106,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = ST
     ):
         rows = rows[1:]  # a header
     counted: Counter[Row] = Counter()
+    results = dict.fromkeys(("x", "o", "draw"), 0)
     rejected: list[Rejected] = []
     known: dict[tuple[str, ...], list[Row] | str] = {}
     for number, row in rows:
@@ -117,6 +118,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = ST
             rejected.append(Rejected(f"line {number}", found))
         else:
             counted.update(found)
+            results[found[0].result.lower()] += 1
     refuse(rejected, len(rows), options.strict, "a finished game", where)
     kept = sorted(Row(row.position, row.move, row.plies, row.result, count) for row, count in counted.items())
     notes = [f"cells: {meaning.words}"]
@@ -128,6 +130,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = ST
         choice="default",
         rules=rules,
         games=len(rows) - len(rejected),
+        results=results,
         rejected=told(rejected),
         notes=notes,
     )

@@ -77,6 +77,7 @@ class Imported:
     :ivar entries: as in a native file of that learner; empty for a book.
     :ivar rows: of a book.
     :ivar games: how many games the experience is from, where the file tells.
+    :ivar results: how these ended: ``x``, ``o``, ``draw``.
     :ivar repaired: what was wrong and has been put right, in words.
     :ivar rejected: what was left out.
     :ivar notes: what was inferred, in words.
@@ -91,6 +92,7 @@ class Imported:
     entries: dict[str, Any] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     games: int | None = None
+    results: dict[str, int] | None = None
     repaired: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

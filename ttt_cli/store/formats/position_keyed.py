@@ -7,6 +7,7 @@ facets that would decide it. A facet can be said outright; keys that do not fit 
 left out and reported.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -266,9 +267,10 @@ def _undecided(rivals: list[Reading], where: str) -> UnfitError:
         for reading in shown
     ]
     if differing == ["values"]:
-        hint = f"say whose good the values measure: --values-for {', '.join(MEANINGS[:-2])} or {MEANINGS[-2]}"
+        hint = "say whose good the values measure: ttt import FILE --values-for x, o, mover or moved"
     else:
-        hint = f"say which: --spelling '{told_apart[0].replace(' ', ',')}'"
+        said = (f"{name}={shown[0].facets[name]}" for name in differing if name in shown[0].facets)
+        hint = f"say which: ttt import FILE {' '.join(f'--spelling {shlex.quote(item)}' for item in said)}"
     return _UndecidedError(
         f"{len(rivals)} readings fit equally well: {'; '.join(told_apart)}", where=where, hint=hint
     )
@@ -290,7 +292,7 @@ def _misfit(
     return UnfitError(
         f"in no spelling are all keys positions: {'; '.join(reasons)}",
         where=where,
-        hint="to leave those keys out, say the spelling: --spelling first=…",
+        hint="to leave those keys out, say the spelling: ttt import FILE --spelling first=…",
     )
 
 

@@ -1,0 +1,133 @@
+"""``ttt import``: a file that another program wrote becomes a state."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from ttt_cli.store.formats import Imported
+    from ttt_cli.store.library import Loaded
+
+SHOWN = 10
+"""So many rejected rows are listed; --json lists more."""
+
+
+def import_(
+    env: Environment,
+    file: Annotated[Path, typer.Argument(help="A file in any format that ttt formats lists.")],
+    learner: Annotated[
+        str | None, typer.Option(metavar="LEARNER", help="The method whose table it becomes.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Where the state goes.", show_default="the store"),
+    ] = None,
+    visits: Annotated[
+        int, typer.Option(min=1, max=2**31, metavar="N", help="How often an entry without a count was seen.")
+    ] = 1,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="What would be left out is an error instead.")
+    ] = False,
+    values_for: Annotated[
+        Literal["x", "o", "mover", "moved"] | None,
+        typer.Option(
+            "--values-for",
+            help="Whose good the values measure: of a side, of who is to move, or of who has just moved.",
+            show_default="what the values say",
+        ),
+    ] = None,
+    spelling: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--spelling",
+            metavar="NAME=VALUE",
+            help="How a file of unknown origin is spelled: first, second, empty, cells, board or order.",
+        ),
+    ] = None,
+) -> None:
+    """Take a file that another program wrote into the store.
+
+    The format is recognised by the content: ttt formats lists them. Says what was recognised, put right and
+    left out.
+
+    Examples:
+      ttt import q_table.json
+      ttt import stranger.json --values-for x
+      ttt import odd.json --spelling first=O --spelling cells=1
+    """
+    from contextlib import ExitStack
+
+    from ttt_cli.commands.options import given_rules
+    from ttt_cli.store import library
+    from ttt_cli.store.formats import Options
+    from ttt_cli.store.formats.states import import_file
+    from ttt_cli.store.locks import lock
+
+    options = Options(visits, strict, values_for, _facets(spelling or []))
+    found, loaded = import_file(file, options, given_rules(env), learner)
+    path = out or library.path_in(env.store, file.stem, loaded.state.learner.name)
+    if path.exists() and path.samefile(file):
+        raise UsageError("is the very file that is to be imported", where=str(path), hint="-o another file")
+    backup = None
+    with ExitStack() as held:
+        held.enter_context(lock(path, "imported", parents=True))
+        if out is None and path.exists():
+            both = f"ttt merge {shlex.quote(str(file))} {shlex.quote(str(path))} -o FILE"
+            hint = f"-o FILE saves elsewhere; {both} joins both"
+            raise UsageError("is there already", where=str(path), hint=hint)
+        backup = library.save(loaded.state, path, keep_backup=library.loses(path, loaded.state))
+    if backup:
+        env.say(f"the previous file is kept as {printable(str(backup))}")
+    _report(env, found, loaded, path)
+
+
+def _facets(said: list[str]) -> dict[str, str]:
+    """The facets of ``NAME=VALUE`` each.
+
+    :raises UsageError: if one is not of that form.
+    """
+    found = {}
+    for item in said:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UsageError(f"{item!r} is not NAME=VALUE", where="--spelling")
+        found[name] = value
+    return found
+
+
+def _report(env: Environment, found: "Imported", loaded: "Loaded", path: Path) -> None:
+    state = loaded.state
+    if env.json:
+        env.document(
+            "ttt-import",
+            {
+                "file": str(path),
+                "format": found.format,
+                "learner": state.learner.name,
+                "games": state.games,
+                "positions": found.positions,
+                "moves": found.moves,
+                "repaired": found.repaired,
+                "rejected": [item._asdict() for item in found.rejected],
+                "notes": found.notes,
+            },
+        )
+        return
+    env.out(f"format    {found.format}")
+    for note in found.notes:
+        env.out(f"          {printable(note)}")
+    what = "values" if found.learner == "td" else "moves"
+    env.out(f"holds     {found.positions:,} positions, {found.moves:,} {what}")
+    for text in found.repaired:
+        env.out(f"repaired  {printable(text)}")
+    for item in found.rejected[:SHOWN]:
+        env.out(f"left out  {printable(f'{item.where}: {item.why}')}")
+    if len(found.rejected) > SHOWN:
+        env.out(f"          and {len(found.rejected) - SHOWN:,} more; --json lists them")
+    env.out(f"saved     {printable(str(path))} ({state.learner.name}, choice rule {state.learner.choice})")
+    env.say(f"next: ttt evaluate {shlex.quote(str(path))}")

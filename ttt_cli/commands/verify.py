@@ -1,0 +1,63 @@
+"""``ttt verify``: read files through and report every fault."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ttt_cli.commands.completion import complete_states
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import ExitCode
+
+
+def verify(
+    env: Environment,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Any files ttt reads.", autocompletion=complete_states),
+    ],
+) -> ExitCode:
+    """Read files through and report every fault with its place; nothing is changed.
+
+    The exit code is 3 if a file cannot be used, 1 if something in one has to be put right or left out.
+
+    Examples:
+      ttt verify q book
+      ttt verify state_store/*.json
+    """
+    from ttt_cli.store import library
+    from ttt_cli.store.verifying import verify as read_through
+
+    worst = ExitCode.DONE
+    for name in files:
+        path = library.find(env.store, name) or Path(name)
+        found = read_through(path)
+        if found.unfit:
+            worst = ExitCode.UNFIT
+        elif (found.faults or found.repaired) and worst is ExitCode.DONE:
+            worst = ExitCode.FAILED
+        if env.json:
+            env.document(
+                "ttt-verification",
+                {
+                    "file": str(path),
+                    "format": found.format,
+                    "positions": found.positions,
+                    "moves": found.moves,
+                    "repaired": found.repaired,
+                    "rejected": [item._asdict() for item in found.faults],
+                },
+            )
+            continue
+        sound = not (found.faults or found.repaired)
+        holds = (
+            f"{found.format}, {found.positions:,} positions, {found.moves:,} moves"
+            if found.format
+            else "unfit"
+        )
+        env.out(f"{printable(str(path))}: {holds}{', sound' if sound else ''}")
+        for text in found.repaired:
+            env.out(f"  can be put right: {printable(text)}")
+        for item in found.faults:
+            env.out(printable(f"  {item.where}: {item.why}"))
+    return worst
