@@ -1,0 +1,83 @@
+"""The README tells the truth: every command in it runs, and its comparison is what the program measures."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = {
+    kind: re.findall(rf"^```{kind}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    for kind in ("sh", "text", "python")
+}
+
+
+@pytest.fixture
+def shell(tmp_path: Path):
+    """Run a shell script in an empty folder where ``ttt`` is this program."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "ttt").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttt_cli "$@"\n')
+    (tools / "ttt").chmod(0o755)
+    (tmp_path / "work").mkdir()
+
+    def run(script: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+        return subprocess.run(
+            ["bash", "-euc", script],
+            cwd=tmp_path / "work",
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=280,
+        )
+
+    return run
+
+
+def test_the_first_two_blocks_are_the_two_commands():
+    """One line each, that makes its own environment."""
+    for block, last in zip(BLOCKS["sh"], ("ttt evaluate q", "python -m pytest -n auto"), strict=False):
+        assert block.count("\n") == 1
+        assert block.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+        assert block.rstrip().endswith(last)
+
+
+def test_every_command_runs(shell):
+    first = BLOCKS["sh"][0].strip().split(" && ", 2)[2].replace(".venv/bin/", "")
+    for block in [first, *BLOCKS["sh"][2:]]:
+        for command in block.strip().splitlines():
+            result = shell(command, stdin="5\nq\n" if command == "ttt play q" else "")
+            assert result.returncode == 0, (command, result.stdout, result.stderr)
+            assert "Traceback" not in result.stderr
+
+
+def test_the_picture_is_what_is_printed(shell):
+    """All but the time, which depends on the machine, and the games, which depend on the seed."""
+    result = shell("ttt train q && ttt evaluate q")
+    shown, printed = BLOCKS["text"][0].splitlines(), result.stdout.splitlines()
+    assert [line.rstrip() for line in printed[1:]] == [line.rstrip() for line in shown[1:]]
+
+
+def test_the_library_example_runs(shell):
+    assert len(BLOCKS["python"][-1].strip().splitlines()) <= 12
+    result = shell(f"'{sys.executable}' - <<'END'\n{BLOCKS['python'][-1]}END\n")
+    assert result.returncode == 0, result.stderr
+    assert "unbeatable=True" in result.stdout
+
+
+@pytest.mark.long
+def test_the_comparison_is_what_the_program_measures(shell):
+    """All but the last column, the time."""
+    printed = shell("ttt agents --compare").stdout
+    shown = next(block for block in BLOCKS["text"] if "menace.article" in block)
+
+    def numbers(table: str) -> list[str]:
+        return [line.rpartition(" ")[0].rstrip() for line in table.splitlines()[2:]]
+
+    assert numbers(printed) == numbers(shown)
