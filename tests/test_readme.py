@@ -58,17 +58,21 @@ def test_every_command_runs(shell):
 
 
 def test_the_picture_is_what_is_printed(shell):
-    """All but the time, which depends on the machine, and the games, which depend on the seed."""
-    result = shell("ttt train q && ttt evaluate q")
-    shown, printed = BLOCKS["text"][0].splitlines(), result.stdout.splitlines()
-    assert [line.rstrip() for line in printed[1:]] == [line.rstrip() for line in shown[1:]]
+    """All but the time, which depends on the machine, for the seed 1."""
+    result = shell("ttt train q --seed 1 && ttt evaluate q")
+
+    def without_time(text: str) -> list[str]:
+        lines = [line.rstrip() for line in text.splitlines()]
+        return [re.sub(r"in .* second\)", "", lines[0]), *lines[1:]]
+
+    assert without_time(result.stdout) == without_time(BLOCKS["text"][0])
 
 
 def test_the_library_example_runs(shell):
-    assert len(BLOCKS["python"][-1].strip().splitlines()) <= 12
+    assert len(BLOCKS["python"][-1].strip().splitlines()) <= 11
     result = shell(f"'{sys.executable}' - <<'END'\n{BLOCKS['python'][-1]}END\n")
     assert result.returncode == 0, result.stderr
-    assert "unbeatable=True" in result.stdout
+    assert result.stdout == "True 0.9947916666666666\n"
 
 
 @pytest.mark.long
