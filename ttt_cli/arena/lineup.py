@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_cli.agents import uniform
-from ttt_cli.arena.trainer import train, usual_job
+from ttt_cli.arena.trainer import train, usual_job, warm_up
 from ttt_cli.arena.verdict import Verdict, judge
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.space import Space
@@ -39,6 +39,7 @@ def line_up(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterator[Entr
             name = default_name(learner, article=choice == "article")
             start = State.empty(learner_of(learner, choice), rules)
             job = usual_job(path_in(store, name, learner), start, seed=seed, store=store)
+            warm_up(start.learner, start.space)
             outcome = train(
                 job,
                 checkpoint=float("inf"),

@@ -201,7 +201,6 @@ def train(
     """
     state, record, enough = job.state, job.record, False
     backup = library.loses(job.path, job.state)
-    warm_up(state.learner, state.space)
     kept: Path | None = None
     before = job.done.games if job.done else 0
     started = last_save = monotonic()

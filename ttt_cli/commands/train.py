@@ -19,6 +19,7 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, UnfitError, UsageError
 
 if TYPE_CHECKING:
+    from ttt_cli.arena.curve import Curve
     from ttt_cli.arena.trainer import Job, Outcome
     from ttt_cli.learners.training import Executor
     from ttt_cli.store.state import Run, State
@@ -89,6 +90,9 @@ def train_learner(
     checkpoint: Annotated[
         float, typer.Option(min=0.0, metavar="SECONDS", help="Save that often while training.")
     ] = 60.0,
+    curve: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record how strong it is as it learns, as CSV.")
+    ] = None,
     workers: Annotated[
         int, typer.Option(min=1, max=1024, metavar="N", help="Processes that share the games of a long run.")
     ] = 1,
@@ -127,7 +131,7 @@ def train_learner(
             seed = secrets.randbits(32) if seed is None else seed
             job = usual_job(path, start, seed=seed, store=env.store, games=games, opponent=opponent)
         with call.executor(job, workers, cluster) as executor:
-            return call.carry_out(job, executor, until, checkpoint)
+            return call.carry_out(job, executor, until, checkpoint, curve)
 
 
 def _exclude(options: dict[str, Any]) -> None:
@@ -222,15 +226,24 @@ class Call:
                 self.env.say(f"below {SHARDED_FROM:,} games a run is not split: one worker does it")
             yield here
 
-    def carry_out(self, job: "Job", executor: "Executor", until: str | None, checkpoint: float) -> int:
+    def carry_out(
+        self, job: "Job", executor: "Executor", until: str | None, checkpoint: float, curve_file: Path | None
+    ) -> int:
         """Run, save, and tell what came of it."""
         from ttt_cli.arena import trainer
+        from ttt_cli.arena.curve import Curve
         from ttt_cli.views.progress import progress
 
         env = self.env
         env.listen()
         env.say(f"training {self.learner} for {job.plan.games:,} games, --seed {job.plan.seed}")
         done = job.done.games if job.done else 0
+        if curve_file is not None and curve_file.resolve() == self.path.resolve():
+            raise UsageError("is the file of the state itself", where="--curve", hint="--curve another file")
+        curve = Curve(curve_file, job.plan.games, done=done) if curve_file else None
+        if curve:
+            curve.look(done, lambda: job.state.policy)
+        trainer.warm_up(job.state.learner, job.state.space)
         aim = trainer.UntilUnbeatable() if until else None
         with (
             graceful(env, "stopping after this block (again: at once)") as stopping,
@@ -239,6 +252,8 @@ class Call:
 
             def after_block(state: "State", record: "Run", games: int) -> bool:
                 tick(games, "")
+                if curve:
+                    curve.look(games, lambda: state.policy)
                 return aim is not None and aim(state, games)
 
             outcome = trainer.train(
@@ -254,9 +269,13 @@ class Call:
         if outcome.backup:
             env.say(f"the previous file is kept as {printable(str(outcome.backup))}")
         self.report(job, outcome)
+        if curve:
+            self.finish(curve, outcome)
         if stopping.exit_code is not None and not outcome.finished:
             env.say(f"stopped; go on with: {self.resume_command()}")
             return stopping.exit_code
+        named = shlex.quote(self.name)
+        env.say(f"next: ttt play {named}, or ttt evaluate {named}")
         if aim is None:
             return ExitCode.DONE
         if aim.first is None:
@@ -310,7 +329,19 @@ class Call:
         )
         verdict = "unbeatable as both sides, proved over all positions" if unbeatable else "beatable"
         env.out(f"{printable(self.name)} is {verdict}; saved to {printable(str(self.path))}")
-        env.say(f"next: ttt play {shlex.quote(self.name)}, or ttt evaluate {shlex.quote(self.name)}")
+
+    def finish(self, curve: "Curve", outcome: "Outcome") -> None:
+        """The last point of a learning curve, and the curve as a small plot."""
+        from ttt_cli.views.plot import text_plot
+
+        env = self.env
+        curve.look(outcome.record.games or 0, lambda: outcome.state.policy, now=True)
+        if not env.json:
+            for line in text_plot([(self.name, curve.rows)], env.width, unicode=env.unicode):
+                env.out(line)
+        env.say(
+            f"the curve is in {printable(str(curve.path))}; a picture: ttt curve {curve.path} -o curve.svg"
+        )
 
 
 def load(name: str) -> Callable[..., Any]:
