@@ -52,7 +52,9 @@ from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
 from ttt_cli.learners.joining import join
 from ttt_cli.learners.kernel import Kernel
-from ttt_cli.learners.moves import Moves, packed
+from ttt_cli.learners.moves import packed
+
+Uint8s = NDArray[np.uint8]
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
@@ -75,7 +77,7 @@ class QTable:
     values: Floats
     visits: Int64s
     top: Floats
-    choice: NDArray[np.uint8]
+    choice: Uint8s
 
     @classmethod
     def of(cls, space: Space, values: Floats, visits: Int64s) -> Self:
@@ -126,39 +128,44 @@ class Q(Learner[QTable]):
         taught = 3 if block.opponent is None else 0
         alone = block.opponent is None and block.behaviour is None and self.choice != "article"
 
-        def play(moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
-            self._play(table, moves, uniforms, number, *rest, taught)
+        def play(moves: Int8s, *chunk: Any) -> None:
+            self._play(table, taught, moves, *chunk)
+            if block.journal is not None:
+                _name_cells(table.space, moves)
 
         return block.play(table.space, play, draws=1 if alone else table.space.cells)
 
     def learn(self, table: QTable, game: Game, sides: str = "xo") -> None:
         if game.resigned:
             return
-        moves = np.full((1, table.space.cells), -1, np.int8)
-        moves[0, : len(game.moves)] = game.moves
-        none = np.zeros((0, table.space.cells))
-        taught = ("x" in sides) + 2 * ("o" in sides)
-        self._play(table, moves, none, 0, none, none, np.zeros(3, np.int64), taught)
-
-    def _play(self, table: QTable, moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
         space = table.space
+        moves = np.full((1, space.cells), -1, np.int8)
+        for ply, (index, cell) in enumerate(zip(game.path, game.moves, strict=False)):
+            moves[0, ply] = space.legal[index, :cell].sum()
+        none = np.zeros((0, space.cells))
+        taught = ("x" in sides) + 2 * ("o" in sides)
+        self._play(table, taught, moves, none, 0, none, none, np.zeros(3, np.int64))
+
+    def _play(
+        self, table: QTable, taught: int, moves: Int8s, uniforms: Floats, number: int, *rest: Any
+    ) -> None:
         learnt = (table.values, table.visits, table.top, table.choice)
-        positions = (space.results, packed(space))
-        chunk = (moves, uniforms, number, *rest)
+        found = packed(table.space)
+        # Unsigned, as ``after``: a little faster.
+        space = (table.space.results, (found.number.view(np.uint8), found.cells, found.after))
+        chunk = (taught, moves, uniforms, number, *rest)
         if self.choice == "article":
             rule = (float(self.alpha), float(self.gamma), float(self.epsilon))
-            play_article(*learnt, *positions, rule, *chunk)
+            play_article(*learnt, *space, rule, *chunk)
         else:
+            epsilon = self._exploration(table.space, number)
             mix = (self.gamma * (1.0 - self.slips), self.gamma * self.slips)
-            play(*learnt, *positions, mix, self._exploration(space, number), *self._steps(), *chunk)
+            play(*learnt, *space, mix, (float(self.alpha), float(self.pace)), epsilon, *chunk)
 
     def _exploration(self, space: Space, number: int) -> float:
         """Epsilon from the ``number``-th game of the run on."""
         settling = self.settling * len(space)
         return max(self.epsilon, settling / (settling + number)) if settling > 0 else float(self.epsilon)
-
-    def _steps(self) -> tuple[float, float]:
-        return float(self.alpha), float(self.pace)
 
     def policy(self, table: QTable) -> Policy:
         values, visits = table.by_cell()
@@ -202,60 +209,72 @@ class Q(Learner[QTable]):
         return QTable.of(space, values + 0.0, visits)
 
 
+def _name_cells(space: Space, moves: Int8s) -> None:
+    """Turn the numbers of the moves of games, as the kernels write them, into cells."""
+    _, cells_of, after = packed(space)
+    index = np.zeros(len(moves), np.uint32)
+    for ply in range(space.cells):
+        going = moves[:, ply] >= 0
+        options = moves[going, ply]
+        moves[going, ply] = cells_of[index[going], options]
+        index[going] = after[index[going], options]
+
+
 @Kernel
 def play(
     values: Floats,
     visits: Int64s,
     top: Floats,
-    choice: NDArray[np.uint8],
+    choice: Uint8s,
     ends: Int8s,
-    options: Moves,
+    options: tuple[Uint8s, Int8s, NDArray[np.uint32]],
     mix: tuple[float, float],
+    steps: tuple[float, float],
     epsilon: float,
-    alpha: float,
-    pace: float,
+    taught: int,
     moves: Int8s,
     uniforms: Floats,
     number: int,
     opponent: Floats,
     behaviour: Floats,
     results: Int64s,
-    taught: int,
 ) -> None:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
 
-    ``taught``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game. With fewer
-    ``uniforms`` than plies the last one serves the rest of the game: what a decision leaves of a uniform
-    number, stretched, is uniform again, and a game's decisions use up fewer than the 53 bits it has.
+    ``moves`` holds which of its legal moves each position is left by. ``taught``: 1 X learns, 2 O learns, 3
+    both; 0: whoever is the learner in that game. Where no behaviour is fixed, one uniform number serves a
+    whole game: what a decision leaves of it, stretched, is uniform again, and the decisions of a game use up
+    fewer than the 53 bits it has.
     """
-    number_of, cells_of, after = options
+    (number_of, cells_of, after), (alpha, pace) = options, steps
     worst, mean = mix[0], np.zeros(moves.shape[1] + 1)
     for free in range(1, moves.shape[1] + 1):
         mean[free] = mix[1] / free
     explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
     trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+    given = uniforms.shape[0] == 0
+    alone = not given and opponent.shape[0] == 0 and behaviour.shape[0] == 0
     path = np.zeros(moves.shape[1], np.uint32)
     played = np.zeros(moves.shape[1], np.uint8)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
-        index, ply, luck = np.uint32(0), 0, 0.0
+        luck = uniforms[game, 0] if alone else 0.0
+        index, ply = np.uint32(0), 0
         free = number_of[index]
         while free > 0:
-            if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
+            if not alone and not given:
                 luck = uniforms[game, ply]
-            option = np.uint8(free)
-            if uniforms.shape[0] == 0:
-                for place in range(free):
-                    if cells_of[index, place] == moves[game, ply]:
-                        option = np.uint8(place)
-            elif opponent.shape[0] > 0 and not pupils >> ply % 2 & 1:
-                for place in range(free - 1, -1, -1):
-                    if opponent[index, cells_of[index, place]] > luck:
-                        option = np.uint8(place)
-            elif behaviour.shape[0] > 0:
-                for place in range(free - 1, -1, -1):
-                    if behaviour[index, cells_of[index, place]] > luck:
-                        option = np.uint8(place)
+            if not alone and (given or behaviour.shape[0] > 0 or not pupils >> ply % 2 & 1):
+                option = np.uint8(free)
+                if given:
+                    option = np.uint8(moves[game, ply])
+                else:
+                    fixed = behaviour if pupils >> ply % 2 & 1 else opponent
+                    for place in range(free - 1, -1, -1):
+                        if fixed[index, cells_of[index, place]] > luck:
+                            option = np.uint8(place)
+                if option >= free:
+                    break  # resigned
             elif luck < epsilon:
                 luck *= explored * free
                 option = np.uint8(luck)
@@ -263,9 +282,7 @@ def play(
             else:
                 luck = (luck - epsilon) * trusted
                 option = choice[index]
-            if option >= free:
-                break  # resigned
-            moves[game, ply] = cells_of[index, option]
+            moves[game, ply] = option
             path[ply] = index
             played[ply] = option
             index = after[index, option]
@@ -277,14 +294,13 @@ def play(
         results[ends[index] + 1] += 1
         target = -top[index]
         for turn in range(ply - 1, -1, -1):
-            index = path[turn]
+            index, option = path[turn], played[turn]
             free = number_of[index]
-            if pupils >> turn % 2 & 1:
-                option = played[turn]
-                visits[index, option] += 1
-                step = max(alpha, pace / (pace - 1.0 + visits[index, option]))
+            if taught == 3 or pupils >> turn % 2 & 1:
+                count = visits[index, option] + 1
+                visits[index, option] = count
                 value = values[index, option]
-                value += step * (target - value)
+                value += max(alpha, pace / (pace - 1.0 + count)) * (target - value)
                 values[index, option] = value
                 if value > top[index] or (value == top[index] and option < choice[index]):
                     top[index] = value
@@ -295,6 +311,8 @@ def play(
                         if values[index, place] > top[index]:
                             top[index] = values[index, place]
                             choice[index] = place
+            if turn == 0:
+                break
             least, total = np.inf, 0.0
             for place in range(free):
                 worth = top[after[index, place]]
@@ -308,59 +326,50 @@ def play_article(
     values: Floats,
     visits: Int64s,
     top: Floats,
-    choice: NDArray[np.uint8],
+    choice: Uint8s,
     ends: Int8s,
-    options: Moves,
+    options: tuple[Uint8s, Int8s, NDArray[np.uint32]],
     rule: tuple[float, float, float],
+    taught: int,
     moves: Int8s,
     uniforms: Floats,
     number: int,
     opponent: Floats,
     behaviour: Floats,
     results: Int64s,
-    taught: int,
 ) -> None:
     """The same by the author's rule: equal moves at random, a constant step, targets as the game went."""
     (number_of, cells_of, after), (alpha, gamma, epsilon) = options, rule
+    given = uniforms.shape[0] == 0
     path = np.zeros(moves.shape[1], np.uint32)
-    played = np.zeros(moves.shape[1], np.uint8)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
         index, ply = np.uint32(0), 0
         free = number_of[index]
         while free > 0:
             option = np.uint8(free)
-            if uniforms.shape[0] == 0:
-                for place in range(free):
-                    if cells_of[index, place] == moves[game, ply]:
-                        option = np.uint8(place)
-            elif opponent.shape[0] > 0 and not pupils >> ply % 2 & 1:
+            if given:
+                option = np.uint8(moves[game, ply])
+            elif behaviour.shape[0] > 0 or not pupils >> ply % 2 & 1:
+                fixed = behaviour if pupils >> ply % 2 & 1 else opponent
                 for place in range(free - 1, -1, -1):
-                    if opponent[index, cells_of[index, place]] > uniforms[game, ply]:
+                    if fixed[index, cells_of[index, place]] > uniforms[game, ply]:
                         option = np.uint8(place)
-            elif behaviour.shape[0] > 0:
-                for place in range(free - 1, -1, -1):
-                    if behaviour[index, cells_of[index, place]] > uniforms[game, ply]:
-                        option = np.uint8(place)
+            elif uniforms[game, ply] < epsilon:
+                option = min(np.uint8(uniforms[game, ply] / epsilon * free), np.uint8(free - 1))
             else:
-                exploring = uniforms[game, ply] < epsilon
-                least = -np.inf if exploring else top[index]
-                span = epsilon if exploring else 1.0 - epsilon
-                luck = (uniforms[game, ply] - (0.0 if exploring else epsilon)) / span
                 equal = 0
                 for place in range(free):
-                    equal += values[index, place] >= least
-                chosen = min(int(luck * equal), equal - 1)
+                    equal += values[index, place] == top[index]
+                chosen = int((uniforms[game, ply] - epsilon) / (1.0 - epsilon) * equal)
                 for place in range(free):
-                    if values[index, place] >= least:
-                        if chosen == 0:
-                            option = np.uint8(place)
+                    if values[index, place] == top[index] and chosen >= 0:
+                        option = np.uint8(place)
                         chosen -= 1
             if option >= free:
                 break  # resigned
-            moves[game, ply] = cells_of[index, option]
+            moves[game, ply] = option
             path[ply] = index
-            played[ply] = option
             index = after[index, option]
             free = number_of[index]
             ply += 1
@@ -368,13 +377,14 @@ def play_article(
             results[2 * (ply % 2)] += 1
             continue
         results[ends[index] + 1] += 1
+        reward = float(ends[index])
         for turn in range(ply):
             if pupils >> turn % 2 & 1:
                 if turn + 2 < ply:
                     target = gamma * top[path[turn + 2]]
                 else:
-                    target = float(ends[index]) if turn % 2 == 0 else -float(ends[index])
-                at, option = path[turn], played[turn]
+                    target = reward if turn % 2 == 0 else -reward
+                at, option = path[turn], np.uint8(moves[game, turn])
                 visits[at, option] += 1
                 values[at, option] += alpha * (target - values[at, option])
                 choice[at] = 0

@@ -1,0 +1,134 @@
+"""Kernels: games a second of every learner, and of ``q`` as a share of what C by hand reaches.
+
+    python -m tests.benchmarks.kernels [ROUNDS]
+
+All on one core, in turns, the best of the rounds. A round is a default run from nothing (``new``: exploring,
+every value still changing) or more games for a table that a default run has left (``settled``). The yardstick
+is ``limit.c``, compiled if there is a C compiler (``$CC``, or ``cc``); it prints the two rates it reaches.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.space import Space
+from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.learners.base import Block
+from ttt_cli.learners.moves import packed
+from ttt_cli.learners.q import Q
+from ttt_cli.learners.training import Plan, run
+
+SOURCE = Path(__file__).with_name("limit.c")
+GAMES = {"new": 1 << 18, "settled": 1 << 18}
+Task = Callable[[], None]
+
+
+def compiled(folder: Path) -> Callable[..., None] | None:
+    """The C function of ``limit.c``; None without a compiler."""
+    compiler = os.environ.get("CC") or shutil.which("cc")
+    if compiler is None:
+        return None
+    library = folder / "limit.so"
+    options = ["-O3", "-march=native", "-shared", "-fPIC"]
+    subprocess.run([*compiler.split(), *options, "-o", str(library), str(SOURCE)], check=True)
+    function: Callable[..., None] = ctypes.CDLL(str(library)).play
+    return function
+
+
+def limit(function: Callable[..., None], space: Space, *, settled: bool) -> Task:
+    """The C loop on a table of its own."""
+    learner = Q()
+    table, (number, _, after) = learner.empty(space), packed(space)
+    arrays = (number, after, space.results, table.values, table.visits, table.top, table.choice)
+    rule = (
+        learner.gamma,
+        learner.slips,
+        learner.epsilon,
+        learner.settling * len(space),
+        learner.alpha,
+        learner.pace,
+    )
+    results, fresh = np.zeros(3, np.int64), learner.empty(space)
+    places = [array.ctypes.data_as(ctypes.c_void_p) for array in (*arrays, results)]
+
+    def play(first: int, games: int) -> None:
+        whole = (ctypes.c_int64(first), ctypes.c_int64(games), ctypes.c_uint64(1 + first))
+        function(*whole, *(ctypes.c_double(value) for value in rule), *places)
+        assert results.sum() > 0
+
+    def new() -> None:
+        for name in ("values", "visits", "top", "choice"):
+            getattr(table, name)[:] = getattr(fresh, name)
+        play(0, GAMES["new"])
+
+    if not settled:
+        return new
+    play(0, learner.default_games)
+    return lambda: play(learner.default_games, GAMES["settled"])
+
+
+def trained(name: str, space: Space, *, settled: bool) -> Task:
+    """The learner's own kernel, random numbers and all."""
+    learner: Any = learner_class(name)()
+
+    def new(games: int = GAMES["new"]) -> Any:
+        table: Any = None
+        for progress in run(Plan(learner, games, seed=1), learner.empty(space)):
+            table = progress.table
+        return table
+
+    new(1)  # compiles
+    if not settled:
+        return lambda: new() and None
+    table, rng = new(learner.default_games), np.random.default_rng(1)
+
+    def more() -> None:
+        learner.train(table, Block(learner.default_games, GAMES["settled"], rng))
+
+    return more
+
+
+def rates(tasks: dict[str, Task], games: int, rounds: int) -> dict[str, float]:
+    """Games a second of processor time, the best of the rounds."""
+    best = dict.fromkeys(tasks, 0.0)
+    for _ in range(rounds):
+        for name, task in tasks.items():
+            start = process_time()
+            task()
+            best[name] = max(best[name], games / (process_time() - start))
+    return best
+
+
+def main(rounds: int) -> None:
+    """Measure and print."""
+    space = Space.of()
+    print(f"{'':<10}" + "".join(f"{kind + ', M games/s':>24}{'of C':>8}{'of q':>8}" for kind in GAMES))
+    with tempfile.TemporaryDirectory() as folder:
+        function = compiled(Path(folder))
+        columns: dict[str, dict[str, float]] = {}
+        for kind, games in GAMES.items():
+            tasks = {name: trained(name, space, settled=kind == "settled") for name in LEARNERS}
+            if function is not None:
+                tasks["C"] = limit(function, space, settled=kind == "settled")
+            columns[kind] = rates(tasks, games, rounds)
+    for name in ["C", *LEARNERS] if function is not None else LEARNERS:
+        row = f"{name:<10}"
+        for found in columns.values():
+            of_c = f"{found[name] / found['C']:.2f}" if "C" in found else "-"
+            row += f"{found[name] / 1e6:>24.2f}{of_c:>8}{found[name] / found['q']:>8.2f}"
+        print(row)
+    if function is None:
+        print("no C compiler: no yardstick")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
