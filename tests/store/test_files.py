@@ -12,7 +12,7 @@ import pytest
 
 from tests.store.faults import FAULTS, Killed, fault_at, in_child
 from ttt_cli.errors import BusyError, TttError, UnfitError
-from ttt_cli.store import files
+from ttt_cli.store import files, system
 from ttt_cli.store.files import append_line, write_bytes, writing
 from ttt_cli.store.locks import lock
 
@@ -363,6 +363,22 @@ def test_content_is_synced_before_it_counts_and_names_after(path):
     with fault_at(0, Killed) as calls:
         append_line(log, GAME)
     assert [name for name in calls if name in ("write", "fsync")][-3:] == ["write", "fsync", "fsync"]
+
+
+def test_the_drives_own_cache_is_flushed_where_there_is_a_call_for_it(path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(system, "_FULL_SYNC", 51)
+    monkeypatch.setattr(system.fcntl, "fcntl", lambda fd, code: calls.append(code))
+    write_bytes(path, NEW)
+    assert calls == [51, 51]
+
+    def unable(fd, code):
+        raise OSError(errno.ENOTSUP, "not on this drive")
+
+    monkeypatch.setattr(system.fcntl, "fcntl", unable)
+    with fault_at(0, Killed) as names:
+        write_bytes(path, NEW)
+    assert names.count("fsync") == 2
 
 
 # ---- litter

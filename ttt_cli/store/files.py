@@ -12,6 +12,7 @@ import io
 import os
 import re
 import stat
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -244,7 +245,7 @@ def _clear_litter(target: Path) -> None:
             if (match := ours.fullmatch(entry.name)) is None:
                 continue
             pid, litter = int(match[1]), str(target.with_name(entry.name))
-            if litter in _in_use or (pid != os.getpid() and os.name != "nt" and alive(pid)):
+            if litter in _in_use or (pid != os.getpid() and sys.platform != "win32" and alive(pid)):
                 continue
             with suppress(OSError):
                 fd = os.open(litter, os.O_RDONLY | NO_LINK | NO_WAITING)
@@ -258,7 +259,7 @@ def _clear_litter(target: Path) -> None:
 
 def _keep_identity(fd: int, old: os.stat_result) -> None:
     """Give the new file the old one's mode, and its owner and group where that is allowed."""
-    if hasattr(os, "fchown"):
+    if sys.platform != "win32":
         new = os.fstat(fd)
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
             with suppress(PermissionError):
@@ -329,7 +330,7 @@ def _is_record(tail: bytes) -> bool:
 
 
 def _replace(source: Path, goal: Path) -> None:
-    for _ in range(50 if os.name == "nt" else 0):  # Windows refuses while a reader has the goal open
+    for _ in range(50 if sys.platform == "win32" else 0):  # Windows refuses while a reader has the goal open
         try:
             return os.replace(source, goal)
         except PermissionError:

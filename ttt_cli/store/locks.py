@@ -9,6 +9,7 @@ typer start, and the record of who holds the lock, half of this file, would be o
 import errno
 import os
 import stat
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -20,11 +21,10 @@ import orjson
 from ttt_cli.errors import BusyError
 from ttt_cli.store.system import BINARY, NO_LINK, NO_WAITING, AnyPath, fault, make_folders, naming, write_all
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+if sys.platform == "win32":
     import msvcrt
+else:
+    import fcntl
 
 _HELD_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _FAR = 0x7FFF_FFF0  # Windows locks bytes, and nobody else may read them: lock one far behind the record
@@ -139,11 +139,11 @@ def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
 def take(fd: int) -> bool:
     """Lock the open file ``fd`` itself until it is closed; at once False if it is locked already."""
     try:
-        if fcntl is not None:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
+        if sys.platform == "win32":
             os.lseek(fd, _FAR, os.SEEK_SET)
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _HELD_ELSEWHERE:
             return False
@@ -153,7 +153,7 @@ def take(fd: int) -> bool:
 
 def alive(pid: int) -> bool:
     """Tell whether a process of this machine has the id; where that cannot be asked harmlessly, True."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return True  # os.kill would end it
     try:
         os.kill(pid, 0)
@@ -167,11 +167,11 @@ def alive(pid: int) -> bool:
 def _close(fd: int) -> None:
     try:
         with suppress(OSError):  # unlock first: a child forked this very moment may still have the file open
-            if fcntl is not None:
-                fcntl.flock(fd, fcntl.LOCK_UN)
-            else:
+            if sys.platform == "win32":
                 os.lseek(fd, _FAR, os.SEEK_SET)
-                msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+                msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+            else:
+                fcntl.flock(fd, fcntl.LOCK_UN)
     finally:
         with suppress(OSError):
             os.close(fd)

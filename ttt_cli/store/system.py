@@ -2,16 +2,17 @@
 
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ttt_cli.errors import TttError
 
-try:
-    from fcntl import F_FULLFSYNC, fcntl  # type: ignore[attr-defined,unused-ignore]
-except ImportError:  # only macOS has it; there fsync alone leaves the bytes in the drive's cache
-    F_FULLFSYNC = None
+if sys.platform != "win32":
+    import fcntl
+
+    _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync stops at the drive's cache
 
 AnyPath = str | os.PathLike[str]
 
@@ -76,7 +77,7 @@ def naming(
 def status(path: AnyPath) -> os.stat_result | None:
     """Return what the system knows of the file, links followed; None if there is none."""
     try:
-        return os.stat(path)  # noqa: PTH116
+        return os.stat(path)
     except FileNotFoundError:
         return None
 
@@ -90,16 +91,16 @@ def write_all(fd: int, data: bytes) -> None:
 
 def sync(fd: int) -> None:
     """Return when the file's content is on the disk."""
-    if F_FULLFSYNC is not None:
+    if sys.platform != "win32" and _FULL_SYNC is not None:
         with suppress(OSError):
-            fcntl(fd, F_FULLFSYNC)
+            fcntl.fcntl(fd, _FULL_SYNC)
             return
     os.fsync(fd)
 
 
 def sync_folder(folder: Path) -> None:
     """Return when new names in ``folder`` are on the disk, where the platform can do that."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return
     fd = -1
     try:
@@ -123,7 +124,7 @@ def make_folders(folder: Path) -> list[Path]:
     try:
         for new in reversed(missing):
             with suppress(FileExistsError):
-                os.mkdir(new)  # noqa: PTH102
+                os.mkdir(new)
                 made.append(new)
                 sync_folder(new.parent)
     except BaseException:
@@ -136,4 +137,4 @@ def remove_folders(folders: list[Path]) -> None:
     """Remove those of the folders, outermost first, that are there and empty."""
     for folder in reversed(folders):
         with suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106
+            os.rmdir(folder)
