@@ -128,7 +128,6 @@ class Spell:
     :ivar cell: the name of a cell.
     """
 
-    name: str
     stones: tuple[str, str, str | None]
     key: Callable[[list[str]], str]
     turn: tuple[str, str] = ("", "")
@@ -248,17 +247,17 @@ CELLS: dict[str, Callable[[int], str]] = {
 
 
 def can_write(key: str, stones: str) -> bool:
-    """Whether an author could use these symbols in such keys at all."""
+    """Whether an author could use these symbols in such keys and read them again."""
     symbols = STONES[stones]
+    single = all(symbol is None or len(symbol) == 1 for symbol in symbols)
     if key in ("base 3", "base 3 from the least", "decimal"):
         return set(symbols) == {"0", "1", "2"}
     if key in ("rows", "lines", "dashed rows"):
-        return all(symbol is None or len(symbol) == 1 for symbol in symbols)
-    if key in ("array", "nested", "printed rows", "tuple", "list", "compact list", "commas", "bars"):
-        if stones == "XO ":
-            return key in ("commas", "bars", "compact list")
+        return single
     if key == "joined":
-        return all(symbol is None or len(symbol) == 1 for symbol in symbols) or stones == "1-10" or stones == "-110"
+        return single or stones in ("1-10", "-110")
     if key == "underscores":
         return stones != "XO_"
+    if stones == "XO ":  # a blank that cannot be told from what stands between
+        return key in ("commas", "commas and spaces", "bars", "compact list") or "quoted" in key
     return True

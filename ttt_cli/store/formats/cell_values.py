@@ -27,7 +27,7 @@ class Values:
     """Numbers of a file.
 
     :ivar shape: ``position`` (one number a key), ``cells`` (by the cell's name), ``list`` (one for each cell)
-        or ``free`` (one for each free cell, in order).
+        or ``free`` (one for each free cell, in order, or one for each bead).
     :ivar rows: int64[m], the key of each number.
     :ivar names: the cell of each, as written; the place in the list.
     :ivar numbers: float64[m]; NaN for null, infinite for what is no number.
@@ -114,7 +114,7 @@ def _pairs(value: Any, rules: Rules) -> list[tuple[str, Any]] | None:
         return [pair for item in value if (pair := _counted(item))] if all(map(_counted, value)) else None
     if value and all(isinstance(item, list) and len(item) == 2 for item in value):
         return [(_name(cell), number) for cell, number in value]
-    if len(value) > rules.cells or any(isinstance(item, (list, dict)) for item in value):
+    if any(isinstance(item, (list, dict)) for item in value):
         return None
     return [(str(at), item) for at, item in enumerate(value)]
 

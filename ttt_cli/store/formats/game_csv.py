@@ -34,7 +34,7 @@ MOST_WORDS = 20
 """So many different words for results make sense."""
 ENOUGH = 0.5
 """So large a part of the rows has to be games for a file to be one of games."""
-SAMPLE = 200
+SAMPLE = 100
 """Rows on which the ways to read a file are tried."""
 
 _CELL = re.compile(r"[A-Za-z][0-9]|[0-9]")
@@ -155,10 +155,13 @@ def _learnt(meaning: _Meaning, row: Sequence[str], space: Space) -> list[Row] | 
 def _meaning(rows: Sequence[Sequence[str]], space: Space, options: Options) -> _Meaning | None:
     """The reading under which the most rows are games, if they are enough."""
     sample = rows[:: max(1, len(rows) // SAMPLE)]
+    shortest = int(space.plies[space.ended].min())
     found: list[tuple[int, _Meaning]] = []
     for layout in _layouts(sample):
-        names = [name for row in sample for name in layout.names(row) or ()]
-        for words, cells in namings(set(names), space.rules):
+        games = [names for row in sample if len(names := layout.names(row) or ()) >= shortest]
+        if len(games) < ENOUGH * (len(sample) - 1):
+            continue
+        for words, cells in namings({name for names in games for name in names}, space.rules):
             if options.spelling.get("cells", words) != words:
                 continue
             meaning = _with_results(_Meaning(layout, words, cells, {}), sample, space)

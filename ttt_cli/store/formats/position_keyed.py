@@ -15,7 +15,7 @@ from typing import Any
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UnfitError, UsageError
-from ttt_cli.store.formats.cell_values import collect
+from ttt_cli.store.formats.cell_values import collect, namings
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, csv_rows, number_in, told
 from ttt_cli.store.formats.spelling import KeyReading, spellings
 from ttt_cli.store.formats.tables import MEANINGS, Reading, readings
@@ -66,25 +66,31 @@ def _documents(found: Any, rules: Rules) -> Iterator[Document]:
         isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in found
     ):
         yield Document([item[0] for item in found], [item[1] for item in found])
-    parts = {"": found}
-    for _ in range(3):
-        tables = {name: part for name, part in parts.items() if isinstance(part, dict) and part}
-        if len(tables) > 1:
-            tables = {name: part for name, part in tables.items() if spellings(list(part), rules)[0]}
-        if tables:
-            keys = [key for part in tables.values() for key in part]
-            names = [name for name, part in tables.items() for _ in part]
-            values = [value for part in tables.values() for value in part.values()]
-            yield Document(keys, values, (names,) if len(tables) > 1 else ())
-        parts = {
-            inner: value
-            for part in parts.values()
+    if isinstance(found, dict):
+        yield Document(list(found), list(found.values()))
+    level = [("", found)]
+    for _ in range(2):
+        level = [
+            (name, inner)
+            for _, part in level
             if isinstance(part, dict)
-            for inner, value in part.items()
-            if isinstance(value, dict)
-        }
-        if len(parts) > MOST_PARTS:
+            for name, inner in part.items()
+            if isinstance(inner, dict) and inner
+        ]
+        if len(level) > MOST_PARTS:
             return
+        tables = [
+            (name, part)
+            for name, part in level
+            if not any(namings(set(part), rules)) and spellings(list(part), rules)[0]
+        ]
+        if tables:
+            names = [name for name, part in tables for _ in part]
+            yield Document(
+                [key for _, part in tables for key in part],
+                [value for _, part in tables for value in part.values()],
+                (names,) if len(tables) > 1 else (),
+            )
 
 
 def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) -> Iterator[Document]:

@@ -23,6 +23,8 @@ from ttt_cli.engine.space import Bools, Int32s, Int64s, Space
 
 SAMPLE = 200
 """Candidates for the place of the board are tried on so many keys before on all."""
+PEEK = 20
+"""And before that on so many."""
 MOST_EXTRAS = 3
 """Items of a key besides the board: a player, a cell as row and column."""
 NEARLY = 0.5
@@ -278,17 +280,23 @@ def _frames(keys: Sequence[str], space: Space) -> Iterator[tuple[Frame, Callable
     Of frames that find the same in a sample of the keys, the first stands for all.
     """
     sample = keys[:: max(1, len(keys) // SAMPLE)]
+    fewest = len(sample) / (2 * space.cells)  # boards: a position has a key for each cell and side at most
     seen = set()
     for name, lexer in _lexers(space.cells).items():
         items = [lexer(key) for key in sample]
-        length, _ = Counter(map(len, items)).most_common(1)[0]
-        for form in FORMS:
+        length, many = Counter(map(len, items)).most_common(1)[0]
+        for form, board in FORMS.items():
             width = Frame(name, form, 0, space.rules).width
             for at in range(length - width + 1 if length <= width + MOST_EXTRAS else 0):
+                found = {item[at : at + width]: None for item in map(tuple, items) if len(item) == length}
+                some = list(found)[:: max(1, len(found) // PEEK)]
+                whole = sum(bool(board(part, space.rules)) for part in some)
+                if many <= NEARLY * len(items) or len(found) < fewest or whole <= NEARLY * len(some):
+                    continue
                 frame = Frame(name, form, at, space.rules)
                 boards, extras = frame.extract(items, length)
                 mark = (tuple(map(tuple, boards)), extras)
-                if mark in seen or sum(map(bool, boards)) <= NEARLY * len(items):
+                if mark in seen:
                     continue
                 seen.add(mark)
                 roles = _roles(frame, boards, extras, space)

@@ -175,12 +175,15 @@ def readings(keys: Sequence[KeyReading], values: Values, space: Space) -> Iterat
     """The readings of a table whose keys have these readings."""
     for reading in keys:
         for extras in _explained(reading, values, space):
+            is_number = reading.spelling.frame == "base-3 number"
             if values.shape == "position" and extras.cells is None:
-                yield from _positions(reading, values, extras, space)
+                yield from _positions(reading, values, extras, int(is_number), space)
+                for other in turned(reading, space) if is_number else ():
+                    if other.spelling.order == LAST_FIRST:
+                        yield from _positions(other, values, extras, 0, space)
                 continue
             natural = list(_moves(reading, values, extras, 0, space))
             yield from natural
-            is_number = reading.spelling.frame == "base-3 number"
             if is_number or all(found.faults for found in natural):
                 for other in turned(reading, space):
                     usual = is_number and other.spelling.order == LAST_FIRST
@@ -250,7 +253,9 @@ def _in_file(meaning: str, reading: KeyReading) -> str:
     return {"x": "o", "o": "x"}.get(meaning, meaning) if swapped else meaning
 
 
-def _positions(reading: KeyReading, values: Values, extras: _Extras, space: Space) -> Iterator[Reading]:
+def _positions(
+    reading: KeyReading, values: Values, extras: _Extras, oddness: int, space: Space
+) -> Iterator[Reading]:
     indexes = reading.indexes[values.rows]
     owners = np.zeros(len(indexes), np.int64) if extras.owners is None else extras.owners[values.rows]
     if np.isinf(values.numbers).any() or len(np.unique(indexes * 3 + owners)) < len(indexes):
@@ -271,7 +276,7 @@ def _positions(reading: KeyReading, values: Values, extras: _Extras, space: Spac
         yield Reading(
             table,
             {**reading.spelling.facets, **extras.facets, "values": _in_file(meaning, reading)},
-            reading.spelling.oddness + extras.oddness + odd,
+            reading.spelling.oddness + extras.oddness + oddness + odd,
             table.faults,
         )
 
