@@ -1,10 +1,14 @@
 """Every ``--json`` document keeps to the schema that ``ttt schema`` prints."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
 
+from ttt_cli.agents import uniform
+from ttt_cli.arena.curve import Curve
+from ttt_cli.engine.space import Space
 from ttt_cli.views.schemas import names
 
 TRAIN = ("train", "q", "-n", "50", "--seed", "1")
@@ -27,6 +31,7 @@ COMMANDS = {
     "acceptance": [("accept", "q", "--json")],
     "export": [("export", "q", "--format", "q-table", "-o", "x.json", "--json")],
     "page": [("explore", "q", "-o", "page.html", "--json")],
+    "curves": [("curve", "c.csv", "--json")],
     "agents": [("agents", "--json")],
     "game": [("play", "--x", "q", "--o", "random", "--games", "2", "--seed", "1", "--json")],
     "import": [("import", "x.json", "-o", "imported.json", "--json")],
@@ -44,6 +49,8 @@ def test_documents_keep_to_their_schema(ttt, name: str):
     assert ttt(*TRAIN).code == 0
     if name in ("import", "verification"):
         assert ttt("export", "q", "--format", "q-table", "-o", "x.json").code == 0
+    if name == "curves":
+        Curve(Path("c.csv"), 10).look(0, lambda: uniform.policy(Space.of()))
     validator = jsonschema.Draft202012Validator(json.loads(ttt("schema", name).out))
     for command in COMMANDS[name]:
         result = ttt(*command)

@@ -205,6 +205,28 @@ DOCUMENTS: dict[str, tuple[str, Schema]] = {
     "acceptance": ("ttt accept", obj(file=TEXT, positions=COUNT, games=maybe(COUNT), changed=FLAG)),
     "export": ("ttt export", obj(source=TEXT, format=TEXT, file=TEXT, bytes=COUNT)),
     "page": ("ttt explore", obj(agent=TEXT, file=TEXT, bytes=COUNT, positions=COUNT, mistakes=COUNT)),
+    "curves": (
+        "ttt curve",
+        obj(
+            curves=arr(
+                obj(
+                    file=TEXT,
+                    points=arr(
+                        obj(
+                            games=COUNT,
+                            **dict.fromkeys(
+                                ("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"), SHARE
+                            ),
+                            **dict.fromkeys(("worst_x", "worst_o", "exploitability"), SHARE),
+                            **dict.fromkeys(("mistakes", "reachable"), COUNT),
+                            unbeatable={"enum": [0, 1]},
+                        )
+                    ),
+                )
+            ),
+            picture=maybe(TEXT),
+        ),
+    ),
     "agents": (
         "ttt agents",
         obj(agents=arr(obj(name=TEXT, kind={"enum": ["built-in", "state"]}, about=TEXT))),

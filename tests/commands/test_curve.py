@@ -1,0 +1,110 @@
+"""``ttt curve``: plots in the terminal and pictures."""
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.arena.curve import row, to_csv
+from ttt_cli.engine.space import Space
+
+SPACE = Space.of()
+RANDOM = row(0, uniform.policy(SPACE))
+RULES = row(0, heuristic.policy(SPACE))
+PERFECT = row(0, minimax.policy(SPACE))
+
+
+@pytest.fixture
+def curves(ttt):
+    """Two curves of hand-made runs in the working directory."""
+    fast = [RANDOM, replace(RULES, games=100), replace(PERFECT, games=1000), replace(PERFECT, games=50_000)]
+    slow = [RANDOM, replace(RANDOM, games=100), replace(RULES, games=2_000_000)]
+    for name, rows in (("fast.csv", fast), ("slow.csv", slow), ("_odd$x$<b>&.csv", slow)):
+        Path(name).write_bytes(to_csv(rows))
+
+
+def test_one_curve_in_the_terminal(ttt, curves):
+    lines = ttt("curve", "fast.csv", COLUMNS="100").out.splitlines()
+    assert "wins against random, as X and as O" in lines[0]
+    assert "losses that can be forced" in lines[0]
+    assert all(len(line) <= 100 for line in lines)
+    top, bottom = lines[1].split("│"), lines[9].split("│")
+    assert top[0].strip() == "100%"
+    assert top[1].rstrip()[0] != "X"  # random play does not win all games
+    assert "X" in top[1]  # perfect play wins nearly all
+    assert bottom[2].rstrip(" \n").endswith("*")  # nothing can be forced in the end, as X or O
+    assert "50k games" in lines[11]
+    assert "0.960 → 0.000" in lines[-2]
+    assert "unbeatable from 1,000 games on" in lines[-2]
+    assert lines[-1] == "*  where curves meet"
+
+
+def test_several_curves_and_a_poor_terminal(ttt, curves):
+    out = ttt("curve", "fast.csv", "slow.csv", COLUMNS="60").out
+    assert "1  fast: exploitability" in out
+    assert "2  slow: exploitability" in out
+    assert out.count("unbeatable from") == 1
+    assert "beatable\n" in out
+    assert "2M games" in out
+    plot = out.split("exploitability 0")[0]
+    assert max(map(len, plot.splitlines())) <= 60
+
+
+def test_plain_ascii_where_the_stream_takes_no_more(curves):
+    from ttt_cli.arena.curve import read
+    from ttt_cli.views.plot import text_plot
+
+    rows = read(Path("fast.csv"))
+    assert "\n".join(text_plot([("fast", rows)], 80, unicode=False)).isascii()
+
+
+@pytest.mark.parametrize("width", [1, 20, 75, 76, 300])
+@pytest.mark.parametrize("last", [0, 1, 7, 10**12])
+def test_any_width_and_any_length(width, last):
+    from ttt_cli.views.plot import text_plot
+
+    rows = [RANDOM, replace(PERFECT, games=last)] if last else [RANDOM]
+    lines = text_plot([("a", rows)], width)
+    assert any("games" in line for line in lines)
+    assert lines == text_plot([("a", rows)], width)
+
+
+def test_pictures(ttt, curves):
+    pytest.importorskip("matplotlib")
+    files = ["fast.csv", "slow.csv", "_odd$x$<b>&.csv"]
+    assert ttt("curve", *files, "-o", "plot.svg").code == 0
+    content = Path("plot.svg").read_bytes()
+    texts = [element.text for element in ElementTree.fromstring(content).iter() if element.text]
+    for text in ("wins against random play", "exploitability", "mistakes", "fast", "slow", "as X", "10k"):
+        assert text in texts
+    assert any("_odd$x$<b>&" in text for text in texts)
+    assert ttt("curve", *files, "-o", "-").out.encode() == content
+    assert ttt("curve", "fast.csv", "-o", "plot.png").code == 0
+    assert Path("plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_matplotlib_one_line_says_what_to_do(ttt, curves, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    outcome = ttt("curve", "fast.csv", "-o", "plot.svg")
+    assert outcome.code == 1
+    assert outcome.err == "Error: pictures need matplotlib (pip install 'ttt-cli[plot]')\n"
+    assert not Path("plot.svg").exists()
+
+
+def test_json(ttt, curves):
+    found = ttt("curve", "fast.csv", "--json").json
+    assert found["schema"] == "ttt-curves"
+    assert [point["games"] for point in found["curves"][0]["points"]] == [0, 100, 1000, 50_000]
+    assert found["curves"][0]["points"][-1]["unbeatable"] == 1
+    assert found["picture"] is None
+
+
+def test_misuse(ttt, curves):
+    assert ttt("curve", "fast.csv", "-o", "plot.pdf").code == 2
+    assert ttt("curve", "missing.csv").code == 3
+    Path("empty.csv").write_bytes(to_csv([]))
+    assert "no points yet" in ttt("curve", "empty.csv").err
+    Path("q.csv").write_text("position,move\n")
+    assert ttt("curve", "q.csv").code == 3

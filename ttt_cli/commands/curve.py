@@ -1,0 +1,68 @@
+"""``ttt curve``: learning curves as a picture."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UnfitError, UsageError
+
+KINDS = ("svg", "png")
+"""The pictures there are, by the endings of their files."""
+
+
+def curve(
+    env: Environment,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Curves, as ttt train --curve FILE writes them.")
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="The picture, .svg or .png; without it the terminal shows it."
+        ),
+    ] = None,
+) -> None:
+    """How players got stronger as they learnt: one learning curve, or several compared.
+
+    Examples:
+      ttt train q --curve q.csv
+      ttt curve q.csv
+      ttt curve q.csv td.csv -o plot.svg
+    """
+    from ttt_cli.arena.curve import read
+    from ttt_cli.store.files import write_bytes
+    from ttt_cli.views.plot import picture, text_plot
+
+    kind = "" if out is None else "svg" if out == "-" else Path(out).suffix.lower().removeprefix(".")
+    if out is not None and kind not in KINDS:
+        raise UsageError(f"pictures are {' or '.join(KINDS)}", where=out, hint="-o plot.svg")
+    curves = [(name, read(path)) for name, path in zip(_names(files), files, strict=True)]
+    for path, (_, rows) in zip(files, curves, strict=True):
+        if not rows:
+            raise UnfitError("the curve has no points yet", where=str(path))
+    if out is not None:
+        content = picture(curves, kind)
+        if out == "-":
+            env.out_bytes([content])
+            return
+        write_bytes(Path(out), content, parents=True)
+    if env.json:
+        fields = [
+            {"file": str(path), "points": [asdict(row) for row in rows]}
+            for path, (_, rows) in zip(files, curves, strict=True)
+        ]
+        env.document("ttt-curves", {"curves": fields, "picture": out})
+    elif out is not None:
+        env.out(f"saved {printable(out)} ({len(curves)} curve{'s' * (len(curves) > 1)})")
+    else:
+        for line in text_plot(curves, env.width, unicode=env.unicode):
+            env.out(line)
+
+
+def _names(files: list[Path]) -> list[str]:
+    """What to call the curves: the files' names without their endings; where names repeat, the paths."""
+    stems = [printable(path.stem) for path in files]
+    return stems if len(set(stems)) == len(stems) else [printable(str(path)) for path in files]

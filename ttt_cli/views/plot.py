@@ -1,0 +1,236 @@
+"""Learning curves as pictures: small ones for the terminal in plain text, others (SVG, PNG) by matplotlib."""
+
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ttt_cli.arena.curve import Row
+from ttt_cli.errors import TttError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HEIGHT = 9
+"""Lines of a plot in the terminal, without its frame."""
+
+MARKS = "123456789abcdefghijklmnopqrstuvwxyz"
+"""What the points of several curves are drawn with."""
+
+BOTH = "*"
+"""Where points of two curves meet."""
+
+Curves = Sequence[tuple[str, Sequence[Row]]]
+"""Curves and what to call them; each has at least one row."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line in a plot: pairs of games and a number from 0 to 1, drawn with ``mark``."""
+
+    mark: str
+    points: Sequence[tuple[int, float]]
+
+
+def text_plot(curves: Curves, width: int = 80, *, unicode: bool = True) -> list[str]:
+    """The lines of a plot for the terminal. One curve: against random play and against the worst opponent, as
+    X and as O; several: side by side."""
+    if len(curves) == 1:
+        rows = curves[0][1]
+        left = _sides("wins against random, as X and as O", rows, "x_win", "o_win")
+        right = _sides("losses that can be forced, as X and O", rows, "worst_x", "worst_o")
+    else:
+        left = (
+            "wins against random, mean",
+            [
+                Series(MARKS[at % len(MARKS)], [(row.games, (row.x_win + row.o_win) / 2) for row in rows])
+                for at, (_, rows) in enumerate(curves)
+            ],
+        )
+        right = (
+            "exploitability",
+            [
+                Series(MARKS[at % len(MARKS)], [(row.games, row.exploitability) for row in rows])
+                for at, (_, rows) in enumerate(curves)
+            ],
+        )
+    beside = width >= 76
+    inner = (width - 15) // 2 if beside else width - 6
+    inner = max(min(inner, 60), 16)
+    plots = [_panel(title, series, inner, unicode) for title, series in (left, right)]
+    lines = (
+        [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(*plots, strict=True)]
+        if beside
+        else [*plots[0], "", *plots[1]]
+    )
+    meeting = [f"{BOTH}  where curves meet"] if any(BOTH in line for line in lines) else []
+    return [*lines, "", *_legend(curves, unicode), *meeting]
+
+
+def _sides(title: str, rows: Iterable[Row], x: str, o: str) -> tuple[str, list[Series]]:
+    pairs = [(row.games, getattr(row, x), getattr(row, o)) for row in rows]
+    return title, [
+        Series("X", [(games, as_x) for games, as_x, _ in pairs]),
+        Series("O", [(games, as_o) for games, _, as_o in pairs]),
+    ]
+
+
+def _legend(curves: Curves, unicode: bool) -> list[str]:
+    arrow = "\u2192" if unicode else "->"
+    lines = []
+    for at, (name, rows) in enumerate(curves):
+        first, last = rows[0], rows[-1]
+        mark = f"{MARKS[at % len(MARKS)]}  {name}: " if len(curves) > 1 else ""
+        done = last.games
+        for row in reversed(rows):
+            if not row.unbeatable:
+                break
+            done = row.games
+        verdict = f"unbeatable from {done:,} games on" if last.unbeatable else "beatable"
+        lines.append(
+            f"{mark}exploitability {first.exploitability:.3f} {arrow} {last.exploitability:.3f}, mistakes in "
+            f"{first.mistakes:,} {arrow} {last.mistakes:,} positions; {verdict}"
+        )
+    return lines
+
+
+def _panel(title: str, series: Sequence[Series], width: int, unicode: bool) -> list[str]:
+    """A plot of ``width`` columns with its frame: lines of the same length."""
+    dot, upright, across, corner = ("·", "│", "─", "└") if unicode else (".", "|", "-", "+")
+    games = sorted({number for line in series for number, _ in line.points})
+    span = _Span(games, width)
+    canvas = [[" "] * width for _ in range(HEIGHT)]
+    for line in series:  # what lies between two looks
+        places = [(span.column(number), _row_of(value)) for number, value in line.points]
+        for (x1, y1), (x2, y2) in pairwise(places):
+            for x in range(x1 + 1, x2):
+                canvas[round(y1 + (y2 - y1) * (x - x1) / (x2 - x1))][x] = dot
+    drawn: dict[tuple[int, int], str] = {}
+    for line in series:
+        for number, value in line.points:
+            place = _row_of(value), span.column(number)
+            drawn[place] = line.mark if drawn.get(place, line.mark) == line.mark else BOTH
+    for (y, x), mark in drawn.items():
+        canvas[y][x] = mark
+    lines = [f"{title:<{width + 6}}"[: width + 6]]
+    for number, cells in enumerate(canvas):
+        share = 1 - number / (HEIGHT - 1)
+        label = f"{share:4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
+        lines.append(f"{label} {upright}{''.join(cells)}")
+    lines.append(f"     {corner}{across * width}")
+    lines.append(f"      {span.labels()}")
+    return [f"{line:<{width + 6}}" for line in lines]
+
+
+def _row_of(value: float) -> int:
+    return round((1 - min(max(value, 0.0), 1.0)) * (HEIGHT - 1))
+
+
+class _Span:
+    """Numbers of games as columns, by their logarithm; 0, the state before the run, stands before all."""
+
+    def __init__(self, games: Sequence[int], width: int) -> None:
+        self.width = width
+        self.end = games[-1]
+        positive = [number for number in games if number > 0]
+        self.low = math.log10(positive[0]) if positive else 0.0
+        self.high = math.log10(positive[-1]) if positive else 0.0
+        self.start = 3 if games[0] == 0 and positive else 0
+
+    def column(self, games: int) -> int:
+        if games == 0:
+            return 0
+        share = (math.log10(games) - self.low) / (self.high - self.low) if self.high > self.low else 1.0
+        return self.start + round(share * (self.width - 1 - self.start))
+
+    def labels(self) -> str:
+        """Under the columns: 0, powers of ten as far as they have room, and the end."""
+        end = f"{short(self.end)} games"
+        line = [" "] * self.width
+        line[self.width - len(end) :] = end
+        if self.start:
+            line[0] = "0"
+        for power in range(math.ceil(self.low), math.floor(self.high) + 1):
+            label = short(10**power)
+            at = self.column(10**power)
+            if all(char == " " for char in line[max(at - 2, 0) : at + len(label) + 2]) and at >= self.start:
+                line[at : at + len(label)] = label
+        return "".join(line)[: self.width]
+
+
+def short(games: int) -> str:
+    """A number of games in a few letters: ``16k``, ``1.3M``."""
+    for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if games >= size:
+            return f"{games / size:.3g}{letter}"
+    return str(games)
+
+
+def picture(curves: Curves, kind: str) -> bytes:
+    """The curves as one picture, ``svg`` or ``png``: four panels, a colour and a marker each; as X drawn
+    through, as O dashed; dotted: mistakes in reach. The same curves give the same bytes.
+
+    :raises TttError: if matplotlib is not installed.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise TttError("pictures need matplotlib", hint="pip install 'ttt-cli[plot]'") from None
+    with rc_context({"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}):
+        figure = Figure(figsize=(11, 7.2), layout="constrained")
+        panels = figure.subplots(2, 2).flatten()
+        titles = ("wins against random play", "losses that can be forced", "exploitability", "mistakes")
+        for at, (name, rows) in enumerate(curves):
+            _draw(panels, rows, name, at)
+        games = [row.games for _, rows in curves for row in rows if row.games]
+        for axes, title in zip(panels, titles, strict=True):
+            _finish(axes, title, games or [1])
+        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+        sides = [panels[0].plot([], [], color="0.3", linestyle=style)[0] for style in ("-", "--")]
+        panels[0].legend(sides, ("as X", "as O"), frameon=False)
+        stream = io.BytesIO()
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        figure.savefig(stream, format=kind, dpi=144, metadata=metadata)
+    return stream.getvalue()
+
+
+def _draw(panels: Sequence["Axes"], rows: Sequence[Row], name: str, number: int) -> None:
+    """One curve in each panel."""
+    games = [row.games for row in rows]
+    look: dict[str, Any] = {
+        "color": f"C{number % 10}",
+        "marker": "osD^vPX*<>"[number % 10],
+        "markersize": 4,
+        "linewidth": 1.6,
+    }
+    for axes, x, o in ((panels[0], "x_win", "o_win"), (panels[1], "worst_x", "worst_o")):
+        axes.plot(games, [getattr(row, x) for row in rows], **look)
+        axes.plot(games, [getattr(row, o) for row in rows], linestyle="--", **look)
+    label = "\u200b" + name if name.startswith("_") else name  # a leading _ means: not in the legend
+    panels[2].plot(games, [row.exploitability for row in rows], label=label, **look)
+    panels[3].plot(games, [row.mistakes for row in rows], **look)
+    panels[3].plot(games, [row.reachable for row in rows], linestyle=":", **look)
+
+
+def _finish(axes: "Axes", title: str, games: Sequence[int]) -> None:
+    """Scales, grid and labels. 0 games have a place before the logarithm begins."""
+    first = min(games)
+    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
+    axes.set_xlim(left=0, right=max(games) * 1.25)
+    axes.set_xlabel("games")
+    axes.xaxis.set_major_formatter(lambda value, place: "" if 0 < value < first else short(round(value)))
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    if title == "mistakes":
+        axes.set_yscale("symlog", linthresh=1, linscale=0.4)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("positions (dotted: in reach)")
+        axes.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
+    else:
+        axes.set_ylim(-0.03, 1.03)
+        if title != "exploitability":
+            axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
