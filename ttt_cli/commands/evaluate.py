@@ -138,8 +138,9 @@ def _head(env: Environment, player: "Agent", method: str) -> None:
     if player.source is not None:
         games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
         parts += [str(player.source), f"learnt from {games}"]
-    parts += [player.rules.describe(), method]
-    env.out(printable((" · " if env.unicode else " - ").join(parts)) + "\n")
+    for line in (parts, [player.rules.describe(), method]):
+        env.out(printable((" · " if env.unicode else " - ").join(line)))
+    env.out("")
 
 
 def _write_mistakes(path: Path, policy: "Policy", others: "list[Agent]") -> None:

@@ -60,7 +60,10 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield "mistakes", Text(f"none in {wrong.of:,} open positions")
     if (known := verdict.coverage) is not None:
         share = percent(known.known / known.of, 1)
-        yield "experience", Text(f"of {known.known:,} of {known.of:,} positions in its own play ({share})")
+        yield (
+            "experience",
+            Text(f"in {known.known:,} of {known.of:,} positions its own play can reach ({share})"),
+        )
     yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
     if verdict.unbeatable:
         yield "verdict", Text("unbeatable as X and as O, whoever plays against it", "bold green")
