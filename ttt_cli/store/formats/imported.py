@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import NotationError, UnfitError
 from ttt_cli.store.reading import decode
 
 LIMIT = 64 * 2**20
@@ -98,6 +99,15 @@ class Imported:
     notes: list[str] = field(default_factory=list)
     positions: int = 0
     moves: int = 0
+
+
+def why_not(text: str) -> str:
+    """Why a board in native text is no position of the usual game."""
+    try:
+        Position(text)
+    except NotationError as error:
+        return error.message
+    raise AssertionError(f"{text} is a position")
 
 
 def book(format_name: str, rows: list[Row], **other: Any) -> Imported:

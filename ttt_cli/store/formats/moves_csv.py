@@ -12,11 +12,20 @@ from functools import lru_cache
 
 import numpy as np
 
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import NotationError, UnfitError
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, Row, book, refuse, told
+from ttt_cli.engine.space import Int64s, Space
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.formats.imported import (
+    DEFAULTS,
+    Imported,
+    Options,
+    Rejected,
+    Row,
+    book,
+    refuse,
+    told,
+    why_not,
+)
 from ttt_cli.store.reading import decode, quoted
 
 NAME = "moves-csv"
@@ -69,43 +78,41 @@ def _row(line: str) -> Row:
     for stone in stones:
         if stone not in _SYMBOLS:
             raise UnfitError(f"a cell holds -1 (X), 1 (O) or 0, not {stone}")
-    try:
-        position = Position("".join(_SYMBOLS[stone] for stone in stones))
-    except NotationError as error:
-        raise UnfitError(error.message) from None
-    if position.ended:
-        raise UnfitError(f"nobody moves in {position.text!r}: the game is over")
-    sign = -1 if position.mover == "X" else 1
+    text = "".join(_SYMBOLS[stone] for stone in stones)
+    space, index_of, stages = _stages()
+    index = index_of.get(text, -1)
+    if index < 0:
+        raise UnfitError(why_not(text))
+    if space.ended[index]:
+        raise UnfitError(f"nobody moves in {text!r}: the game is over")
+    sign, mover = (-1, "X") if sum(stones) == 0 else (1, "O")
     if not 1 <= abs(move) <= STANDARD.cells:
         raise UnfitError(f"a move is a cell from 1 to 9, not {move}")
     if move * sign < 0:
-        raise UnfitError(f"{position.mover} is to move, but the move is {move} ({'XO'[move > 0]}'s sign)")
+        raise UnfitError(f"{mover} is to move, but the move is {move} ({'XO'[move > 0]}'s sign)")
     cell = abs(move)
-    if position.text[cell - 1] != ".":
-        raise UnfitError(f"cell {cell} is taken by {position.text[cell - 1]}")
+    if text[cell - 1] != ".":
+        raise UnfitError(f"cell {cell} is taken by {text[cell - 1]}")
     if not STANDARD.line * 2 - 2 <= stage <= DRAW:
         raise UnfitError(f"a stage is from 4 to 9, not {stage}")
-    after = position.play(cell - 1)
-    if not _stages()[after.text] >> stage & 1:
+    if not stages[space.successors[index, cell - 1]] >> stage & 1:
         raise UnfitError(f"no game through this move ends at stage {stage}")
     if stage == DRAW:
-        return Row(position.text, cell, STANDARD.cells, "draw")
-    return Row(position.text, cell, stage + 1, "XO"[stage % 2])
+        return Row(text, cell, STANDARD.cells, "draw")
+    return Row(text, cell, stage + 1, "XO"[stage % 2])
 
 
 @lru_cache(maxsize=1)
-def _stages() -> dict[str, int]:
-    """For each position the stages at which games through it can end, as a set of bits."""
+def _stages() -> tuple[Space, dict[str, int], Int64s]:
+    """The usual space, the index of each text, and the stages at which games through each position can end,
+    as a set of bits (int64[n])."""
     space = Space.of(STANDARD)
-    won = np.left_shift(
-        1, space.plies.astype(np.int64) - 1, where=space.plies > 0, out=np.zeros(len(space), np.int64)
-    )
-    stages = np.where(space.results != 0, won, np.where(space.ended, 1 << DRAW, 0))
+    stage = np.where(space.results != 0, space.plies.astype(np.int64) - 1, DRAW)
+    stages = np.where(space.ended, 1 << stage, 0)
     for layer in space.backwards():
         after = space.successors[layer]
-        reachable = np.where(after >= 0, stages[after], 0)
-        stages[layer] |= np.bitwise_or.reduce(reachable, axis=1)
-    return dict(zip(space.texts, stages.tolist(), strict=True))
+        stages[layer] |= np.bitwise_or.reduce(np.where(after >= 0, stages[after], 0), axis=1)
+    return space, {text: index for index, text in enumerate(space.texts)}, stages
 
 
 def write(rows: Iterable[Row]) -> bytes:

@@ -157,6 +157,14 @@ def _rows(items: Sequence[str], rules: Rules) -> Sequence[str]:
     return "".join(items) if all(len(row) == rules.cols for row in items) else ""
 
 
+def _listed(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    for mark in ",|;/:_-":
+        parts = items[0].split(mark)
+        if len(parts) == rules.cells:
+            return [part.strip() for part in parts]
+    return ""
+
+
 def _divided(items: Sequence[str], rules: Rules) -> Sequence[str]:
     word, step = items[0], rules.cols + 1
     fits = len(word) == step * rules.rows - 1 and len(set(word[rules.cols :: step])) <= 1
@@ -186,15 +194,16 @@ def _number(items: Sequence[str], rules: Rules) -> Sequence[str]:
 FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
     "items": lambda items, rules: [item.strip() for item in items],
     "characters": _word,
+    "list": _listed,
     "rows": _rows,
     "divided rows": _divided,
     "signed digits": _signed,
     "decimal number": _digits,
     "base-3 number": _number,
 }
-"""The forms of a board: an item a cell; one item with a character a cell; an item a row; one item with a
-mark between its rows; digits with signs; a number whose digits are the cells, leading zeros lost; one in
-base 3."""
+"""The forms of a board: an item a cell; one item with a character a cell; one item that is a list of cells;
+an item a row; one item with a mark between its rows; digits with signs; a number whose digits are the cells,
+leading zeros lost; one in base 3."""
 
 
 def spellings(

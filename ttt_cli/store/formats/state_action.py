@@ -16,8 +16,8 @@ from typing import Any
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.space import Space
-from ttt_cli.errors import NotationError, UnfitError
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, why_not
 from ttt_cli.store.reading import load_json, quoted
 
 NAME = "state-action"
@@ -117,7 +117,7 @@ def _entries(nodes: list[_Node], visits: int, where: str) -> tuple[dict[str, Any
     for at, node in enumerate(nodes):
         place = f"{where}, key {quoted(node.key)}"
         if node.text not in index_of:
-            raise UnfitError(_why(node.text), where=place)
+            raise UnfitError(why_not(node.text), where=place)
         if node.text in at_key:
             raise UnfitError(f"the same board as key {quoted(at_key[node.text])}", where=place)
         if at == 0 and node.text != _EMPTY:
@@ -185,14 +185,6 @@ def write(entries: dict[str, Any]) -> bytes:
         for at, text in enumerate(texts)
     }
     return json.dumps(brain, indent=4).encode() if brain else b""
-
-
-def _why(text: str) -> str:
-    try:
-        Position(text)
-    except NotationError as error:
-        return error.message
-    return "not a position"
 
 
 def _ending(text: str) -> str:

@@ -1,0 +1,359 @@
+"""The four authors' formats: what is read, put right, refused with its place, and written back."""
+
+import io
+import json
+import pickle
+import random
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.space import Space
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.formats import Options, Row, moves_csv, q_table, read, state_action, value_table
+
+SPACE = Space.of(STANDARD)
+E, X, O = 0, 1, -1  # noqa: E741
+EMPTY = [E] * 9
+
+
+def brain_of(games: list[list[int]]) -> dict:
+    """The graph machine's brain after these games, as its author's program keeps it."""
+    brain: dict[str, dict] = {}
+    key_of: dict[tuple, str] = {}
+
+    def node(state: list[int]) -> str:
+        if tuple(state) not in key_of:
+            key_of[tuple(state)] = key = str(len(brain))
+            lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+            won = next((state[a] for a, b, c in lines if state[a] == state[b] == state[c] != 0), 0)
+            brain[key] = {"state": list(state), "next": [], "score": won, "end": won != 0}
+        return key_of[tuple(state)]
+
+    for game in games:
+        state = list(EMPTY)
+        at = node(state)
+        for ply, cell in enumerate(game):
+            state[cell] = X if ply % 2 == 0 else O
+            then = node(state)
+            if then not in brain[at]["next"]:
+                brain[at]["next"].append(then)
+            at = then
+    for found in sorted(brain.values(), key=lambda found: found["state"].count(0)):
+        if found["next"]:
+            found["score"] = 0.9 * max((brain[key]["score"] for key in found["next"]), key=abs)
+    return brain
+
+
+def random_games(seed: int, count: int) -> list[list[int]]:
+    rng, games = random.Random(seed), []
+    for _ in range(count):
+        index, game = 0, []
+        while not SPACE.ended[index]:
+            cell = rng.choice(np.flatnonzero(SPACE.legal[index]).tolist())
+            game.append(cell)
+            index = int(SPACE.successors[index, cell])
+        games.append(game)
+    return games
+
+
+def dump(brain: dict) -> bytes:
+    return json.dumps(brain, indent=4).encode()
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_brain_comes_back_byte_for_byte(seed):
+    data = dump(brain_of(random_games(seed, 40 * seed)))
+    found = read(data, "brain.json")
+    assert (found.format, found.learner, found.choice) == ("state-action", "graph", "article")
+    assert not found.repaired
+    assert state_action.write(found.entries) == data
+    assert state_action.write(read(data + b"\n", "brain.json").entries) == data
+
+
+def test_the_spelling_of_zeros_survives():
+    brain = brain_of([[0, 1, 2, 4, 3, 5, 7, 6, 8], [8, 0, 1]])
+    leaf = list(brain)[-1]
+    brain[leaf]["score"] = 0.0
+    brain["0"]["score"] = 0
+    found = read(dump(brain), "brain.json")
+    assert not found.repaired
+    assert state_action.write(found.entries) == dump(brain)
+
+
+def test_no_bytes_are_an_empty_brain():
+    found = read(b"", "brain.json")
+    assert (found.format, found.entries) == ("state-action", {})
+    assert state_action.write(found.entries) == b""
+
+
+def test_stale_scores_are_computed_anew_and_counted():
+    brain = brain_of(random_games(1, 30))
+    right = dump(brain)
+    brain["0"]["score"], brain["1"]["score"] = 0.5, -1
+    found = read(dump(brain), "brain.json")
+    assert found.repaired == [f"2 of {len(brain)} scores were stale and have been computed anew"]
+    assert state_action.write(found.entries) == right
+
+
+def test_a_root_without_a_board_is_the_empty_one():
+    brain = brain_of(random_games(2, 30))
+    right = dump(brain)
+    brain["0"]["state"] = []
+    found = read(dump(brain), "brain.json")
+    assert len(found.repaired) == 1
+    assert state_action.write(found.entries) == right
+
+
+def test_a_second_empty_board_joins_such_a_root():
+    brain = {
+        "0": {"state": [], "next": ["1", "2"], "score": 0.0, "end": False},
+        "1": {"state": EMPTY, "next": ["2", "3"], "score": 0.0, "end": False},
+        "2": {"state": [X] + [E] * 8, "next": [], "score": 0, "end": False},
+        "3": {"state": [E] * 8 + [X], "next": [], "score": 0, "end": False},
+    }
+    found = read(dump(brain), "brain.json")
+    assert "'1'" in found.repaired[0]
+    written = json.loads(state_action.write(found.entries))
+    assert [node["state"] for node in written.values()] == [EMPTY, [X] + [E] * 8, [E] * 8 + [X]]
+    assert written["0"]["next"] == ["1", "2"]
+
+
+def spoil(change) -> bytes:
+    brain = brain_of([[0, 4, 8, 2, 6, 3, 7], [4, 0, 8, 2, 1, 7, 3, 5, 6]])
+    change(brain)
+    return dump(brain)
+
+
+def rekey(brain: dict, old: str, new: str) -> None:
+    items = [(new if key == old else key, node) for key, node in brain.items()]
+    brain.clear()
+    brain.update(items)
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "why"),
+    [
+        (lambda b: rekey(b, "5", "99"), "99", "expected key '5'"),
+        (lambda b: b["3"].update(state=b["2"]["state"]), "3", "the same board as key '2'"),
+        (lambda b: b["3"].update(state=[1] * 9), "3", "X moves first"),
+        (lambda b: b["3"].update(state=[1] * 8), "3", "list of 9"),
+        (lambda b: b["3"].update(state=[True, *b["3"]["state"][1:]]), "3", "list of 9"),
+        (lambda b: b["3"].update(state=[]), "3", "list of 9"),
+        (lambda b: b["1"].update(next=["3"]), "1", "not one move further"),
+        (lambda b: b["1"].update(next=["999"]), "1", "not there"),
+        (lambda b: b["1"].update(next=["2", "2"]), "1", "twice"),
+        (lambda b: b["1"].update(next=[2]), "1", "strings"),
+        (lambda b: b["7"].update(end=False), "7", "end is false, but X has won"),
+        (lambda b: b["1"].update(end=True), "1", "nobody has won"),
+        (lambda b: b["1"].update(end=1), "1", "true or false"),
+        (lambda b: b["1"].update(score="0"), "1", "must be a number"),
+        (lambda b: b["1"].pop("score"), "1", "and nothing else"),
+        (lambda b: b["0"].update(state=[X] + [E] * 8), "0", "first node must be the empty board"),
+    ],
+)
+def test_a_broken_brain_is_refused_naming_the_key(change, key, why):
+    with pytest.raises(UnfitError, match=why) as caught:
+        read(spoil(change), "brain.json")
+    assert caught.value.where == f"brain.json, key '{key}'"
+
+
+BOOK = (
+    "-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,0,0,0,0,0,5,7\r\n\n-1,0,0,0,0,0,0,0,0,5,9\n-1,-1,0,1,1,0,0,0,0,-3,4\n"
+)
+
+
+def test_a_row_tells_the_side_and_the_winner():
+    found = read(("\ufeff" + BOOK).encode(), "book.csv")
+    assert (found.format, found.learner, found.choice) == ("moves-csv", "book", "article")
+    assert found.rows == [
+        Row("X........", 5, 8, "O"),
+        Row("X........", 5, 9, "draw"),
+        Row("X...O....", 3, 5, "X"),
+        Row("XX.OO....", 3, 5, "X"),
+    ]
+    written = moves_csv.write(found.rows)
+    assert written == moves_csv.write(read(written, "book.csv").rows)
+    assert written.splitlines() == sorted(
+        (line.encode() for line in BOOK.split()), key=lambda line: [int(n) for n in line.split(b",")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("-1,0,0,0,1,0,0,0,0,9,4", "X is to move"),
+        ("-1,0,0,0,1,0,0,0,0,-1,4", "cell 1 is taken by X"),
+        ("-1,0,0,0,1,0,0,0,0,-9,3", "from 4 to 9, not 3"),
+        ("-1,0,0,0,1,0,0,0,0,-9,10", "from 4 to 9, not 10"),
+        ("-1,-1,0,1,1,0,0,0,0,-3,6", "no game through this move ends at stage 6"),
+        ("-1,-1,0,1,1,0,0,0,0,-3,5", "no game through this move ends at stage 5"),
+        ("-1,-1,0,1,1,0,0,0,0,-3,9", "no game through this move ends at stage 9"),
+        ("-1,-1,-1,1,1,0,0,0,0,6,6", "the game is over"),
+        ("-1,-1,-1,0,0,0,0,0,0,6,6", "3 X and 0 O"),
+        ("-2,0,0,0,1,0,0,0,0,-9,4", "not -2"),
+        ("-1,0,0,0,1,0,0,0,0,0,4", "from 1 to 9, not 0"),
+        ("-1,0,0,0,1,0,0,0,0,-10,4", "not -10"),
+        ("-1,0,0,0,1,0,0,0,0,-9", "expected 11 integers"),
+        ("-1,0,0,0,1,0,0,0,0,-9,4.0", "expected 11 integers"),
+        ("-1,0,0,0,1,0,0,0,0,-9," + "4" * 400, "expected 11 integers"),
+    ],
+)
+def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
+    data = BOOK.replace("\n\n", f"\n{row}\n").encode()
+    found = read(data, "book.csv")
+    assert len(found.rows) == 4
+    assert [(item.where, why in item.why) for item in found.rejected] == [("line 3", True)]
+    with pytest.raises(UnfitError, match=why) as caught:
+        read(data, "book.csv", Options(strict=True))
+    assert caught.value.where == "book.csv, line 3"
+
+
+def test_duplicate_rows_are_dropped_and_counted():
+    found = read((BOOK + BOOK).encode(), "book.csv")
+    assert len(found.rows) == 4 and not found.rejected
+    assert found.repaired == ["4 rows were there before and dropped"]
+
+
+def test_a_stage_is_possible_just_where_a_game_ends_so():
+    """Every game, told from its end backwards: the stages that a row may have are those of some game."""
+    rows = set()
+    for game in random_games(3, 150):
+        path = SPACE.path(game)
+        result = int(SPACE.results[path[-1]])
+        ending = (9, "draw") if result == 0 else (len(game), "X" if result > 0 else "O")
+        rows |= {Row(SPACE.texts[i], c + 1, *ending) for i, c in zip(path, game, strict=False)}
+    found = read(moves_csv.write(rows), "book.csv")
+    assert set(found.rows) == rows and not found.rejected
+
+
+def value_csv(values) -> bytes:
+    return value_table.write_csv(np.asarray(values))
+
+
+def test_values_come_back():
+    rng = np.random.default_rng(1)
+    values = value_table.starts().copy()
+    values[:, rng.integers(0, 19683, 5000)] = rng.random((2, 5000))
+    data = value_csv(values)
+    assert data.startswith(b"index,value_x,value_o\n0,") and data.count(b"\n") == 19684
+    found = read(data, "values.csv")
+    assert (found.format, found.learner) == ("value-table", "td")
+    from_npz = read(value_table.write_npz(values), "values.npz")
+    assert from_npz.entries == found.entries
+    again = value_table.values_of(found.entries)
+    reachable = [sum({".": 0, "X": 1, "O": 2}[s] * 3**i for i, s in enumerate(text)) for text in SPACE.texts]
+    assert np.array_equal(again[:, reachable], values[:, reachable])
+    assert read(data.replace(b"\n", b"\r\n"), "values.csv").entries == found.entries
+
+
+def test_boards_before_any_learning():
+    starts = value_table.starts()
+
+    def at(text: str) -> list[float]:
+        return starts[:, sum({".": 0, "X": 1, "O": 2}[s] * 3**i for i, s in enumerate(text))].tolist()
+
+    assert at("X........") == [0.5, 0.5]
+    assert at("XXX.OO...") == [1, 0] and at("OOO.XX.X.") == [0, 1]
+    assert at("XOXXOOOXX") == [0, 0]  # drawn
+    assert at("XXX...OOO") == [1, 1]  # no game reaches it
+    assert at("XXXXXXXXX") == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "why", "where"),
+    [
+        (lambda d: d.replace(b"\n7,", b"\n8,", 1), "index 8 is there twice", "line 10"),
+        (lambda d: d.replace(b"\n19682,", b"\n19683,"), "not 19683", "line 19684"),
+        (lambda d: d[: d.rindex(b"19682")], "index 19682 is missing", ""),
+        (lambda d: d.replace(b"\n7,0.5,", b"\n7,nan,"), "'nan' is no number", "line 9"),
+        (lambda d: d.replace(b"\n7,0.5,", b"\n7,1e999,"), "'1e999' is no number", "line 9"),
+        (lambda d: d.replace(b"\n7,0.5,", b"\n7,0.5,0.5,"), "two values", "line 9"),
+        (lambda d: d.replace(b"\n7,0.5,", b"\n-7,0.5,"), "expected an index", "line 9"),
+    ],
+)
+def test_a_broken_value_table_is_refused(change, why, where):
+    with pytest.raises(UnfitError, match=why) as caught:
+        read(change(value_csv(value_table.starts())), "values.csv")
+    assert where in caught.value.where
+
+
+class Trap:
+    def __reduce__(self):
+        raise AssertionError("a pickle was loaded")
+
+
+def npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def test_arrays_are_checked_and_pickles_in_them_not_loaded():
+    good = np.zeros(19683)
+    objects = np.array([{"a": 1}] * 19683, dtype=object)
+    for arrays, why in [
+        ({"V_x": good}, "V_o is missing"),
+        ({"a": good}, "V_x is missing; the archive holds 'a'"),
+        ({"V_x": good, "V_o": objects}, "Python objects"),
+        ({"V_x": good, "V_o": good[1:]}, "expected 19683 float64"),
+        ({"V_x": good, "V_o": good.astype(int)}, "found int64"),
+        ({"V_x": good, "V_o": np.full(19683, np.nan)}, "index 0 is nan"),
+        ({"V_x": good, "V_o": np.zeros(40_000)}, "damaged|expected 19683"),
+    ]:
+        with pytest.raises(UnfitError, match=why):
+            read(npz(**arrays), "values.npz")
+    whole = npz(V_x=good, V_o=good)
+    for cut in (100, len(whole) // 2, len(whole) - 30):
+        with pytest.raises(UnfitError):
+            read(whole[:cut], "values.npz")
+    other = io.BytesIO()
+    with zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("V_x.npy", b"\0" * 10**7)
+        archive.writestr("V_o.npy", b"\0" * 10**7)
+    with pytest.raises(UnfitError):
+        read(other.getvalue(), "bomb.npz")
+
+
+def test_a_q_table_comes_back():
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal((len(SPACE), 9))
+    data = q_table.write(values)
+    lines = data.splitlines()
+    assert lines[0] == b"{" and lines[-1] == b"}" and len(lines) == 4522
+    assert lines[1:-1] == sorted(lines[1:-1])
+    found = read(data, "q.json")
+    assert (found.format, found.learner, found.positions, found.moves) == ("q-table", "q", 4520, 16167)
+    assert q_table.write(q_table.values_of(found.entries)) == data
+
+
+def test_fillers_and_ended_positions_of_a_q_table_are_ignored():
+    table = {
+        "121220100": [7, -3, 2, 1e300, 0, 0.25, 5, 0.5, -0.125],
+        "111220000": [1] * 9,
+        "000000000": [0] * 9,
+    }
+    found = read(json.dumps(table).encode(), "q.json")
+    assert found.format == "q-table"
+    assert found.entries == {"XOXOO.X..": {"6": [0.25, 1], "8": [0.5, 1], "9": [-0.125, 1]}}
+
+
+@given(st.binary(max_size=400))
+@settings(max_examples=60, deadline=None)
+def test_any_bytes_are_read_or_refused_in_a_line(data):
+    try:
+        read(data, "file")
+    except UnfitError as error:
+        assert "\n" not in str(error)
+
+
+def test_a_pickle_is_never_loaded():
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        data = pickle.dumps({"X........": 0.5, "trap": 1}, protocol)
+        with pytest.raises(UnfitError, match="pickle") as caught:
+            read(data, "policy.json")
+        assert "JSON" in caught.value.hint
