@@ -207,12 +207,12 @@ def train(
     for progress in run(job.plan, state.table, done=job.done, executor=executor):
         lost, drawn, won = map(int, progress.results)
         record = replace(record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
-        job.plan.learner.attribute(progress.table, record.id)
         state = state.with_run(record, progress.table)
         enough = tick(state, record, progress.games)
         if enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and progress.games < job.plan.games:
+            state.learner.attribute(state.table, record.id)
             kept = library.save(state, job.path, keep_backup=backup) or kept
             backup = False
             saved(progress.games)
@@ -221,6 +221,7 @@ def train(
     finished = enough or (record.games or 0) >= job.plan.games
     if enough:
         state = state.closed()
+    state.learner.attribute(state.table, record.id)
     late = None
     if finished and store is not None:
         late = teach(state, waiting_games(store, name, state), name)

@@ -7,6 +7,7 @@ file of each method holds all of it, from the idea to the merge.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -93,6 +94,7 @@ class Block:
         return results
 
 
+@lru_cache(maxsize=4)
 def thresholds(space: Space, policy: Policy | None) -> Floats:
     """A policy as kernels read it: the cell to play is the first whose threshold exceeds a uniform number.
 

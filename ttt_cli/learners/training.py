@@ -24,6 +24,12 @@ SHARDED_FROM = 10_000_000
 SHARDS = 8
 """Shards a block of a long run: a fixed number, so that the number of workers never changes a byte."""
 
+LEAST_BLOCK = 256
+"""Games that any block has."""
+
+BLOCKS_A_RUN = 60
+"""Short runs have about so many blocks, so that a learning curve of them shows something."""
+
 Shard = tuple[Table, Int64s]
 """A shard's table after its games, and their results as ``Block.play`` counts them."""
 
@@ -58,7 +64,10 @@ class Plan:
     def block_games(self) -> int:
         """The number of games in each block but the last."""
         shards = self.shards_a_block
-        return self.learner.block_games if shards == 1 else self.learner.shard_games * shards
+        if shards > 1:
+            return self.learner.shard_games * shards
+        fine = 1 << max(LEAST_BLOCK, self.games // BLOCKS_A_RUN).bit_length() - 1
+        return min(fine, self.learner.block_games)
 
     def block(self, index: int) -> list[Block]:
         """The shards of a block."""
