@@ -40,7 +40,8 @@ came about and everything must have been seen once; then epsilon falls with the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,25 +53,48 @@ from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
 from ttt_cli.learners.joining import join
 from ttt_cli.learners.kernel import Kernel
-from ttt_cli.learners.moves import packed
 
 Uint8s = NDArray[np.uint8]
+Uint32s = NDArray[np.uint32]
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
 
 
+class Moves(NamedTuple):
+    """All moves of a space in one row, by position and then by cell: no room lost to illegal ones.
+
+    :ivar number: uint8[n], how many a position has. Unsigned, so that compiled code need not look for
+        negative indexes.
+    :ivar first: uint32[n], where they begin.
+    :ivar cells: int8[moves].
+    :ivar after: uint32[moves], the positions they lead to.
+    """
+
+    number: Uint8s
+    first: Uint32s
+    cells: Int8s
+    after: Uint32s
+
+
+@lru_cache(maxsize=8)
+def all_moves(space: Space) -> Moves:
+    """The moves of this space (worked out once)."""
+    number = space.legal.sum(axis=1, dtype=np.uint8)
+    first = np.cumsum(number, dtype=np.uint32) - number
+    cells = np.nonzero(space.legal)[1].astype(np.int8)
+    return Moves(number, first, cells, space.successors[space.legal].astype(np.uint32))
+
+
 @dataclass(frozen=True, eq=False)
 class QTable:
-    """What each move is worth to the side that makes it, over the ``n`` positions of ``space``.
+    """What each move is worth to the side that makes it, in the order of ``all_moves``.
 
-    Column k belongs to the k-th legal move of a position, in ascending order of cells.
-
-    :ivar values: float64[n, cells].
-    :ivar visits: int64[n, cells], how often a value was updated.
+    :ivar values: float64[moves].
+    :ivar visits: int64[moves], how often a value was updated.
     :ivar top: float64[n], the largest value of each position; where the game is over, its result for the side
-        to move. It follows from the values, as ``choice`` does: kept so that nobody searches for it.
-    :ivar choice: uint8[n], the first move of the largest value.
+        to move. Like ``choice`` it follows from the values, and is kept so that nobody need search for it.
+    :ivar choice: uint8[n], the first move of the largest value, counted from 0.
     """
 
     space: Space
@@ -82,18 +106,20 @@ class QTable:
     @classmethod
     def of(cls, space: Space, values: Floats, visits: Int64s) -> Self:
         """The table of these values and visits."""
-        legal = np.arange(space.cells) < packed(space).number[:, None]
-        masked = np.where(legal, values, -np.inf)
-        mover = 1 - 2 * (space.plies % 2)
-        top = np.where(space.ended, space.results * mover, masked.max(axis=1))
-        return cls(space, values, visits, top, masked.argmax(axis=1).astype(np.uint8))
+        number, first, _, _ = all_moves(space)
+        top = (space.results * (1 - 2 * (space.plies % 2))).astype(np.float64)
+        top[~space.ended] = np.maximum.reduceat(values, first[~space.ended])
+        owners = np.repeat(np.arange(len(space)), number)
+        largest = np.flatnonzero(values == top[owners])[::-1]  # backwards: the first move is written last
+        choice = np.zeros(len(space), np.uint8)
+        choice[owners[largest]] = largest - first[owners[largest]]
+        return cls(space, values, visits, top, choice)
 
     def by_cell(self) -> tuple[Floats, Int64s]:
-        """The values and visits with a column for each cell, zeros where there is no move."""
-        legal = self.space.legal
-        columns = np.maximum(np.cumsum(legal, axis=1) - 1, 0)
-        values, visits = (np.take_along_axis(part, columns, axis=1) for part in (self.values, self.visits))
-        return np.where(legal, values, 0.0), np.where(legal, visits, 0)
+        """float64[n, cells] and int64[n, cells]: the values and visits, zeros where there is no move."""
+        values, visits = np.zeros(self.space.legal.shape), np.zeros(self.space.legal.shape, np.int64)
+        values[self.space.legal], visits[self.space.legal] = self.values, self.visits
+        return values, visits
 
 
 @dataclass(frozen=True)
@@ -121,8 +147,8 @@ class Q(Learner[QTable]):
         return self.choice != "article"
 
     def empty(self, space: Space) -> QTable:
-        shape = (len(space), space.cells)
-        return QTable.of(space, np.zeros(shape), np.zeros(shape, np.int64))
+        moves = len(all_moves(space).cells)
+        return QTable.of(space, np.zeros(moves), np.zeros(moves, np.int64))
 
     def train(self, table: QTable, block: Block) -> Int64s:
         taught = 3 if block.opponent is None else 0
@@ -150,9 +176,7 @@ class Q(Learner[QTable]):
         self, table: QTable, taught: int, moves: Int8s, uniforms: Floats, number: int, *rest: Any
     ) -> None:
         learnt = (table.values, table.visits, table.top, table.choice)
-        found = packed(table.space)
-        # Unsigned, as ``after``: a little faster.
-        space = (table.space.results, (found.number.view(np.uint8), found.cells, found.after))
+        space = (table.space.results, all_moves(table.space))
         chunk = (taught, moves, uniforms, number, *rest)
         if self.choice == "article":
             rule = (float(self.alpha), float(self.gamma), float(self.epsilon))
@@ -180,44 +204,43 @@ class Q(Learner[QTable]):
         """For each position by cell, from 1, what a move is worth and its visits: ``{"5": [value, visits]}``;
         a move is missing where it has no visits."""
         entries: Entries = {}
-        texts = table.space.texts
-        values, visits = table.by_cell()
-        rows, cells = np.nonzero(visits)
-        found = (rows, cells + 1, values[rows, cells] + 0.0, visits[rows, cells])
+        texts, seen = table.space.texts, table.visits > 0
+        rows, cells = (part[seen] for part in np.nonzero(table.space.legal))
+        found = (rows, cells + 1, table.values[seen] + 0.0, table.visits[seen])
         for index, cell, value, count in zip(*(part.tolist() for part in found), strict=True):
             entries.setdefault(texts[index], {})[str(cell)] = [value, count]
         return entries
 
     def from_entries(self, space: Space, entries: Entries) -> QTable:
-        shape = (len(space), space.cells)
-        values, visits = np.zeros(shape), np.zeros(shape, np.int64)
-        number, cells, _ = packed(space)
-        column_of: dict[bytes, dict[str, int]] = {}  # by the legal cells, which few positions have alone
+        number, first, cells, _ = all_moves(space)
+        values, visits = np.zeros(len(cells)), np.zeros(len(cells), np.int64)
+        place_of: dict[bytes, dict[str, int]] = {}  # by the legal cells, which few positions have alone
         for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
-            legal = cells[index, : number[index]].tobytes()
-            columns = column_of.get(legal)
-            if columns is None:
-                columns = column_of[legal] = {str(cell + 1): column for column, cell in enumerate(legal)}
-            if not isinstance(found, dict) or not found or not found.keys() <= columns.keys():
-                raise unfit(text, f"expected [value, visits] for some of the cells {', '.join(columns)}")
+            start = int(first[index])
+            legal = cells[start : start + int(number[index])].tobytes()
+            places = place_of.get(legal)
+            if places is None:
+                places = place_of[legal] = {str(cell + 1): place for place, cell in enumerate(legal)}
+            if not isinstance(found, dict) or not found or not found.keys() <= places.keys():
+                raise unfit(text, f"expected [value, visits] for some of the cells {', '.join(places)}")
             for name, pair in found.items():
                 if not (isinstance(pair, list) and len(pair) == 2 and is_number(pair[0])):
                     raise unfit(text, f'"{name}": expected [value, visits]')
                 if not is_count(pair[1]) or pair[1] == 0:
                     raise unfit(text, f'"{name}": expected visits from 1, found {pair[1]!r}')
-                values[index, columns[name]], visits[index, columns[name]] = pair
+                values[start + places[name]], visits[start + places[name]] = pair
         return QTable.of(space, values + 0.0, visits)
 
 
 def _name_cells(space: Space, moves: Int8s) -> None:
     """Turn the numbers of the moves of games, as the kernels write them, into cells."""
-    _, cells_of, after = packed(space)
+    _, first, cells, after = all_moves(space)
     index = np.zeros(len(moves), np.uint32)
     for ply in range(space.cells):
         going = moves[:, ply] >= 0
-        options = moves[going, ply]
-        moves[going, ply] = cells_of[index[going], options]
-        index[going] = after[index[going], options]
+        at = first[index[going]] + moves[going, ply]
+        moves[going, ply] = cells[at]
+        index[going] = after[at]
 
 
 @Kernel
@@ -227,7 +250,7 @@ def play(
     top: Floats,
     choice: Uint8s,
     ends: Int8s,
-    options: tuple[Uint8s, Int8s, NDArray[np.uint32]],
+    options: Moves,
     mix: tuple[float, float],
     steps: tuple[float, float],
     epsilon: float,
@@ -246,7 +269,7 @@ def play(
     whole game: what a decision leaves of it, stretched, is uniform again, and the decisions of a game use up
     fewer than the 53 bits it has.
     """
-    (number_of, cells_of, after), (alpha, pace) = options, steps
+    (number_of, first_of, cells_of, after), (alpha, pace) = options, steps
     worst, mean = mix[0], np.zeros(moves.shape[1] + 1)
     for free in range(1, moves.shape[1] + 1):
         mean[free] = mix[1] / free
@@ -271,7 +294,7 @@ def play(
                 else:
                     fixed = behaviour if pupils >> ply % 2 & 1 else opponent
                     for place in range(free - 1, -1, -1):
-                        if fixed[index, cells_of[index, place]] > luck:
+                        if fixed[index, cells_of[first_of[index] + place]] > luck:
                             option = np.uint8(place)
                 if option >= free:
                     break  # resigned
@@ -285,7 +308,7 @@ def play(
             moves[game, ply] = option
             path[ply] = index
             played[ply] = option
-            index = after[index, option]
+            index = after[first_of[index] + option]
             free = number_of[index]
             ply += 1
         if free > 0:
@@ -295,27 +318,28 @@ def play(
         target = -top[index]
         for turn in range(ply - 1, -1, -1):
             index, option = path[turn], played[turn]
-            free = number_of[index]
+            free, first = number_of[index], first_of[index]
             if taught == 3 or pupils >> turn % 2 & 1:
-                count = visits[index, option] + 1
-                visits[index, option] = count
-                value = values[index, option]
+                at = first + option
+                count = visits[at] + 1
+                visits[at] = count
+                value = values[at]
                 value += max(alpha, pace / (pace - 1.0 + count)) * (target - value)
-                values[index, option] = value
+                values[at] = value
                 if value > top[index] or (value == top[index] and option < choice[index]):
                     top[index] = value
                     choice[index] = option
                 elif value < top[index] and option == choice[index]:
                     top[index] = -np.inf
                     for place in range(free):
-                        if values[index, place] > top[index]:
-                            top[index] = values[index, place]
+                        if values[first + place] > top[index]:
+                            top[index] = values[first + place]
                             choice[index] = place
             if turn == 0:
                 break
             least, total = np.inf, 0.0
             for place in range(free):
-                worth = top[after[index, place]]
+                worth = top[after[first + place]]
                 total += worth
                 least = worth if worth < least else least
             target = worst * least + mean[free] * total
@@ -328,7 +352,7 @@ def play_article(
     top: Floats,
     choice: Uint8s,
     ends: Int8s,
-    options: tuple[Uint8s, Int8s, NDArray[np.uint32]],
+    options: Moves,
     rule: tuple[float, float, float],
     taught: int,
     moves: Int8s,
@@ -339,7 +363,7 @@ def play_article(
     results: Int64s,
 ) -> None:
     """The same by the author's rule: equal moves at random, a constant step, targets as the game went."""
-    (number_of, cells_of, after), (alpha, gamma, epsilon) = options, rule
+    (number_of, first_of, cells_of, after), (alpha, gamma, epsilon) = options, rule
     given = uniforms.shape[0] == 0
     path = np.zeros(moves.shape[1], np.uint32)
     for game in range(moves.shape[0]):
@@ -353,24 +377,24 @@ def play_article(
             elif behaviour.shape[0] > 0 or not pupils >> ply % 2 & 1:
                 fixed = behaviour if pupils >> ply % 2 & 1 else opponent
                 for place in range(free - 1, -1, -1):
-                    if fixed[index, cells_of[index, place]] > uniforms[game, ply]:
+                    if fixed[index, cells_of[first_of[index] + place]] > uniforms[game, ply]:
                         option = np.uint8(place)
             elif uniforms[game, ply] < epsilon:
                 option = min(np.uint8(uniforms[game, ply] / epsilon * free), np.uint8(free - 1))
             else:
                 equal = 0
                 for place in range(free):
-                    equal += values[index, place] == top[index]
+                    equal += values[first_of[index] + place] == top[index]
                 chosen = int((uniforms[game, ply] - epsilon) / (1.0 - epsilon) * equal)
                 for place in range(free):
-                    if values[index, place] == top[index] and chosen >= 0:
+                    if values[first_of[index] + place] == top[index] and chosen >= 0:
                         option = np.uint8(place)
                         chosen -= 1
             if option >= free:
                 break  # resigned
             moves[game, ply] = option
             path[ply] = index
-            index = after[index, option]
+            index = after[first_of[index] + option]
             free = number_of[index]
             ply += 1
         if free > 0:
@@ -384,11 +408,12 @@ def play_article(
                     target = gamma * top[path[turn + 2]]
                 else:
                     target = reward if turn % 2 == 0 else -reward
-                at, option = path[turn], np.uint8(moves[game, turn])
-                visits[at, option] += 1
-                values[at, option] += alpha * (target - values[at, option])
-                choice[at] = 0
-                for place in range(number_of[at]):
-                    if values[at, place] > values[at, choice[at]]:
-                        choice[at] = place
-                top[at] = values[at, choice[at]]
+                index, option = path[turn], np.uint8(moves[game, turn])
+                first = first_of[index]
+                visits[first + option] += 1
+                values[first + option] += alpha * (target - values[first + option])
+                option = np.uint8(0)
+                for place in range(number_of[index]):
+                    if values[first + place] > values[first + option]:
+                        option = np.uint8(place)
+                top[index], choice[index] = values[first + option], option
