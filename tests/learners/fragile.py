@@ -1,0 +1,45 @@
+"""A learner whose workers die at will, for the tests of worker processes and of the cluster."""
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tests.learners.common import content
+from ttt_cli.engine.space import Space
+from ttt_cli.learners.base import Block
+from ttt_cli.learners.kernel import few_games
+from ttt_cli.learners.q import Q
+from ttt_cli.learners.training import Executor, Plan, here, run
+
+GAMES = 8000
+
+
+@dataclass(frozen=True)
+class Fragile(Q):
+    """Q-learning in shards so small that its kernel need not be compiled.
+
+    :ivar deaths: a folder with a file for each time that a worker was killed in the middle of a shard.
+    :ivar fatal: how often that happens.
+    """
+
+    shard_games: ClassVar[int] = 500
+    deaths: str = ""
+    fatal: int = 0
+
+    def train(self, table: Any, block: Block) -> Any:
+        with few_games():
+            counted = super().train(table, block)
+        died = len(list(Path(self.deaths).iterdir())) if self.deaths else 0
+        if died < self.fatal and block.first >= GAMES // 2:
+            Path(self.deaths, str(died)).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return counted
+
+
+def trained(learner: Fragile, executor: Executor = here) -> tuple[bytes, list[int]]:
+    """What the learner's table holds after two blocks of eight shards, and the results of its games."""
+    space = Space.of()
+    *_, last = run(Plan(learner, GAMES, seed=1, shards=8), learner.empty(space), executor=executor)
+    return content(learner, last.table), last.results.tolist()
