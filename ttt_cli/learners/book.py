@@ -122,8 +122,9 @@ class Book(Learner[BookTable]):
         return BookTable(space, np.zeros((len(space), space.cells, space.cells + 1), np.int64))
 
     def train(self, table: BookTable, block: Block) -> Int64s:
-        tally = self._tally(table)
         alone = block.opponent is None and block.behaviour is None
+        asked = block.opponent is None or block.behaviour is None  # whether the book itself chooses any move
+        tally = self._tally(table) if asked else _no_tally(table.space)
 
         def play(*chunk: Any) -> None:
             self._play(table, tally, *chunk)
@@ -135,8 +136,7 @@ class Book(Learner[BookTable]):
         given = np.full((1, table.space.cells), -1, np.int8)
         given[0, : len(game.moves)] = game.moves
         none = np.zeros((0, table.space.cells))
-        tally = np.zeros((0, 0, 2), np.int64), none
-        self._play(table, tally, given, none, 0, none, none, np.zeros(3, np.int64))
+        self._play(table, _no_tally(table.space), given, none, 0, none, none, np.zeros(3, np.int64))
 
     def _play(
         self,
@@ -264,6 +264,11 @@ class Book(Learner[BookTable]):
             if run:
                 table.runs[run] = places, counts
         return table
+
+
+def _no_tally(space: Space) -> tuple[Int64s, Floats]:
+    """A tally that the kernel need not keep, since nobody asks the book for a move."""
+    return np.zeros((0, 0, 2), np.int64), np.zeros((0, space.cells))
 
 
 @Kernel
