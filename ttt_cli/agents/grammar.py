@@ -179,6 +179,8 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
     from ttt_cli.store import library  # the built-in players do without it
 
     path = library.find(store, name, rules) if name else None
+    if path is not None and path.is_file() and not path.stat().st_size:  # an empty brain to ttt import
+        raise UnfitError("is empty: nothing plays by it", where=str(path), hint="ttt train makes a state")
     loaded = library.load(path) if path else library.untrained(store, name, rules) if fresh else None
     if loaded is None:
         raise _unknown(name, store)
