@@ -138,6 +138,22 @@ def test_authors_formats(ttt, store):
     assert table["100020000"] == np.nan_to_num(policy.values[index]).tolist()
 
 
+@pytest.mark.parametrize(
+    ("source", "name", "ending"),
+    [
+        ("graph", "state-action", "json"),
+        ("book", "moves-csv", "csv"),
+        ("td", "value-table", "csv"),
+        ("td", "value-table", "npz"),
+        ("q", "q-table", "json"),
+    ],
+)
+def test_what_was_exported_can_be_exported_again(ttt, store, source, name, ending):
+    assert ttt("export", source, "-o", f"once.{ending}", "--format", name).code == 0
+    assert ttt("export", f"./once.{ending}", "-o", f"twice.{ending}", "--format", name).code == 0
+    assert Path(f"once.{ending}").read_bytes() == Path(f"twice.{ending}").read_bytes()
+
+
 def test_book_s_rows(ttt, store):
     assert ttt("export", "book", "-o", "all.csv", "--format", "moves-csv").code == 0
     assert ttt("export", "book", "-o", "best.csv", "--format", "moves-csv", "--best").code == 0
