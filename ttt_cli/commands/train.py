@@ -213,12 +213,15 @@ class Call:
     def executor(self, job: "Job", workers: int, cluster: str | None) -> "Iterator[Executor]":
         """Who trains the shards: this process, several, or a cluster."""
         from ttt_cli.learners.training import SHARDED_FROM, here
-        from ttt_cli.learners.workers import cluster_workers, local_workers
 
         if cluster is not None:
+            from ttt_cli.learners.workers import cluster_workers
+
             with cluster_workers(cluster) as executor:
                 yield executor
         elif workers > 1 and job.plan.shards_a_block > 1:
+            from ttt_cli.learners.workers import local_workers
+
             with local_workers(workers) as executor:
                 yield executor
         else:

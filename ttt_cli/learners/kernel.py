@@ -45,7 +45,7 @@ class Kernel:
         except ImportError:
             log.warning("Numba is not installed: training runs uncompiled, some hundred times slower")
             return self.python
-        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        if numba.config.DISABLE_JIT:
             log.warning("Numba is switched off (NUMBA_DISABLE_JIT): training runs uncompiled, much slower")
             return self.python
         compiled = numba.njit(cache=True, nogil=True)(self.python)

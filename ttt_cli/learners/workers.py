@@ -6,7 +6,7 @@ dies is replaced and its shard repeated.
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
@@ -30,6 +30,7 @@ class Workers:
     def __init__(self, make: Callable[[], Executor]) -> None:
         self._make = make
         self._executor = make()
+        self._futures: dict[int, Future[Shard]] = {}
 
     def __call__(self, learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[Shard]:
         """The shards' tables and results, each trained from ``table``."""
@@ -39,11 +40,11 @@ class Workers:
             before = len(done)
             missing = [number for number in range(len(shards)) if number not in done]
             try:
-                futures = {
+                self._futures = {
                     number: self._executor.submit(train_shard, learner, table, shards[number])
                     for number in missing
                 }
-                for number, future in futures.items():
+                for number, future in self._futures.items():
                     done[number] = future.result()
             except BrokenExecutor as error:
                 attempts = attempts + 1 if len(done) == before else 0
@@ -58,7 +59,9 @@ class Workers:
 
     def close(self) -> None:
         """Let the workers go."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        for future in self._futures.values():
+            future.cancel()
+        self._executor.shutdown(wait=False)
 
 
 @contextmanager
@@ -84,6 +87,8 @@ def cluster_workers(address: str) -> Iterator[Workers]:
     """
     try:
         from distributed import Client
+        from distributed.comm import CommClosedError
+        from distributed.scheduler import KilledWorker
     except ImportError:
         raise UsageError(
             "a cluster needs Dask", where="--cluster", hint="pip install 'ttt-cli[cluster]'"
@@ -97,6 +102,12 @@ def cluster_workers(address: str) -> Iterator[Workers]:
         workers = Workers(lambda: client.get_executor(pure=False, retries=ATTEMPTS))
         try:
             yield workers
+        except KilledWorker:
+            raise TttError(
+                "the workers died too often", where=f"--cluster {address}", hint="have they enough memory?"
+            ) from None
+        except (CancelledError, CommClosedError):
+            raise TttError("the scheduler is gone", where=f"--cluster {address}") from None
         finally:
             workers.close()
 
