@@ -12,12 +12,13 @@ from functools import cached_property
 from io import StringIO, TextIOWrapper
 from math import isfinite
 from pathlib import Path
+from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ttt_cli.errors import TttError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 DEFAULT_STORE = Path("state_store")
 
@@ -114,6 +115,19 @@ class Environment:
         self.stdout.write(text + end)
         if flush:
             self.stdout.flush()
+
+    def draw(self, drawing: "RenderableType", *, wrap: bool = False) -> None:
+        """Draw on stdout what Rich renders, without blanks at the ends of lines.
+
+        It is as wide as it needs, since a table cut off misleads; ``wrap`` keeps texts to the width there is.
+        """
+        console = self._console(self.stdout)
+        if not wrap:
+            boundless = console.options.update(max_width=9999)
+            console.width = max(self.width, console.measure(drawing, options=boundless).maximum)
+        with console.capture() as captured:
+            console.print(drawing)
+        self.out(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE), end="")
 
     def out_bytes(self, chunks: Iterable[bytes]) -> None:
         """Write a file to stdout, byte for byte as it would be on disk."""

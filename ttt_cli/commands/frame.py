@@ -65,6 +65,10 @@ class Command(TyperCommand):
             error.ctx = error.ctx or ctx  # type: ignore[attr-defined]
             raise
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The arguments as the manual pages write them, without Typer's braces around required ones."""
+        return [re.sub(r"^\{(.*)\}$", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options under their headings."""
         _format_options(self, ctx, formatter)
@@ -129,7 +133,7 @@ class LazyGroup(TyperGroup):
             commands = [(name, self.get_command(ctx, name)) for name in names]
             limit = formatter.width - 6 - max(map(len, names))
             with formatter.section(heading):
-                formatter.write_dl([(name, command.get_short_help_str(limit)) for name, command in commands])
+                formatter.write_dl([(name, headline(command.help, limit)) for name, command in commands])
         _format_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
@@ -155,6 +159,7 @@ def _format_options(command: Any, ctx: Any, formatter: Any) -> None:
             heading = COMMON
         name, text = record
         text = re.sub(r"default: \(([^()]*)\)", r"default: \1", text)  # Typer's brackets around a text
+        text = re.sub(rf"(\d+)<=x<={2**63 - 1}\b", r"x>=\1", text)
         headings.setdefault(heading, []).append((name, text))
     for heading in sorted(headings, key=lambda name: (name != "Arguments", name == COMMON)):
         with formatter.section(heading):
@@ -201,7 +206,10 @@ def make_command(name: str, function: Callable[..., Any]) -> Any:
     command: Any = typer.main.get_command(single)
     for parameter in command.params:
         kind = getattr(parameter.type, "name", "").partition(" ")[0]
-        parameter.metavar = parameter.metavar or {"int": "N", "float": "NUMBER"}.get(kind)
+        usual = {"int": "N", "float": "NUMBER"}.get(kind)
+        if parameter.param_type_name == "argument":
+            usual = parameter.name.upper()
+        parameter.metavar = parameter.metavar or usual
     return command
 
 
@@ -221,6 +229,14 @@ def make_group(name: str, family: Subcommands) -> LazyGroup:
             _format_options(self, ctx, formatter)
 
     return Family(name=name, help=text, epilog=examples, rich_markup_mode=None)
+
+
+def headline(text: str, width: int) -> str:
+    """The first sentence of a command's help, ended at a comma, colon or semicolon where it is too long."""
+    sentence = " ".join(text.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
+    while len(sentence) > width and (clause := re.match(r"(.*)[,;:] ", sentence)):
+        sentence = clause[1]
+    return sentence if len(sentence) <= width else f"{sentence[: width - 3].rstrip()}..."
 
 
 def split_examples(doc: str) -> tuple[str, str]:

@@ -110,7 +110,7 @@ def _print(env: Environment, summary: dict[str, Any]) -> None:
 
 
 def _describe_run(run: dict[str, Any]) -> str:
-    games = "unknown games" if run["games"] is None else f"{run['games']:,} games"
+    games = "unknown games" if run["games"] is None else f"{run['games']:,} game{'s'[: run['games'] != 1]}"
     text = f"{run['id'][:12]} {run['kind']:<7} {games}"
     if run["kind"] == "train":
         text += f" against {run['opponent']}, seed {run['seed']}"

@@ -25,7 +25,7 @@ def show_analysis(env: Environment, position: Position, found: Analysis, opinion
     for cell in position.legal:
         worth = VALUES[values[cell]] + (f" {plies[cell]}" if values[cell] else "")
         notes[cell] = Text(worth, STYLES[values[cell]])
-    env.console.print(board(position, unicode=env.unicode, notes=notes))
+    env.draw(board(position, unicode=env.unicode, notes=notes))
     env.out("")
     if position.ended:
         env.out(f"{position.winner} has won" if position.winner else "a draw")
@@ -39,7 +39,7 @@ def show_analysis(env: Environment, position: Position, found: Analysis, opinion
     env.out(f"{position.mover} to move {outcome}{distance}; cells that keep this: {keep}")
     if opinions:
         env.out("")
-        env.console.print(_opinions(position, values, opinions))
+        env.draw(_opinions(position, values, opinions))
 
 
 def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opinion]) -> Table:
@@ -57,7 +57,7 @@ def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opin
             row.append(Text(percent(probability) if probability else "", "bold"))
             if opinion.values is not None:
                 value = float(opinion.values[0, cell])
-                row.append("" if isnan(value) else f"{value:+.4g}" if value else "0")
+                row.append("" if isnan(value) else f"{value:+.4f}")
         table.add_row(*row)
     notes: list[str] = ["", ""]
     for opinion in opinions:

@@ -38,7 +38,7 @@ def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -
     for row in (_row(found, index) for index in rows):
         worths = [f"{row[name]:+.2f}" if row[name] else "0" for name in ("a_worth", "b_worth")]
         table.add_row(row["position"], row["to_move"].upper(), row["a"], worths[0], row["b"], worths[1])
-    env.console.print(table)
+    env.draw(table)
     if len(found.rows) > len(rows):
         env.say(f"all {len(found.rows):,} rows: --csv FILE")
 

@@ -27,24 +27,29 @@ BAR = 24
 def show_verdict(env: Environment, verdict: Verdict) -> None:
     """Print the rates against each opponent and what no opponent can change."""
     if verdict.results:
-        env.console.print(_rates(env, verdict))
+        table = _rates(env, verdict, 0)
+        room = env.width - env.console.measure(table).maximum - 2
+        env.draw(_rates(env, verdict, min(room, BAR)) if room >= 10 else table)
     for label, fact in _facts(verdict):
         env.console.print(Text.assemble((f" {label:<15}", "bold"), fact), soft_wrap=True)
 
 
-def _rates(env: Environment, verdict: Verdict) -> Table:
+def _rates(env: Environment, verdict: Verdict, width: int) -> Table:
+    """The table of rates, with bars of ``width`` characters."""
     table = Table(box=None, padding=(0, 1), header_style="bold")
     table.add_column("against", min_width=13, overflow="fold")
     table.add_column("as")
     for ending in ("win", "draw", "loss"):
         table.add_column(ending, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    if width:
+        table.add_column("", no_wrap=True)
     for result in verdict.results:
         for side, rates in (("X", result.as_x), ("O", result.as_o)):
             shares = (rates.win, rates.draw, rates.loss)
-            strokes = Text.assemble(*zip(bar(shares, BAR, unicode=env.unicode), STYLES, strict=True))
             name = Text(printable(result.opponent) if side == "X" else "")
-            table.add_row(name, side, *map(percent, shares), strokes)
+            strokes = zip(bar(shares, width, unicode=env.unicode), STYLES, strict=True) if width else ()
+            bars = [Text.assemble(*strokes)] if width else []
+            table.add_row(name, side, *map(percent, shares), *bars)
     table.add_row()
     return table
 
@@ -97,7 +102,7 @@ def show_line(env: Environment, space: Space, name: str, side: int, steps: Seque
             words.append(f"\n{position.winner} has won")
         grid = Table.grid(padding=(0, 3))
         grid.add_row(board(position, last=step.cell, unicode=env.unicode), words)
-        env.console.print(Padding(grid, (1, 0, 0, 2)))
+        env.draw(Padding(grid, (1, 0, 0, 2)), wrap=True)
 
 
 def _played(steps: Sequence[Step]) -> list[str]:
@@ -123,7 +128,7 @@ def show_match(env: Environment, matches: Sequence[tuple[str, Match]], seed: int
     """Print what came of sampled matches, with 95 % intervals."""
     for opponent, match in matches:
         games = f"{match.games:,} games against {printable(opponent)}, {match.distinct:,} of them distinct"
-        env.console.print(Text(f"{games} (--seed {seed})", "bold"))
+        env.console.print(Text(f"{games} (--seed {seed})", "bold"), soft_wrap=True)
         table = Table(box=None, padding=(0, 1), header_style="bold")
         table.add_column("as")
         for name in ("win", "draw", "loss"):
@@ -132,7 +137,7 @@ def show_match(env: Environment, matches: Sequence[tuple[str, Match]], seed: int
         for side in (0, 1):
             shares = match.shares(side).values()
             table.add_row("XO"[side], *(text for share in shares for text in _share(share)))
-        env.console.print(table)
+        env.draw(table)
 
 
 def _share(share: Share) -> tuple[str, str]:

@@ -31,7 +31,7 @@ def show_tournament(env: Environment, names: Sequence[str], found: Tournament) -
         table.add_row(
             str(place), Text(printable(names[player])), *cells, points, f"{rating:+d}" if rating else "0"
         )
-    env.console.print(table)
+    env.draw(table)
     games = 2 * (len(names) - 1)
     env.out(f"\nexpected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")
 
