@@ -339,6 +339,7 @@
   byId("more").addEventListener("click", () => { shown += PAGE; showMistakes(); });
   for (const button of document.querySelectorAll(".filter button"))
     button.addEventListener("click", () => { side = button.dataset.side; shown = PAGE; showMistakes(); });
+  document.querySelector(".filter").hidden = !data.mistakes.length;
   if (!data.values) document.body.className = "valueless";
   window.addEventListener("hashchange", follow);
   showMistakes();

@@ -126,7 +126,8 @@ def facts_of(policy: Policy, verdict: Verdict, games: int | None) -> list[Fact]:
         worst = " and ".join(f"{_percent(loss)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
     wrong = verdict.mistakes
-    facts.append((f"mistakes in {wrong.positions:,} of {wrong.of:,} positions", ""))
+    count = f"{wrong.positions:,}" if wrong.positions else "none"
+    facts.append((f"mistakes in {count} of {wrong.of:,} positions", ""))
     if wrong.positions:
         some = "all" if wrong.reachable == wrong.positions else f"{wrong.reachable:,}"
         facts.append((f"{some} of them can come up in its own play", ""))
