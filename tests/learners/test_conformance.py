@@ -191,9 +191,12 @@ def test_no_entries_are_the_empty_table(learner: Learner):
 
 def test_training_goes_on_from_a_file_as_if_it_had_not_been_written(learner: Learner):
     space = space_for(learner.name)
-    table = after(learner, space, 500)
+    journal: list[np.ndarray] = []
+    table = after(learner, space, 500, journal=journal)
     read = learner.from_entries(space, orjson.loads(content(learner, table)))
+    played = next(game for row in journal[0] if not (game := game_of(space, row)).resigned)
     for each in (table, read):
+        learner.learn(each, played)
         learner.train(each, block(learner, space, 500, seed=2))
     assert content(learner, read) == content(learner, table)
 

@@ -19,17 +19,24 @@ book says so far, with exploration: Monte Carlo control by averaging (Sutton and
 Learning, section 5.4). A row never goes away, so the early games, in which both sides blunder, spoil the
 averages until enough good ones have come. Exploration falls soon, with the number of the game, to keep them
 few, but not to nothing, since positions off the beaten track are reached by exploring only.
+
+What stands in the way of more: an average holds the exploration of both sides, so a move scores by what
+comes of it when everybody slips now and then. From a fifth on (``epsilon_end`` 0.2) that bets on slips, and
+gives up a draw in the game with the wins of X and O exchanged; below a tenth, rare positions keep the
+averages of the first games. No result is worth more for being near, so X takes the duller of two openings.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Bools, Floats, Int8s, Int64s, Space
 from ttt_cli.errors import UsageError
 from ttt_cli.learners.base import Block, Entries, Learner, parameter
@@ -56,7 +63,8 @@ RESULTS = {1: "X", -1: "O", 0: "draw"}
 class BookTable:
     """The rows seen in the ``n`` positions of ``space``.
 
-    :ivar counts: int64[n, cells, cells + 1], how often each move of each position led to each stage.
+    :ivar counts: int64[n, cells, stages], how often each move of each position led to each stage, the least
+        that is possible (``first_stage``) to ``cells``, a draw.
     :ivar runs: for each run the rows it saw: int64[k], their places in ``counts`` laid flat, ascending; and
         int64[k], how often it saw them. What no run has been named for yet is in ``counts`` alone.
     """
@@ -72,6 +80,11 @@ class BookTable:
             if name != run:
                 rest[places] -= counts
         return rest
+
+
+def first_stage(rules: Rules) -> int:
+    """The stage of the shortest game."""
+    return min(2 * rules.line - 2, rules.cells)
 
 
 @lru_cache(maxsize=8)
@@ -100,7 +113,7 @@ class Book(Learner[BookTable]):
     name: ClassVar[str] = "book"
     title: ClassVar[str] = "an experience book of moves and how their games ended"
     kernel_version: ClassVar[int] = 1
-    default_games: ClassVar[int] = 2_000_000
+    default_games: ClassVar[int] = 3_000_000
     block_games: ClassVar[int] = 1 << 18
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
     article_games: ClassVar[int] = 50_000
@@ -110,7 +123,7 @@ class Book(Learner[BookTable]):
 
     choice: str = parameter("default", "article: the shortest game", choices=("default", "article"))
     epsilon: float = parameter(0.8, "exploration in the first game", least=0, most=1)
-    epsilon_end: float = parameter(0.1, "exploration that it falls to with the games", least=0, most=1)
+    epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
     def empty(self, space: Space) -> BookTable:
         if len(space) > MOST_POSITIONS:
@@ -119,7 +132,8 @@ class Book(Learner[BookTable]):
                 f"more than the {MOST_POSITIONS:,} that fit in memory",
                 hint="choose a smaller board, or another learner",
             )
-        return BookTable(space, np.zeros((len(space), space.cells, space.cells + 1), np.int64))
+        stages = space.cells + 1 - first_stage(space.rules)
+        return BookTable(space, np.zeros((len(space), space.cells, stages), np.int64))
 
     def train(self, table: BookTable, block: Block) -> Int64s:
         alone = block.opponent is None and block.behaviour is None
@@ -129,10 +143,15 @@ class Book(Learner[BookTable]):
         def play(*chunk: Any) -> None:
             self._play(table, tally, *chunk)
 
-        return block.play(table.space, play, draws=1 if alone else None)
+        _kept.pop(table, None)
+        results = block.play(table.space, play, draws=1 if alone else None)
+        if asked and self.choice == "default":
+            _kept[table] = tally
+        return results
 
     def learn(self, table: BookTable, game: Game, sides: str = "xo") -> None:
         """A book notes whole games, whichever side is asked for."""
+        _kept.pop(table, None)
         given = np.full((1, table.space.cells), -1, np.int8)
         given[0, : len(game.moves)] = game.moves
         none = np.zeros((0, table.space.cells))
@@ -154,10 +173,15 @@ class Book(Learner[BookTable]):
 
     def _tally(self, table: BookTable) -> tuple[Int64s, Floats]:
         """int64[n, cells, 2] and float64[n, cells], by the place of the move among the legal ones: the points
-        won with it (two for a win, one for a draw) and its games; and its score."""
+        won with it (two for a win, one for a draw) and its games; and its score.
+
+        What the last block left, if there is any; else worked out afresh.
+        """
+        if self.choice == "default" and table in _kept:
+            return _kept[table]
         space, cells = table.space, packed(table.space).cells.astype(np.intp)
         movers = np.where(space.plies % 2 == 0, 1, -1)
-        results = stage_results(space).astype(np.int64)
+        results = stage_results(space)[first_stage(space.rules) :].astype(np.int64)
         balance, games = np.moveaxis(table.counts @ np.stack([results, np.ones_like(results)], axis=1), 2, 0)
         points = games + movers[:, None] * balance
         article = self.choice == "article"
@@ -172,8 +196,9 @@ class Book(Learner[BookTable]):
         scores = np.full((len(space), space.cells), UNKNOWN)
         if space.rules.rows % 2 and space.rules.cols % 2:
             scores[space.o_moves, space.cells // 2] = CENTRE
-        for stage in range(space.cells - 1, -1, -1):
-            scores[table.counts[:, :, stage] > 0] = -stage
+        least = first_stage(space.rules)
+        for stage in range(space.cells - 1, least - 1, -1):
+            scores[table.counts[:, :, stage - least] > 0] = -stage
         scores[0] = UNKNOWN
         return scores
 
@@ -225,13 +250,15 @@ class Book(Learner[BookTable]):
 
     @staticmethod
     def _places(table: BookTable, places: Int64s, counts: Int64s) -> list[tuple[tuple[int, int, int], int]]:
-        unravelled = np.unravel_index(places, table.counts.shape)
-        triples = zip(*(axis.tolist() for axis in unravelled), strict=True)
+        index, cell, stage = np.unravel_index(places, table.counts.shape)
+        stage = stage + first_stage(table.space.rules)
+        triples = zip(index.tolist(), cell.tolist(), stage.tolist(), strict=True)
         return list(zip(triples, counts.tolist(), strict=True))
 
     def from_entries(self, space: Space, entries: Entries) -> BookTable:
         table = self.empty(space)
         possible, results = possible_stages(space), stage_results(space).tolist()
+        least = first_stage(space.rules)
         found: dict[str, dict[int, int]] = {}
         for (text, rows), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
             if not isinstance(rows, list) or not rows:
@@ -253,7 +280,7 @@ class Book(Learner[BookTable]):
                     raise unfit(text, f"no game with move {move} here ends after {ending}"[:200])
                 if not is_count(count) or count == 0:
                     raise unfit(text, f"expected a count from 1, found {count!r}"[:200])
-                place = (index * space.cells + move - 1) * (space.cells + 1) + stage
+                place = (index * space.cells + move - 1) * table.counts.shape[2] + stage - least
                 if place in found.setdefault(run, {}):
                     raise unfit(text, f"the same row of the same run twice: {row!r}"[:200])
                 found[run][place] = count
@@ -264,6 +291,10 @@ class Book(Learner[BookTable]):
             if run:
                 table.runs[run] = places, counts
         return table
+
+
+_kept: WeakKeyDictionary[BookTable, tuple[Int64s, Floats]] = WeakKeyDictionary()
+"""The default's tallies of the tables whose last games were a block."""
 
 
 def _no_tally(space: Space) -> tuple[Int64s, Floats]:
@@ -293,6 +324,7 @@ def play(
     """
     (number_of, cells_of, after), (sums, scores) = options, tally
     cells = moves.shape[1]
+    least = cells + 1 - counts.shape[2]
     explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
     trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
     path, options_taken = np.zeros(cells + 1, np.int64), np.zeros(cells, np.int64)
@@ -352,7 +384,8 @@ def play(
         for at in range(1 if article else 0, ply):
             index, option = path[at], options_taken[at]
             cell = cells_of[index, option]
-            counts[index, cell, stage] = 1 if article else counts[index, cell, stage] + 1
+            place = stage - least
+            counts[index, cell, place] = 1 if article else counts[index, cell, place] + 1
             if scores.shape[0] == 0:
                 continue
             if article:
