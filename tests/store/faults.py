@@ -28,11 +28,17 @@ class Killed(BaseException):
 
 
 @contextmanager
-def fault_at(number: int, what: type[BaseException] | int, *, after: bool = False) -> Iterator[list[str]]:
+def fault_at(
+    number: int,
+    what: type[BaseException] | int,
+    *,
+    after: bool = False,
+    noticing: Callable[[], None] = lambda: None,
+) -> Iterator[list[str]]:
     """Make the ``number``-th call on ``os`` in the body fail, once; yield the names of the calls so far.
 
     ``what`` is an errno, an exception class, or ``Killed``: the process then ends at this call. ``after``
-    lets the call have its effect first.
+    lets the call have its effect first; ``noticing`` is called before the fault.
     """
     seen: list[str] = []
     real = {name: getattr(os, name) for name in CALLS if hasattr(os, name)}
@@ -42,6 +48,7 @@ def fault_at(number: int, what: type[BaseException] | int, *, after: bool = Fals
             seen.append(name)
             if len(seen) != number:
                 return real[name](*args, **options)
+            noticing()
             if after:
                 with suppress(OSError):
                     real[name](*args, **options)

@@ -15,7 +15,7 @@ from ttt_cli.commands.completion import complete_agents, complete_states
 from ttt_cli.commands.frame import Subcommands
 from ttt_cli.commands.options import given_rules, with_parameters
 from ttt_cli.commands.stopping import graceful
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import DEFAULT_STORE, Environment, printable
 from ttt_cli.errors import ExitCode, UnfitError, UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ METHODS = {
     "q": "Q-learning",
     "menace": "Michie's matchboxes and beads (1961)",
 }
+
+CHECKPOINT = 60.0
+"""Seconds between two saves of a run."""
 
 GAMES = typer.Option(
     "--games", "-n", min=1, metavar="N", help="How many games; without it the method's own number."
@@ -89,7 +92,7 @@ def train_learner(
     ] = False,
     checkpoint: Annotated[
         float, typer.Option(min=0.0, metavar="SECONDS", help="Save that often while training.")
-    ] = 60.0,
+    ] = CHECKPOINT,
     curve: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record how strong it is as it learns, as CSV.")
     ] = None,
@@ -118,11 +121,22 @@ def train_learner(
         )
     name = library.default_name(learner, given_rules(env) or STANDARD, article=preset is not None)
     path = out or library.path_in(env.store, name, learner)
-    call = Call(env, learner, given, preset, path, library.called(env.store, path))
+    again = {
+        "--store": env.store if env.store != DEFAULT_STORE else None,
+        "--until": until,
+        "--checkpoint": checkpoint if checkpoint != CHECKPOINT else None,
+        "--curve": curve,
+        "--workers": workers if workers > 1 else None,
+        "--cluster": cluster,
+    }
+    call = Call(env, learner, given, preset, path, library.called(env.store, path), again)
     remedy = f"train beside it with -o other{path.suffix} and merge later"
     with lock(path, "trained", remedy=remedy, parents=True):
         if resume:
-            job = resumed_job(path, library.load(path).state, env.store)
+            state = library.load(path).state
+            if state.learner.name != learner:
+                raise UnfitError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
+            job = resumed_job(path, state, env.store)
         else:
             start = call.start(source, fresh, symmetry)
             start = call.taught(start, games_from)
@@ -151,6 +165,8 @@ class Call:
     path: Path
     name: str
     """What game records call the state: its name in the store, or its path."""
+    again: dict[str, Any]
+    """The options, None where not given, that a command which goes on with the run has to repeat."""
 
     def start(self, source: str | None, fresh: bool, symmetry: bool) -> "State":
         """The state to start from: the file's, another one's, or an empty one."""
@@ -290,7 +306,8 @@ class Call:
     def resume_command(self) -> str:
         """What goes on with a run that was stopped."""
         words = ["ttt", "train", self.learner, "--resume", "-o", str(self.path)]
-        return shlex.join(words)
+        given = [(name, str(value)) for name, value in self.again.items() if value is not None]
+        return shlex.join([*words, *(word for pair in given for word in pair)])
 
     def saved(self, state: "State") -> int:
         """Save a state that only learnt recorded games."""

@@ -1,0 +1,150 @@
+"""Real commands in forked children: quick to start, since this process has loaded everything already.
+
+A child runs ``app.run`` as the shell's ``ttt`` does, with signals, streams and exit codes of its own.
+"""
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from tests.store.faults import fault_at
+from ttt_cli import app
+from ttt_cli.environment import Environment
+
+LITTER = ".ttt-tmp"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended: its exit code (below 0: the signal that killed it) and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Child:
+    """A command that runs in a forked process, in ``folder``; its streams go to files in ``streams``."""
+
+    def __init__(
+        self,
+        arguments: Sequence[object],
+        folder: Path,
+        streams: Path,
+        around: Callable[[Callable[[], int]], int] = lambda work: work(),
+    ) -> None:
+        """
+        :param around: called in the child with the command as a function; returns the exit code.
+        """
+        streams.mkdir(exist_ok=True)
+        self._out, self._err = streams / "out", streams / "err"
+        for path in (self._out, self._err):
+            path.write_bytes(b"")
+        words = [str(word) for word in arguments]
+        sys.stdout.flush()
+        sys.stderr.flush()
+        gc.collect()
+        self.pid = os.fork()
+        if self.pid == 0:
+            code = 99
+            try:
+                code = self._run(words, folder, around)
+            finally:
+                os._exit(code)
+        self._code: int | None = None
+
+    def _run(self, words: list[str], folder: Path, around: Callable[[Callable[[], int]], int]) -> int:
+        signal.alarm(120)  # a child that hangs must not outlive its test
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, app._terminate)
+        os.chdir(folder)
+        with (
+            self._out.open("w", encoding="utf-8") as out,
+            self._err.open("w", encoding="utf-8") as err,
+            Path(os.devnull).open(encoding="utf-8") as nothing,
+        ):
+            variables = {"PATH": os.defpath}
+            return around(lambda: app.run(words, Environment(nothing, out, err, variables=variables)))
+
+    @property
+    def err(self) -> str:
+        """What it has written to stderr so far."""
+        return self._err.read_text(encoding="utf-8")
+
+    def wait_for(self, text: str, seconds: float = 60.0) -> None:
+        """Return when ``text`` stands on the child's stderr."""
+        until = monotonic() + seconds
+        while text not in self.err:
+            assert monotonic() < until, self.err
+            assert not self.over, self.err
+            sleep(0.002)
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        if self._code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._code = os.waitstatus_to_exitcode(status)
+        return self._code is not None
+
+    def send(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if not self.over:
+            os.kill(self.pid, number)
+
+    def wait(self) -> Ended:
+        """How it ended."""
+        if self._code is None:
+            self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return Ended(self._code, self._out.read_text(encoding="utf-8"), self.err)
+
+
+def command(arguments: Sequence[object], folder: Path, streams: Path) -> Ended:
+    """Run a command undisturbed."""
+    return Child(arguments, folder, streams).wait()
+
+
+def with_fault(
+    arguments: Sequence[object],
+    folder: Path,
+    streams: Path,
+    number: int,
+    what: type[BaseException] | int,
+    *,
+    after: bool = False,
+) -> tuple[Ended, bool]:
+    """Run a command whose ``number``-th call on the system fails; returns also whether it made so many."""
+    reached = streams / "reached"
+    reached.unlink(missing_ok=True)
+
+    def around(work: Callable[[], int]) -> int:
+        note = os.open(streams, os.O_RDONLY)  # before the faults
+        real_open = os.open
+
+        def noticing() -> None:
+            os.close(real_open("reached", os.O_CREAT | os.O_WRONLY, dir_fd=note))
+
+        with fault_at(number, what, after=after, noticing=noticing):
+            return work()
+
+    return Child(arguments, folder, streams, around).wait(), reached.exists()
+
+
+def litter(folder: Path) -> list[str]:
+    """The temporary files that lie about."""
+    return sorted(str(path) for path in folder.rglob(f"*{LITTER}"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files in a folder by their paths, but for locks."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".lock"
+    }
