@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
@@ -67,6 +68,8 @@ class Child:
             self._out.open("w", encoding="utf-8") as out,
             self._err.open("w", encoding="utf-8") as err,
             Path(os.devnull).open(encoding="utf-8") as nothing,
+            redirect_stdout(out),
+            redirect_stderr(err),
         ):
             variables = {"PATH": os.defpath}
             return around(lambda: app.run(words, Environment(nothing, out, err, variables=variables)))
