@@ -165,11 +165,13 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
         learner, details["planned"], details["seed"], _sides(state, opponent), _sides(state, behaviour)
     )
     games = record.games or 0
-    if games % plan.block_games:
-        raise UnfitError(f"the run stands at {games:,} games, inside a block", where=str(path))
+    try:
+        blocks = plan.block_at(games)
+    except ValueError:
+        raise UnfitError(f"the run stands at {games:,} games, inside a block", where=str(path)) from None
     counts = record.results or {"x": 0, "o": 0, "draw": 0}
     results = np.array([counts["o"], counts["draw"], counts["x"]], np.int64)
-    return Job(path, state, record, plan, Progress(games // plan.block_games, games, results, state.table))
+    return Job(path, state, record, plan, Progress(blocks, games, results, state.table))
 
 
 def _sides(state: State, fixed: Fixed | None) -> Policy | None:

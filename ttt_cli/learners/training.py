@@ -9,7 +9,7 @@ starting the next block.
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,9 @@ SHARDED_FROM = 10_000_000
 SHARDS = 8
 """Shards a block of a long run: a fixed number, so that the number of workers never changes a byte."""
 
-LEAST_BLOCK = 256
-"""Games that any block has."""
-
-BLOCKS_A_RUN = 60
-"""Short runs have about so many blocks, so that a learning curve of them shows something."""
+FIRST_BLOCK = 256
+"""Games of a run's first block. Blocks double until they have their full size: it is early on that a learning
+curve has most to show."""
 
 Shard = tuple[Table, Int64s]
 """A shard's table after its games, and their results as ``Block.play`` counts them."""
@@ -62,17 +60,30 @@ class Plan:
 
     @property
     def block_games(self) -> int:
-        """The number of games in each block but the last."""
+        """The number of games in a block of full size."""
         shards = self.shards_a_block
-        if shards > 1:
-            return self.learner.shard_games * shards
-        fine = 1 << max(LEAST_BLOCK, self.games // BLOCKS_A_RUN).bit_length() - 1
-        return min(fine, self.learner.block_games)
+        return self.learner.block_games if shards == 1 else self.learner.shard_games * shards
+
+    def first_game(self, index: int) -> int:
+        """The number of the first game of a block."""
+        doublings = max(0, (self.block_games - 1) // FIRST_BLOCK).bit_length()
+        small = min(index, doublings)
+        return min(self.games, FIRST_BLOCK * (2**small - 1) + (index - small) * self.block_games)
+
+    def block_at(self, games: int) -> int:
+        """The number of the block that starts after so many games.
+
+        :raises ValueError: if none does.
+        """
+        index = next(index for index in count() if self.first_game(index) >= games)
+        if self.first_game(index) != games:
+            raise ValueError(f"no block starts after {games} games")
+        return index
 
     def block(self, index: int) -> list[Block]:
         """The shards of a block."""
-        first = index * self.block_games
-        games = min(self.block_games, self.games - first)
+        first = self.first_game(index)
+        games = self.first_game(index + 1) - first
         bounds = [first + games * shard // self.shards_a_block for shard in range(self.shards_a_block + 1)]
         return [
             Block(
