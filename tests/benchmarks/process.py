@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.process [--quick]
 
-OpenSpiel (``pip install open_spiel``) is loaded already when its clock starts, and plays fewer games, scaled
-to 50,000; ``ttt`` starts, imports, trains, proves and saves. Where SciPy is installed, as it is with OpenSpiel,
-Numba loads it too, which costs ``ttt`` some tenths of a second that it does not cost elsewhere.
+OpenSpiel (``pip install open_spiel``) is loaded already when its clock starts, and plays fewer games,
+scaled to 50,000; ``ttt`` starts, imports, trains, proves and saves. Where SciPy is installed, as it is with
+OpenSpiel, Numba loads it too: some tenths of a second that ``ttt`` does not take elsewhere.
 
 Then an account: the same steps in a fresh process, each with its milliseconds.
 """
