@@ -132,7 +132,7 @@ def _records(data: bytes, where: str) -> Verification:
             continue
         place = f"line {number}"
         try:
-            record = games.GameRecord.from_json(load_json(line, place, line=number), place)
+            record = games.GameRecord.from_json(load_json(line, "", line=number), place)
             if record.id in ids:
                 raise UnfitError(f"the same id as line {ids[record.id]}", where=place)
         except TttError as error:

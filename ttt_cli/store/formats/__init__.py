@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UnfitError
 from ttt_cli.store.formats import game_csv, moves_csv, position_keyed, q_table, state_action, value_table
-from ttt_cli.store.formats.imported import DEFAULTS, LIMIT, Imported, Options, Rejected, Row
+from ttt_cli.store.formats.imported import DEFAULTS, JSON_LIMIT, LIMIT, Imported, Options, Rejected, Row
 from ttt_cli.store.reading import decode, load_json, refuse_binary
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | No
         return value_table.read_npz(data, where, options)
     refuse_binary(data, where)
     text = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not text:
+    if data in (b"", b"\n", b"\r\n"):
         return state_action.read(data, where, options)
     return _json(data, where, options, rules) if text[:1] in b"{[" else _csv(data, where, options, rules)
 
@@ -45,7 +45,7 @@ def read_foreign(data: bytes, path: Path) -> "Loaded":
 
 
 def _json(data: bytes, where: str, options: Options, rules: Rules | None) -> Imported:
-    found: Any = load_json(data, where, limit=LIMIT)
+    found: Any = load_json(data, where, limit=JSON_LIMIT)
     usual = rules is None or rules == STANDARD
     if usual and state_action.fits(found):
         return state_action.read(data, where, options)

@@ -17,6 +17,9 @@ from ttt_cli.engine.space import Floats, Int64s
 from ttt_cli.errors import UnfitError
 from ttt_cli.store.reading import quoted
 
+MOST_BEADS = 10_000
+"""The most beads of a box that lists them one by one."""
+
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
 _SCALARS = ("value", "values", "v", "q", "score", "weight", "utility", "mean", "probability")
 _COUNTS = ("count", "beads", "weight", "value", "q", "score", "probability")
@@ -114,7 +117,7 @@ def _pairs(value: Any, rules: Rules) -> list[tuple[str, Any]] | None:
         return [pair for item in value if (pair := _counted(item))] if all(map(_counted, value)) else None
     if value and all(isinstance(item, list) and len(item) == 2 for item in value):
         return [(_name(cell), number) for cell, number in value]
-    if any(isinstance(item, (list, dict)) for item in value):
+    if len(value) > MOST_BEADS or any(isinstance(item, (list, dict)) for item in value):
         return None
     return [(str(at), item) for at, item in enumerate(value)]
 

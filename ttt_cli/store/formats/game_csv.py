@@ -105,20 +105,18 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = ST
         and meaning.layout.names(rows[0][1]) in ([], None)
     ):
         rows = rows[1:]  # a header
+    times = Counter(tuple(row) for _, row in rows)
+    learnt = {row: _learnt(meaning, row, space) for row in times}
     counted: Counter[Row] = Counter()
     results = dict.fromkeys(("x", "o", "draw"), 0)
-    rejected: list[Rejected] = []
-    known: dict[tuple[str, ...], list[Row] | str] = {}
-    for number, row in rows:
-        mark = tuple(row)
-        if mark not in known:
-            known[mark] = _learnt(meaning, row, space)
-        found = known[mark]
-        if isinstance(found, str):
-            rejected.append(Rejected(f"line {number}", found))
-        else:
-            counted.update(found)
-            results[found[0].result.lower()] += 1
+    for row, found in learnt.items():
+        if not isinstance(found, str):
+            results[found[0].result.lower()] += times[row]
+            for item in found:
+                counted[item] += times[row]
+    rejected = [
+        Rejected(f"line {number}", why) for number, row in rows if isinstance(why := learnt[tuple(row)], str)
+    ]
     refuse(rejected, len(rows), options.strict, "a finished game", where)
     kept = sorted(Row(row.position, row.move, row.plies, row.result, count) for row, count in counted.items())
     notes = [f"cells: {meaning.words}"]

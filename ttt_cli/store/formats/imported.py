@@ -14,10 +14,14 @@ from ttt_cli.errors import NotationError, UnfitError
 from ttt_cli.store.reading import decode
 
 LIMIT = 64 * 2**20
-"""The largest foreign file that is read whole, in bytes: a hundred times what the usual board can fill."""
+"""The largest foreign file that is read whole, in bytes."""
+JSON_LIMIT = 32 * 2**20
+"""And of JSON: ten times what the usual board can fill."""
 
 MOST_LINES = 1_000_000
 """The most lines of a CSV file that is read whole."""
+LONGEST_LINE = 10_000
+"""And the most bytes of a line."""
 MOST_REJECTED = 1000
 """So many rejected rows are told one by one; of the others only the number."""
 
@@ -142,6 +146,8 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     """
     if (many := data.count(b"\n")) > MOST_LINES:
         raise UnfitError(f"has {many:,} lines; the limit is {MOST_LINES:,}", where=where)
+    if (long := max(map(len, data.split(b"\n")))) > LONGEST_LINE:
+        raise UnfitError(f"has a line of {long:,} bytes; the limit is {LONGEST_LINE:,}", where=where)
     text = decode(data, where, bom=True)
     first = text.lstrip("\r\n").partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)

@@ -30,6 +30,8 @@ from ttt_cli.store.reading import decode, quoted
 
 NAME = "moves-csv"
 DRAW = 9
+MOST_ROWS = 200_000
+"""There are 16,167 moves, and each can lead to six stages at most."""
 
 _SYMBOLS = {-1: "X", 1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
@@ -50,6 +52,8 @@ def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     lines = [line.strip() for line in decode(data, where, bom=True).split("\n")]
     counted = Counter(lines)
     counted.pop("", None)
+    if len(counted) > MOST_ROWS:
+        raise UnfitError(f"has {len(counted):,} different rows; no book has {MOST_ROWS:,}", where=where)
     kept: dict[Row, None] = {}
     wrong: dict[str, str] = {}
     for line in counted:

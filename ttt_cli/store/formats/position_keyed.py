@@ -31,7 +31,7 @@ TOLD = 3
 """So many readings and keys are named in an error."""
 MOST_PARTS = 100
 """So many objects in a file may be tables."""
-LONGEST = 1000
+LONGEST = 200
 """The longest key, in characters, that is looked at."""
 
 

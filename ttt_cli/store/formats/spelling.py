@@ -331,7 +331,8 @@ def _roles(
     whole &= np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
     roles: list[str | None] = [*usual, None, None, None]
     for empty, first, second in dict.fromkeys(permutations(roles[: max(3, len(usual))], 3)):
-        if own and empty != OWN:
+        stones = first is not None or second is not None
+        if (own and empty != OWN) or not (stones or empty in _BLANKS or empty in _ZEROS):
             continue
         is_first, is_second = (ids == number.get(stone or "", -1) for stone in (first, second))
         for relative, codes in _codes(is_first, is_second):

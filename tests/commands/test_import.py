@@ -1,0 +1,167 @@
+"""``ttt import``, ``verify``, ``formats`` and the round trips through ``export``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
+FIELDS = {"file", "format", "positions", "moves", "repaired", "rejected"}
+
+
+def stranger(path: Path, table: dict) -> Path:
+    path.write_text(json.dumps(table))
+    return path
+
+
+def test_a_file_is_taken_into_the_store(ttt, tmp_path):
+    done = ttt("import", CORPUS / "matchboxes_first.json", "--json")
+    assert done.code == 0 and done.json.keys() >= FIELDS
+    assert done.json["schema"] == "ttt-import" and done.json["format"] == "position-keyed"
+    assert (done.json["positions"], done.json["moves"]) == (9, 42)
+    assert (tmp_path / "state_store" / "matchboxes_first.json").is_file()
+    assert ttt("move", "matchboxes_first", "O...X....").out == "9\n"
+    assert ttt("show", "matchboxes_first", "--json").json["runs"][0]["kind"] == "import"
+
+
+def test_what_is_there_already_is_not_replaced(ttt, tmp_path):
+    assert ttt("import", CORPUS / "games.csv").code == 0
+    before = (tmp_path / "state_store" / "games.csv").read_bytes()
+    done = ttt("import", CORPUS / "games.csv")
+    assert done.code == 2 and "-o FILE" in done.err and "ttt merge" in done.err
+    assert (tmp_path / "state_store" / "games.csv").read_bytes() == before
+    assert ttt("import", CORPUS / "games.csv", "-o", "other.csv").code == 0
+    assert (tmp_path / "other.csv").read_bytes() == before
+
+
+def test_a_foreign_file_is_never_written_in_place(ttt, tmp_path):
+    path = stranger(tmp_path / "table.json", {"X........": {"4": 0.5}, ".........": {"4": 0.25}})
+    before = path.read_bytes()
+    assert ttt("import", path, "-o", path).code == 2
+    assert path.read_bytes() == before
+
+
+def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(ttt, tmp_path):
+    for out in ("a.json", "b.json"):
+        assert ttt("import", CORPUS / "board_and_cell.json", "-o", out).code == 0
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert ttt("merge", "a.json", CORPUS / "board_and_cell.json", "-o", "c.json").code == 0
+    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a.json").read_bytes()
+
+
+def test_options_are_passed_on(ttt, tmp_path):
+    path = stranger(
+        tmp_path / "f.json", {"X........": 0.3, "....X....": 0.4, "X...O....": 0.35, "XX..O....": 0.1}
+    )
+    asked = ttt("import", path)
+    assert asked.code == 3 and "--values-for" in asked.err
+    assert ttt("import", path, "--values-for", "x", "--visits", 5).code == 0
+    entries = json.loads((tmp_path / "state_store" / "f.json").read_bytes())["entries"]
+    assert entries["X........"]["x"] == [0.3, 5]
+    assert ttt("import", path, "--values-for", "x", "--learner", "q", "-o", "q.json").code == 0
+    assert ttt("show", "./q.json", "--json").json["learner"] == "q"
+    assert ttt("import", path, "--values-for", "x", "--learner", "graph", "-o", "g.json").code == 2
+    assert ttt("import", path, "--values-for", "nobody").code == 2
+    assert ttt("import", path, "--spelling", "first").code == 2
+    assert ttt("import", path, "--spelling", "colour=red").code == 2
+
+
+def test_rejected_rows_are_told_or_an_error(ttt, tmp_path):
+    book = tmp_path / "book.csv"
+    book.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
+    assert ttt("import", book, "--strict", "-o", "b.csv").code == 3
+    assert not (tmp_path / "b.csv").exists()
+    done = ttt("import", book, "-o", "b.csv", "--json")
+    assert done.code == 0
+    assert [item["where"] for item in done.json["rejected"]] == ["line 2"]
+    shown = ttt("import", book, "-o", "c.csv")
+    assert "left out  line 2: X is to move" in shown.out
+
+
+def test_a_stranger_is_judged_in_one_command(ttt, tmp_path):
+    """Only X's moves, all of them the centre or the first free cell: as O it plays at random."""
+    done = ttt("evaluate", CORPUS / "board_and_cell.json", "random", "--json")
+    assert done.code == 0
+    as_o = done.json["results"][0]["as_o"]
+    assert as_o["win"] == pytest.approx(121 / 420)
+    assert done.json["coverage"]["known"] <= 7
+
+
+def test_files_of_both_learners_unknown_sides_play_at_random(ttt, tmp_path):
+    """A table of positions after X's moves: O knows nothing, not even that it could win."""
+    table = {"X........": 0.2, "....X....": 0.6, "..X......": 0.1, ".X.......": -0.4, "...X.....": -0.3}
+    path = stranger(tmp_path / "x.json", table)
+    assert ttt("import", path).code == 0
+    for agent in (path, "x"):
+        done = ttt("evaluate", agent, "random", "--json").json["results"][0]["as_o"]
+        assert (done["win"], done["draw"]) == (pytest.approx(121 / 420), pytest.approx(8 / 63))
+
+
+@pytest.mark.parametrize(
+    ("learner", "form", "ending", "preset"),
+    [
+        ("graph", "state-action", ".json", ["--preset", "article"]),
+        ("book", "moves-csv", ".csv", ["--preset", "article"]),
+        ("td", "value-table", ".csv", ["--preset", "article"]),
+        ("td", "value-table", ".npz", []),
+        ("q", "q-table", ".json", []),
+    ],
+)
+def test_what_is_exported_and_imported_is_exported_alike(ttt, tmp_path, learner, form, ending, preset):
+    assert ttt("train", learner, *preset, "--games", 300, "--seed", 1, "-o", f"s{ending[:4]}x").code == 0
+    source = f"s{ending[:4]}x"
+    assert ttt("export", source, "--format", form, "-o", f"a{ending}").code == 0
+    done = ttt("import", f"a{ending}", "-o", "again.state", "--json")
+    assert done.code == 0 and done.json["format"] == form and not done.json["repaired"]
+    assert ttt("export", "again.state", "--format", form, "-o", f"b{ending}").code == 0
+    assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
+    rates = [
+        ttt("evaluate", agent, "--json").json["results"] for agent in (source, f"a{ending}", "again.state")
+    ]
+    if preset or learner == "q":
+        assert rates[0] == rates[1]
+    assert rates[1] == rates[2]
+
+
+def test_verify_tells_every_fault_with_its_place(ttt, tmp_path):
+    assert ttt("train", "q", "--games", 200, "--seed", 1).code == 0
+    sound = ttt("verify", "q", "--json")
+    assert sound.code == 0 and sound.json.keys() >= FIELDS and sound.json["rejected"] == []
+    assert sound.json["format"] == "ttt-state" and sound.json["positions"] > 100
+    path = tmp_path / "state_store" / "q.json"
+    state = json.loads(path.read_bytes())
+    places = sorted(state["entries"])[5:8]
+    for text, fault in zip(places, ([], {"99": [1, 1]}, {"1": ["a", 1]}), strict=True):
+        state["entries"][text] = fault
+    path.write_text(json.dumps(state))
+    before = path.read_bytes()
+    done = ttt("verify", "q", "--json")
+    assert done.code == 3
+    told = " ".join(item["where"] for item in done.json["rejected"])
+    assert all(text in told for text in places) and len(done.json["rejected"]) == 4  # and the digest
+    assert path.read_bytes() == before
+
+
+def test_verify_reads_files_of_all_kinds(ttt, tmp_path):
+    book = tmp_path / "book.csv"
+    book.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
+    (tmp_path / "games.jsonl").write_text(
+        '{"id":"a","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x","x":"q","o":"q"}\n'
+        '{"id":"b","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"o","x":"q","o":"q"}\n'
+        "not a game\n"
+    )
+    assert ttt("verify", CORPUS / "games.csv").code == 0
+    assert ttt("verify", book).code == 1
+    done = ttt("verify", "games.jsonl", "--json")
+    assert done.code == 3
+    assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1"]
+    several = ttt("verify", CORPUS / "games.csv", book, "nothing.json")
+    assert several.code == 3 and several.out.count("\n") == 5
+    assert "no such file" in several.out and "sound" in several.out and "line 2" in several.out
+
+
+def test_formats_are_listed(ttt):
+    done = ttt("formats", "--json")
+    names = {row["name"] for row in done.json["formats"]}
+    assert {"ttt-state", "state-action", "moves-csv", "value-table", "q-table", "position-keyed"} <= names
+    assert "q-table" in ttt("formats").out

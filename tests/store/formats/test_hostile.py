@@ -1,0 +1,88 @@
+"""Whatever the bytes, reading a file ends in one line that says what is wrong, soon and in little memory."""
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from ttt_cli.errors import UnfitError
+from ttt_cli.store.formats import read
+
+
+def archive() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as inside:
+        inside.writestr("q_table.json", '{"X........": 0.5}')
+    return file.getvalue()
+
+
+SMALL = {
+    "nesting": (b"[" * 100_000, "nested too deeply"),
+    "closed nesting": (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
+    "a key of a megabyte": (b'{"' + b"X" * 10**6 + b'": 1}', "1,000,000 characters"),
+    "1e999": (b'{"X........": 1e999}', "too large"),
+    "an integer of 400 digits": (b'{"X........": ' + b"9" * 400 + b"}", "too large|64 bits"),
+    "a key of 400 digits": (b'{"' + b"1" * 400 + b'": 1}', "no position"),
+    "NaN": (b'{"X........": NaN}', "NaN"),
+    "duplicate keys": (b'{"X........": 1, "X........": 2}', "twice"),
+    "NUL": (b'{"X........\0": 1}', "NUL"),
+    "NULs": (b"\0" * 1000, "NUL"),
+    "UTF-16": ('{"X........": 1}'.encode("utf-16"), "UTF-16"),
+    "UTF-16 without a mark": ('{"X........": 1}'.encode("utf-16-be"), "UTF-16"),
+    "Latin-1": ("été,1\n".encode("latin-1"), "UTF-8"),
+    "a zip renamed": (archive(), "zip"),
+    "gzip": (b"\x1f\x8b\x08\0" + b"\0" * 40, "gzip"),
+    "cut off": (b'{"X........": 1, "', "middle"),
+    "blanks": (b" \n" * 1000, "empty|rows of a position"),
+    "no object": (b"[1, 2, 3]", "no table"),
+    "other things": (b'{"name": "ttt", "version": 3}', "no positions"),
+    "prose": (b"Tic-tac-toe is a game.\nIt is drawn.\n", "position|fields"),
+    "many fields": (b"1," * 10**6, "a line of 2,000,000 bytes"),
+    "quotes": (b'"' * 5_000, "position|CSV"),
+    "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "no positions"),
+    "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
+    "other games": (json.dumps({f"{i:064b}": i for i in range(1000)}).encode(), "no positions"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_bad_file_ends_in_one_line(name):
+    data, why = SMALL[name]
+    with pytest.raises(UnfitError, match=why) as caught:
+        read(data, "file.json")
+    line = str(caught.value)
+    assert "\n" not in line and "\x1b" not in line and len(line) < 600
+
+
+LARGE = {
+    "10 million keys": "b'{' + b','.join(b'\"%d\":1' % i for i in range(10**7)) + b'}'",
+    "3 million keys": "b'{' + b','.join(b'\"%d\":1' % i for i in range(3 * 10**6)) + b'}'",
+    "100,000 keys": "b'{' + b','.join(b'\"%d\":1' % i for i in range(90_000)) + b'}'",
+    "one line": "b'1' * (60 * 10**6)",
+    "commas": "b',' * (60 * 10**6)",
+    "lines": "b'1\\n' * (30 * 10**6)",
+    "rows of a book": "b''.join(b'-1,0,0,0,0,0,0,0,0,5,%d\\n' % i for i in range(2 * 10**6))",
+    "a list": "b'[' + b'1,' * (10 * 10**6) + b'1]'",
+    "beads": "b'{\".........\":[' + b'1,' * (10 * 10**6) + b'1]}'",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LARGE)
+def test_a_huge_file_ends_in_one_line_in_bounded_time_and_memory(name):
+    """At most a gigabyte and 20 seconds of one processor beyond what it takes to make the file."""
+    program = (
+        "import resource, time\n"
+        "from ttt_cli.errors import UnfitError\nfrom ttt_cli.store.formats import read\n"
+        f"data = {LARGE[name]}\n"
+        "def used(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "before, start = used(), time.process_time()\n"
+        "try: read(data, 'file')\n"
+        "except UnfitError as error: line = str(error)\n"
+        "print(len(line.splitlines()), time.process_time() - start < 20, used() - before < 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "1 True True\n", done.stdout + done.stderr
