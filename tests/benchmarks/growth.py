@@ -128,7 +128,14 @@ def draw(path: Path, panels: list[tuple[str, dict[str, list[Point]]]]) -> None:
             xs = [point.at for point in measured]
             (line,) = axes.plot(xs, [point.seconds for point in measured], "o-", label=name)
             beyond = [measured[-1], *(point for point in points if point.extrapolated)]
-            axes.plot([p.at for p in beyond], [p.seconds for p in beyond], "o:", color=line.get_color())
+            axes.plot(
+                [p.at for p in beyond],
+                [p.seconds for p in beyond],
+                "o:",
+                color=line.get_color(),
+                markerfacecolor="white",
+                zorder=1,
+            )
             if measured[0].memory:
                 memory.plot(
                     xs, [point.memory for point in measured], "x--", color=line.get_color(), alpha=0.5
