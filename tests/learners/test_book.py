@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.learners.common import after, agent, block, content, exchanged, made, trained
+from tests.learners.common import after, agent, block, content, exchanged, is_unbeatable, made, trained
 from ttt_cli.arena.exact import both_sides
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
@@ -220,6 +220,7 @@ def check_strength(seed: int) -> None:
     assert as_x.loss == 0
     assert as_x.win >= 0.97
     assert as_o.win >= 0.85
+    assert is_unbeatable(trained("book", seed))
 
 
 def test_the_default_is_strong():
