@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -46,34 +47,28 @@ def compiled(folder: Path) -> Callable[..., None] | None:
 
 def limit(function: Callable[..., None], space: Space, *, settled: bool) -> Task:
     """The C loop on a table of its own."""
-    learner = Q()
-    table, (number, _, after) = learner.empty(space), packed(space)
-    arrays = (number, after, space.results, table.values, table.visits, table.top, table.choice)
-    rule = (
-        learner.gamma,
-        learner.slips,
-        learner.epsilon,
-        learner.settling * len(space),
-        learner.alpha,
-        learner.pace,
-    )
-    results, fresh = np.zeros(3, np.int64), learner.empty(space)
-    places = [array.ctypes.data_as(ctypes.c_void_p) for array in (*arrays, results)]
+    q, (number, _, after) = Q(), packed(space)
+    rule = (q.gamma, q.slips, q.epsilon, q.settling * len(space), q.alpha, q.pace)
+    shape, start = (len(space), space.cells), q.empty(space)
+    table = (np.zeros(shape), np.zeros(shape, np.int64), start.top.copy(), start.choice.copy())
+    arrays = (number, after, space.results, *table, np.zeros(3, np.int64))
+    places = [array.ctypes.data_as(ctypes.c_void_p) for array in arrays]
+
+    seeds = count(1)  # other games each time: a processor learns to predict those it has seen
 
     def play(first: int, games: int) -> None:
-        whole = (ctypes.c_int64(first), ctypes.c_int64(games), ctypes.c_uint64(1 + first))
+        whole = (ctypes.c_int64(first), ctypes.c_int64(games), ctypes.c_uint64(next(seeds)))
         function(*whole, *(ctypes.c_double(value) for value in rule), *places)
-        assert results.sum() > 0
 
     def new() -> None:
-        for name in ("values", "visits", "top", "choice"):
-            getattr(table, name)[:] = getattr(fresh, name)
+        for part, empty in zip(table, (0, 0, start.top, start.choice), strict=True):
+            part[...] = empty
         play(0, GAMES["new"])
 
     if not settled:
         return new
-    play(0, learner.default_games)
-    return lambda: play(learner.default_games, GAMES["settled"])
+    play(0, q.default_games)
+    return lambda: play(q.default_games, GAMES["settled"])
 
 
 def trained(name: str, space: Space, *, settled: bool) -> Task:

@@ -18,7 +18,8 @@ from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
 from ttt_cli.errors import UsageError
 
 CHUNK = 4096
-"""Games a kernel plays per call: enough to make the call itself cheap, few enough for the caches."""
+"""Games a kernel plays per call, given a uniform number for each ply: enough to make the call itself cheap,
+few enough for the caches."""
 
 Entries = dict[str, Any]
 """What a table holds, by the text of the position: the ``entries`` of a native state file."""
@@ -84,13 +85,17 @@ class Block:
         """
         results = np.zeros(3, np.int64)
         opponent, behaviour = thresholds(space, self.opponent), thresholds(space, self.behaviour)
-        for start in range(0, self.games, CHUNK):
-            games = min(CHUNK, self.games - start)
-            moves = np.full((games, space.cells), -1, np.int8)
-            uniforms = self.rng.random((games, space.cells if draws is None else draws))
+        columns = space.cells if draws is None else draws
+        chunk = max(1, min(CHUNK * space.cells // columns, self.games))
+        all_moves, numbers = np.empty((chunk, space.cells), np.int8), np.empty((chunk, columns))
+        for start in range(0, self.games, chunk):
+            games = min(chunk, self.games - start)
+            moves, uniforms = all_moves[:games], numbers[:games]
+            moves.fill(-1)
+            self.rng.random(out=uniforms)
             kernel(moves, uniforms, self.first + start, opponent, behaviour, results)
             if self.journal is not None:
-                self.journal.append(moves)
+                self.journal.append(moves.copy())
         return results
 
 

@@ -275,6 +275,7 @@ def play(
         mean[free] = mix[1] / free
     explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
     trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+    early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # so many visits have steps above alpha
     given = uniforms.shape[0] == 0
     alone = not given and opponent.shape[0] == 0 and behaviour.shape[0] == 0
     path = np.zeros(moves.shape[1], np.uint32)
@@ -324,7 +325,8 @@ def play(
                 count = visits[at] + 1
                 visits[at] = count
                 value = values[at]
-                value += max(alpha, pace / (pace - 1.0 + count)) * (target - value)
+                step = alpha if count > early else pace / (pace - 1.0 + count)
+                value += step * (target - value)
                 values[at] = value
                 if value > top[index] or (value == top[index] and option < choice[index]):
                     top[index] = value
