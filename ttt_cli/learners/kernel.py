@@ -48,14 +48,20 @@ class Kernel:
         if numba.config.DISABLE_JIT:
             log.warning("Numba is switched off (NUMBA_DISABLE_JIT): training runs uncompiled, much slower")
             return self.python
-        compiled = numba.njit(cache=True, nogil=True)(self.python)
+        # Kernels divide by nothing that can be zero: no need to check.
+        kept = "later runs find it in a cache"
+        try:
+            compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(self.python)
+        except RuntimeError:  # neither this folder nor the user's cache can be written to
+            compiled = numba.njit(nogil=True, error_model="numpy")(self.python)
+            kept = "it cannot be kept: NUMBA_CACHE_DIR can name a folder for it"
 
         def first_call(*arguments: object) -> None:
             started = perf_counter()
             compiled(*arguments)
             if compiled.stats.cache_misses:
                 seconds = perf_counter() - started
-                log.info("compiled the training kernel in %.1f s; later runs find it in a cache", seconds)
+                log.info("compiled the training kernel in %.1f s; %s", seconds, kept)
             self.__dict__["_compiled"] = compiled
 
         return first_call
