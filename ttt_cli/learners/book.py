@@ -157,19 +157,10 @@ class Book(Learner[BookTable]):
         none = np.zeros((0, table.space.cells))
         self._play(table, _no_tally(table.space), given, none, 0, none, none, np.zeros(3, np.int64))
 
-    def _play(
-        self,
-        table: BookTable,
-        tally: tuple[Int64s, Floats],
-        moves: Int8s,
-        uniforms: Floats,
-        number: int,
-        *rest: Any,
-    ) -> None:
-        space, fallen = table.space, SETTLING / (SETTLING + number)
-        epsilon = self.epsilon_end + (self.epsilon - self.epsilon_end) * fallen
+    def _play(self, table: BookTable, tally: tuple[Int64s, Floats], *chunk: Any) -> None:
+        space, exploration = table.space, (float(self.epsilon), float(self.epsilon_end))
         learnt = (table.counts, tally, space.results, packed(space))
-        play(*learnt, self.choice == "article", epsilon, moves, uniforms, number, *rest)
+        play(*learnt, self.choice == "article", exploration, *chunk)
 
     def _tally(self, table: BookTable) -> tuple[Int64s, Floats]:
         """int64[n, cells, 2] and float64[n, cells], by the place of the move among the legal ones: the points
@@ -309,7 +300,7 @@ def play(
     ends: Int8s,
     options: Moves,
     article: bool,
-    epsilon: float,
+    exploration: tuple[float, float],
     moves: Int8s,
     uniforms: Floats,
     number: int,
@@ -325,10 +316,12 @@ def play(
     (number_of, cells_of, after), (sums, scores) = options, tally
     cells = moves.shape[1]
     least = cells + 1 - counts.shape[2]
-    explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
-    trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+    epsilon_start, epsilon_end = exploration
     path, options_taken = np.zeros(cells + 1, np.int64), np.zeros(cells, np.int64)
     for game in range(moves.shape[0]):
+        epsilon = epsilon_end + (epsilon_start - epsilon_end) * (SETTLING / (SETTLING + number + game))
+        explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+        trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
         index, ply, luck = 0, 0, 0.0
         while number_of[index] > 0:
             free, option = number_of[index], -1

@@ -117,14 +117,13 @@ class Td(Learner[TdTable]):
         taught = sum(1 + SIDES.index(side) for side in sides)
         self._play(table, given, none, 0, none, none, np.zeros(3, np.int64), taught)
 
-    def _play(self, table: TdTable, moves: Int8s, uniforms: Floats, number: int, *rest: Any) -> None:
-        fallen = SETTLING / (SETTLING + number)
-        epsilon = self.epsilon_end + (self.epsilon - self.epsilon_end) * fallen
+    def _play(self, table: TdTable, *chunk: Any) -> None:
+        exploration = (float(self.epsilon), float(self.epsilon_end))
         steps = (float(self.alpha), float(self.alpha_end))
         worth = (float(self.draw), float(self.gamma), float(self.slips))
         space, rule = table.space, (self.choice == "article", self.target == "best")
         learnt = (table.values, table.visits, space.results, packed(space))
-        play(*learnt, rule, epsilon, steps, worth, moves, uniforms, number, *rest)
+        play(*learnt, rule, exploration, steps, worth, *chunk)
 
     def policy(self, table: TdTable) -> Policy:
         space = table.space
@@ -170,7 +169,7 @@ def play(
     ends: Int8s,
     options: Moves,
     rule: tuple[bool, bool],
-    epsilon: float,
+    exploration: tuple[float, float],
     steps: tuple[float, float],
     worth: tuple[float, float, float],
     moves: Int8s,
@@ -189,11 +188,13 @@ def play(
     """
     (number_of, cells_of, after), (ties_first, expecting) = options, rule
     (alpha, alpha_end), (draw, gamma, slips) = steps, worth
-    explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
-    trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+    epsilon_start, epsilon_end = exploration
     path = np.zeros(moves.shape[1] + 1, np.int64)
     for game in range(moves.shape[0]):
         taught = sides if sides else 1 + (number + game) % 2
+        epsilon = epsilon_end + (epsilon_start - epsilon_end) * (SETTLING / (SETTLING + number + game))
+        explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+        trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
         index, ply, luck = 0, 0, 0.0
         while number_of[index] > 0:
             free, side, option = number_of[index], ply % 2, -1
