@@ -15,41 +15,43 @@ from ttt_cli.engine.space import Bools, Floats, Int64s
 
 def join(base: tuple[Floats, Int64s], parts: Sequence[tuple[Floats, Int64s]]) -> tuple[Floats, Int64s]:
     """Values and visits (float64 and int64, all of one shape) of the joined table."""
-    values, visits = base[0].copy(), base[1].copy()
-    weights = np.stack([part[1] - base[1] for part in parts])
-    learnt = (weights > 0).sum(axis=0)
-    visits += np.maximum(weights, 0).sum(axis=0)
-    for part, weight in zip(parts, weights, strict=True):
-        single = (learnt == 1) & (weight > 0)
-        values[single] = part[0][single]
-    several = learnt > 1
-    amounts = np.maximum(weights[:, several], 0).astype(np.float64)
-    products = amounts * np.stack([part[0][several] for part in parts])
+    values, visits = base[0].ravel().copy(), base[1].ravel().copy()
+    found = np.stack([part[0].ravel() for part in parts])
+    weights = np.maximum(np.stack([part[1].ravel() for part in parts]) - visits, 0)
+    learnt = np.count_nonzero(weights, axis=0)
+    visits += weights.sum(axis=0)
+    single, several = np.flatnonzero(learnt == 1), np.flatnonzero(learnt > 1)
+    values[single] = found[weights.take(single, axis=1).argmax(axis=0), single]
+    amounts = weights.take(several, axis=1).astype(np.float64)
+    products = amounts * found.take(several, axis=1)
     # Adding zero turns -0.0 into 0.0.
     values[several] = exact_sum(products) / exact_sum(amounts) + 0.0
-    return values, visits
+    return values.reshape(base[0].shape), visits.reshape(base[1].shape)
 
 
 def exact_sum(terms: Floats) -> Floats:
     """float64[…]: the sum over the first axis, correctly rounded, as ``math.fsum`` gives it.
 
-    Error-free additions (Knuth's two-sum) leave a total and the exact errors of all steps. Where adding
-    their approximate sum rounds the same at both ends of its own error bound, that is the exact sum rounded;
-    for the few others ``fsum`` decides.
+    Error-free additions leave a total, the errors of its steps in a second sum, and what was lost of these.
+    Where nothing was, or where it cannot change how the two sums together round, that is the exact sum
+    rounded; for the few others ``fsum`` decides.
     """
-    total = np.zeros(terms.shape[1:])
-    errors = np.zeros_like(total)
-    size = np.zeros_like(total)
+    total, errors, lost = np.zeros((3, *terms.shape[1:]))
     for term in terms:
-        before = total
-        total = before + term
-        part = total - before
-        error = (before - (total - part)) + (term - part)
-        errors += error
-        size += np.abs(error)
-    bound = size * (len(terms) * 2.0**-52)
+        total, error = _two_sum(total, term)
+        errors, error = _two_sum(errors, error)
+        lost += np.abs(error)
     rounded: Floats = total + errors
+    # Wide enough to be seen when it is added to the errors, and for the rounding of ``lost`` itself.
+    bound = np.where(lost > 0, 2 * lost + np.abs(errors) * 2.0**-51, 0.0)
     unclear: Bools = (total + (errors - bound) != rounded) | (total + (errors + bound) != rounded)
     if unclear.any():
         rounded[unclear] = [fsum(column) for column in terms[:, unclear].T]
     return rounded
+
+
+def _two_sum(first: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """The rounded sum and its exact error (Knuth)."""
+    total = first + second
+    part = total - first
+    return total, (first - (total - part)) + (second - part)
