@@ -1,0 +1,176 @@
+"""Each command that writes, with its N-th call on the system failing, for N = 1, 2, 3 … until it gets through.
+
+Whatever fails, and wherever the process is killed: every file is as it was or as it should become, nothing
+else lies about, the user gets one line and a documented exit code.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.store.faults import FAULTS, Killed
+from tests.torture.children import Ended, command, contents, litter, with_fault
+from tests.torture.test_kills import run_here
+from ttt_cli.errors import ExitCode
+from ttt_cli.store import library
+from ttt_cli.store.games import LOG, learnt_games, read_games
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.timeout(7200),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),
+]
+
+COMMANDS = {
+    "train": "train td -n 100 --seed 9",
+    "train new": "train td -n 300 --seed 9 --checkpoint 0 --fresh --curve new/curve.csv",
+    "train from games": "train td --games-from some.jsonl -o taught.json",
+    "merge": "merge td other.json -o td.json",
+    "merge new": "merge td other.json -o new/folder/both.json",
+    "merge onto another": "merge td other.json -o q.json",
+    "import": "import table.json -o q.json",
+    "import new": "import table.json",
+    "export": "export td -o table.csv --format value-table",
+    "export svg": "export small -o small.svg --format svg",
+    "accept": "accept edited.json",
+    "curve": "curve curve.csv -o curve.svg",
+    "explore": "explore small -o page.html",
+    "mistakes": "evaluate small --mistakes mistakes.csv",
+}
+"""Commands that write the same bytes whenever they run."""
+
+PLAY = "play --x td --o random -n 2 --seed 1"
+CODES = {ExitCode.DONE, ExitCode.FAILED, ExitCode.UNFIT, ExitCode.INTERRUPTED}
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory) -> Path:
+    """A folder with what the commands need; what a killed process left lies there too."""
+    folder = tmp_path_factory.mktemp("given")
+    store = folder / "state_store"
+    small = ["--board", "2x2", "--line", "2"]
+    run_here(["train", "td", "-n", 60, "--seed", 1, "-o", store / "td.json"])
+    run_here(
+        ["train", "td", "-n", 60, "--seed", 2, "-o", folder / "other.json", "--curve", folder / "curve.csv"]
+    )
+    run_here(["train", "q", "-n", 60, "--seed", 2, "-o", folder / "q.json"])
+    run_here(["train", "q", "-n", 60, "--seed", 2, "-o", store / "small.json", *small])
+    run_here(["export", folder / "q.json", "-o", folder / "table.json", "--format", "q-table"])
+    run_here(["play", "--x", "random", "--o", "random", "-n", 3, "--store", folder / "played"])
+    (folder / "played" / LOG).rename(folder / "some.jsonl")
+    shutil.rmtree(folder / "played")
+    (folder / "edited.json").write_bytes((folder / "q.json").read_bytes().replace(b"\n}}\n", b"\n }}\n"))
+    (folder / "table.csv").write_bytes(b"old\n")
+    (store / ".td.json.999999999-0123456789ab.ttt-tmp").write_bytes(b"half a fi")
+    warm = tmp_path_factory.mktemp("warm")
+    run_here(["curve", curve, "-o", warm / "curve.svg"])  # what it imports is not ours to test
+    run_here(["explore", folder / "state_store" / "small.json", "-o", warm / "page.html"])
+    return folder
+
+
+def points(given: Path, tmp_path: Path, words: list[str], small: bool):
+    """Each fault at each call in turn: the folder after it, and how the command ended."""
+    streams, number = tmp_path / "streams", 0
+    streams.mkdir()
+    faults = [*FAULTS, (Killed, False), (Killed, True)]
+    while True:
+        number += 1
+        chosen = [faults[number % len(faults)]] if small else faults
+        for what, after in chosen:
+            folder = tmp_path / "work"
+            shutil.copytree(given, folder)
+            ended, reached = with_fault(words, folder, streams, number, what, after=after)
+            if not reached:
+                assert ended.code == 0, ended
+                return
+            yield number, what, folder, ended
+            shutil.rmtree(folder)
+
+
+def check_words(ended: Ended, what: object) -> None:
+    """One line for the user, and an exit code that fits."""
+    if what is Killed:
+        assert ended.code == -9
+        return
+    assert ended.code in CODES, ended
+    assert "Traceback" not in ended.err and "internal error" not in ended.err, ended
+    lines = ended.err.count("\n")
+    assert lines == (ended.code != 0) or (lines == 0 and what is KeyboardInterrupt), ended
+    if what is KeyboardInterrupt:
+        assert ended.code in (0, ExitCode.INTERRUPTED), ended
+    else:
+        assert ended.code != ExitCode.INTERRUPTED, ended
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_whatever_fails_files_are_old_or_new(given, tmp_path, name, sized, capsys):
+    words = [*COMMANDS[name].split(), "--quiet"]
+    old, done = contents(given), tmp_path / "done"
+    shutil.copytree(given, done)
+    assert command(words, done, tmp_path / "first").code == 0
+    new, number, count = contents(done), 0, 0
+    for number, what, folder, ended in points(given, tmp_path, words, sized(True, False)):
+        place = f"call {number}, {what}: {ended}"
+        check_words(ended, what)
+        for path, content in contents(folder).items():
+            if path.endswith(".ttt-tmp"):
+                assert what is Killed or path in old, f"{place}: {path} lies about"
+            else:
+                known = {old.get(path), new.get(path), old.get(path.removesuffix(".bak"))}
+                fits = content in known or is_stage(name, folder / path, new.get(path, b""))
+                assert fits, f"{place}: {path} is neither old nor new"
+        lost = {path for path in old if not path.endswith(".ttt-tmp")} - contents(folder).keys()
+        assert not lost, f"{place}: {lost} lost"
+        if ended.code == 0:
+            assert new.keys() <= contents(folder).keys(), place
+        else:
+            again = command(words, folder, tmp_path / "again")
+            assert again.code in (0, ExitCode.USAGE), f"{place}; and then {again}"
+        count += 1
+    with capsys.disabled():
+        print(f" {name}: {number} calls, {count} faults")
+
+
+def is_stage(name: str, path: Path, final: bytes) -> bool:
+    """Whether a file is what a command writes on the way, or what no two calls write alike."""
+    if name == "train new" and path.suffix == ".csv":
+        return final.startswith(path.read_bytes())
+    if name == "train new" and path.suffix == ".json":
+        return (library.load(path).state.games or 0) > 0
+    return name == "train from games" and library.load(path).state.games == 3
+
+
+def test_whatever_fails_games_are_played_and_learnt_once(given, tmp_path, sized, capsys):
+    words, number, count = [*PLAY.split(), "--quiet"], 0, 0
+    before = library.load(given / "state_store" / "td.json").state
+    for number, what, folder, ended in points(given, tmp_path, words, sized(True, False)):
+        check_words(ended, what)
+        assert what is Killed or len(litter(folder)) <= 1, f"call {number}, {what}: {ended}"
+        for path, content in contents(given).items():
+            if not path.startswith("state_store/"):
+                assert (folder / path).read_bytes() == content
+        log = folder / "state_store" / LOG
+        finished = finished_games(log)
+        assert len(finished) <= 2
+        assert ended.code != 0 or len(finished) == 2
+        again = command(words, folder, tmp_path / "again")
+        assert again.code == 0, again
+        state = library.load(folder / "state_store" / "td.json").state
+        played = [record.id for record in read_games(log)]
+        assert set(finished) <= set(played), f"call {number}, {what}: a finished game is lost"
+        assert len(played) == len(set(played)) == len(finished) + 2
+        assert learnt_games(state) == set(played)
+        assert state.games == before.games + len(played)
+        assert litter(folder) == []
+        count += 1
+    with capsys.disabled():
+        print(f" play: {number} calls, {count} faults")
+
+
+def finished_games(log: Path) -> list[str]:
+    """The ids of the whole lines of a log."""
+    lines = log.read_bytes().split(b"\n")[:-1] if log.exists() else []
+    return [orjson.loads(line)["id"] for line in lines]
