@@ -37,20 +37,22 @@ def merge(
     """
     from contextlib import nullcontext
 
+    from ttt_cli.commands.options import given_rules
     from ttt_cli.store import library
     from ttt_cli.store.locks import lock
     from ttt_cli.store.merging import merge as merge_states
 
     if out is None and not dry_run:
         raise UsageError("nowhere to put the result", where="-o", hint="-o FILE, or --dry-run to only look")
+    rules = given_rules(env)
     held = nullcontext() if dry_run or out is None else lock(out, "merged", wait=30.0, parents=True)
     with held:
         inputs = []
         for name in files:
-            path = library.find(env.store, name)
+            path = library.find(env.store, name, rules)
             if path is None:
                 raise UnfitError("there is no such file", where=name, hint=library.near(env.store, name))
-            inputs.append(library.load(path))
+            inputs.append(library.load(path, rules))
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state
         backup = None

@@ -158,7 +158,7 @@ def with_parameters(
             max=field.metadata.get("max"),
             show_default=False if field.default is None else default,
             rich_help_panel=PARAMETERS,
-            callback=_finite if kind is float else None,
+            callback=finite if kind is float else None,
         )
         options.append(_option(field.name, Annotated[kind | None, option]))
 
@@ -177,7 +177,8 @@ def _bare(kind: Any) -> Any:
     return kind
 
 
-def _finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
+def finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
+    """The callback of an option whose number has to be finite."""
     if value is not None and not isfinite(value):
         raise UsageError(f"{value!r} is not a finite number", where=parameter.opts[0])
     return value

@@ -31,10 +31,11 @@ def show(
     from ttt_cli.commands.options import given_rules
     from ttt_cli.store import library
 
-    path = library.find(env.store, file, given_rules(env))
+    rules = given_rules(env)
+    path = library.find(env.store, file, rules)
     if path is None:
         raise UnfitError("there is no such state", where=file, hint=library.near(env.store, file))
-    loaded = library.load(path)
+    loaded = library.load(path, rules)
     summary = _summary(loaded)
     if position is not None:
         summary["position"] = _inside(loaded, position)

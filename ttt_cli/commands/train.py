@@ -13,7 +13,7 @@ import typer
 
 from ttt_cli.commands.completion import complete_agents, complete_states
 from ttt_cli.commands.frame import Subcommands
-from ttt_cli.commands.options import given_rules, with_parameters
+from ttt_cli.commands.options import finite, given_rules, with_parameters
 from ttt_cli.commands.stopping import graceful
 from ttt_cli.environment import DEFAULT_STORE, Environment, printable
 from ttt_cli.errors import ExitCode, UnfitError, UsageError
@@ -91,7 +91,7 @@ def train_learner(
         bool, typer.Option("--resume", help="Go on with the unfinished run in the file.")
     ] = False,
     checkpoint: Annotated[
-        float, typer.Option(min=0.0, metavar="SECONDS", help="Save that often while training.")
+        float, typer.Option(min=0, metavar="SECONDS", callback=finite, help="Save that often while training.")
     ] = CHECKPOINT,
     curve: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Record how strong it is as it learns, as CSV.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import TttError, did_you_mean
+from ttt_cli.errors import TttError, UnfitError, did_you_mean
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import native, native_csv
 from ttt_cli.store.files import write_bytes
@@ -91,11 +91,20 @@ def loses(path: Path, state: State) -> bool:
     return True
 
 
-def load(path: Path, *, limit: int = LIMIT) -> Loaded:
+def load(path: Path, rules: Rules | None = None, *, limit: int = LIMIT) -> Loaded:
     """Read a state, native or foreign.
 
-    :raises UnfitError: if it cannot be read, is damaged, or no format fits.
+    :param rules: what the user says the game is.
+    :raises UnfitError: if it cannot be read, is damaged, no format fits, or it is for another game.
     """
+    found = _load(path, limit)
+    if rules is not None and rules != found.state.rules:
+        played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
+        raise UnfitError(played, where=str(path), hint="--board and --line say which game is meant")
+    return found
+
+
+def _load(path: Path, limit: int) -> Loaded:
     data = read_bytes(path, limit)
     if native.is_native(data) or native_csv.is_native_csv(data):
         return Loaded(parse(data, str(path)), path, native.FORMAT, native.digest(data))

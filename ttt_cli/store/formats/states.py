@@ -6,7 +6,9 @@ from typing import Any
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Space
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.learners import learner_class
+from ttt_cli.store import native, native_csv
 from ttt_cli.store.formats import read
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options
 from ttt_cli.store.library import Loaded
@@ -17,8 +19,16 @@ from ttt_cli.store.state import Run, State, learner_of
 def import_file(
     path: Path, options: Options = DEFAULTS, rules: Rules | None = None, learner: str | None = None
 ) -> tuple[Imported, Loaded]:
-    """Read a foreign file as a state; see ``read`` and ``to_state``."""
+    """Read a foreign file as a state; see ``read`` and ``to_state``.
+
+    :raises UnfitError: if it is no foreign file, but the program's own.
+    """
+    if learner is not None:
+        learner_class(learner)
     data = read_bytes(path)
+    if native.is_native(data) or native_csv.is_native_csv(data):
+        hint = f"ttt show {path} looks inside; ttt merge joins it with others"
+        raise UnfitError("is a state of ttt's own, there is nothing to import", where=str(path), hint=hint)
     found = read(data, str(path), options, rules)
     return found, loaded(found, data, path, learner, options.visits)
 

@@ -1,0 +1,284 @@
+"""Every command against every bad file: one line that says where and why, an exit code, nothing changed."""
+
+import errno
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.commands.conftest import Outcome, Run
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.store import library, native
+from ttt_cli.store.games import GameRecord, teach
+from ttt_cli.store.state import State, learner_of
+
+GOOD = "good.json"
+
+
+def make_good() -> None:
+    """A state that has seen one game."""
+    state = State.empty(learner_of("td", "default"), STANDARD)
+    game = GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b")
+    library.save(teach(state, [game]).state, Path(GOOD))
+
+
+READERS: dict[str, list[str]] = {
+    "play": ["play", "FILE", "--as", "x"],
+    "play pair": ["play", "--x", "random", "--o", "FILE", "--games", "1"],
+    "train out": ["train", "td", "--games", "1", "-o", "FILE"],
+    "train from": ["train", "td", "--games", "1", "--from", "FILE", "-o", "new.json"],
+    "train opponent": ["train", "q", "--games", "1", "--opponent", "FILE", "-o", "new.json"],
+    "evaluate": ["evaluate", "FILE"],
+    "evaluate opponent": ["evaluate", "random", "FILE"],
+    "tournament": ["tournament", "random", "FILE"],
+    "analyze": ["analyze", "X........", "--agent", "FILE"],
+    "move": ["move", "FILE", "X........"],
+    "diff": ["diff", "random", "FILE"],
+    "show": ["show", "FILE"],
+    "export": ["export", "FILE", "-o", "new.csv", "-f", "policy-csv"],
+    "import": ["import", "FILE", "-o", "new.json"],
+    "merge": ["merge", GOOD, "FILE", "-o", "new.json"],
+    "explore": ["explore", "FILE", "-o", "new.html"],
+}
+"""Calls that need a player's file."""
+
+OTHERS: dict[str, list[str]] = {
+    "play replay": ["play", "--replay", "FILE"],
+    "train games": ["train", "td", "--games-from", "FILE", "-o", "new.json"],
+    "accept": ["accept", "FILE"],
+    "curve": ["curve", "FILE"],
+}
+"""Calls that need another kind of file."""
+
+
+def edited(old: bytes, new: bytes, *, sealed: bool = True) -> bytes:
+    """The good state's file with one thing changed, with a digest that fits unless it is not ``sealed``."""
+    content = Path(GOOD).read_bytes()
+    assert old in content
+    content = content.replace(old, new, 1)
+    return (
+        content.replace(native.digest(Path(GOOD).read_bytes()).encode(), native.digest(content).encode())
+        if sealed
+        else content
+    )
+
+
+def a_file(make: Callable[[], bytes]) -> Callable[[Path], None]:
+    return lambda path: path.write_bytes(make()) and None
+
+
+UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "missing": lambda path: None,
+    "folder": lambda path: path.mkdir(),
+    "fifo": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "loop": lambda path: path.symlink_to(path.name),
+    "binary": a_file(lambda: bytes(range(256))),
+    "pickle": a_file(lambda: b"\x80\x04]\x94."),
+    "not UTF-8": a_file(lambda: b'{"a": "\xff"}'),
+    "truncated": a_file(lambda: Path(GOOD).read_bytes()[:300]),
+    "list": a_file(lambda: b"[1, 2, 3]"),
+    "number": a_file(lambda: b"7"),
+    "text": a_file(lambda: b"hello, world\n"),
+    "deep": a_file(lambda: b"[" * 100_000),
+    "not finite": a_file(lambda: edited(b":[0.5,", b":[NaN,")),
+    "infinite": a_file(lambda: edited(b":[0.5,", b":[1e999,")),
+    "impossible position": a_file(lambda: edited(b'"....X...."', b'"XXX......"')),
+    "unknown learner": a_file(lambda: edited(b'"learner":"td"', b'"learner":"sarsa"')),
+    "newer version": a_file(lambda: edited(b'"version":1', b'"version":2')),
+    "too large": a_file(lambda: edited(b'"cols":3', b'"cols":99')),
+}
+"""What no command takes."""
+
+FLIPPED = a_file(lambda: edited(b":[0.5,", b":[0.4,", sealed=False))
+
+
+class Late(BaseException):
+    """A command waits for what never comes."""
+
+
+@pytest.fixture
+def patience() -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 20)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def refused(ttt: Run, patience: None) -> Callable[..., Outcome]:
+    """Run a call that must be refused, as a line and under ``--json``, and change nothing."""
+    make_good()
+
+    def call(arguments: list[str], codes: set[int], says: str = "") -> Outcome:
+        before = snapshot()
+        found = ttt(*arguments, "--quiet", stdin="5\n")
+        assert found.out == "", found
+        assert found.err.startswith("Error: ") and found.err.count("\n") == 1, found
+        assert says in found.err, found
+        assert "internal" not in found.err and "Traceback" not in found.err, found
+        assert found.code in codes, found
+        assert snapshot() == before
+        again = ttt(*arguments, "--quiet", "--json", stdin="5\n")
+        document = orjson.loads(again.err)
+        assert again.out == ""
+        assert (document["schema"], document["exit_code"]) == ("ttt-error", found.code)
+        line = document["error"] + (f" ({document['hint']})" if document["hint"] else "")
+        assert line in found.err.replace("\\\\", "\\"), (line, found.err)
+        assert snapshot() == before
+        return found
+
+    return call
+
+
+def snapshot() -> dict[str, bytes | None]:
+    """All files below here, and what is in them; but locks and the empty folder that was made for one."""
+    return {
+        str(path): path.read_bytes() if path.is_file() else None
+        for path in Path().rglob("*")
+        if not ((path.name.startswith(".") and path.name.endswith(".lock")) or path.name == "state_store")
+    }
+
+
+def called(words: list[str], name: str) -> list[str]:
+    return [name if word == "FILE" else word for word in words]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX files")
+@pytest.mark.parametrize("fault", UNREADABLE)
+@pytest.mark.parametrize("call", [*READERS, *OTHERS])
+def test_a_file_that_is_none(refused: Callable[..., Outcome], call: str, fault: str) -> None:
+    if call == "train out" and fault == "missing":
+        return  # that makes it
+    UNREADABLE[fault](Path("bad.json"))
+    writes = call == "train out" and fault == "loop"
+    refused(called((READERS | OTHERS)[call], "./bad.json"), {1 if writes else 3}, "bad.json")
+
+
+@pytest.mark.parametrize("call", READERS)
+def test_a_flipped_byte(refused: Callable[..., Outcome], call: str) -> None:
+    if call == "import":
+        return  # takes no file of the program's own
+    FLIPPED(Path("bad.json"))
+    refused(called(READERS[call], "./bad.json"), {3}, "digest")
+
+
+@pytest.mark.parametrize("call", READERS | OTHERS)
+def test_no_permission(refused: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    real = os.open
+
+    def deny(path: object, *settings: object, **more: object) -> int:
+        if str(path).endswith("bad.json"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(path, *settings, **more)  # type: ignore[arg-type]
+
+    Path("bad.json").write_bytes(b"{}")
+    monkeypatch.setattr(os, "open", deny)
+    refused(called((READERS | OTHERS)[call], "./bad.json"), {3}, "ermission denied")
+
+
+@pytest.mark.parametrize("call", READERS)
+def test_a_board_that_does_not_fit(refused: Callable[..., Outcome], call: str) -> None:
+    if call == "import":
+        return  # takes a foreign file, which knows no board
+    library.save(State.empty(learner_of("td", "default"), Rules(3, 4, 3)), Path("bad.json"))
+    refused([*called(READERS[call], "./bad.json"), "--board", "3x3"], {2, 3}, "3x4")
+    refused([*called(READERS[call], GOOD), "--board", "3x4"], {2, 3}, "3x")
+
+
+@pytest.mark.parametrize("call", READERS)
+@pytest.mark.parametrize("board", ["9x9", "0x3", "3x", "x", "-1x3", "3x3x3", "", "1e9x3", "99999999999x3"])
+def test_no_board(refused: Callable[..., Outcome], call: str, board: str) -> None:
+    refused([*called(READERS[call], GOOD), "--board", board], {2, 3})
+
+
+WRITERS: dict[str, list[str]] = {
+    "train": ["train", "td", "--games", "1", "-o", "FILE"],
+    "evaluate": ["evaluate", "random", "--mistakes", "FILE"],
+    "evaluate games": ["evaluate", "random", "--games", "2", "--games-to", "FILE"],
+    "diff": ["diff", "random", "minimax", "--csv", "FILE"],
+    "export": ["export", GOOD, "-o", "FILE", "-f", "policy-csv"],
+    "import": ["import", "foreign.csv", "-o", "FILE"],
+    "merge": ["merge", GOOD, GOOD, "-o", "FILE"],
+    "explore": ["explore", GOOD, "-o", "FILE"],
+}
+
+
+@pytest.mark.parametrize("call", WRITERS)
+def test_nowhere_to_write(refused: Callable[..., Outcome], ttt: Run, call: str) -> None:
+    assert ttt("export", GOOD, "-f", "value-table", "-o", "foreign.csv").code == 0
+    Path("folder").mkdir()
+    refused(called(WRITERS[call], "folder"), {1, 3}, "folder")
+    refused(called(WRITERS[call], "foreign.csv/new.json"), {1, 3}, "foreign.csv")
+
+
+USAGE: list[tuple[list[str], str]] = [
+    *((["train", "td", *words], words[0]) for words in (
+        ["--games", "0"], ["--games", "-1"], ["--games", "1e3"], ["--seed", "-1"], ["--seed", "9" * 30],
+        ["--gamma", "nan"], ["--gamma", "inf"], ["--gamma", "2"], ["--workers", "0"], ["--checkpoint", "nan"],
+        ["--checkpoint", "-1"], ["--until", "perfect"], ["--preset", "mine"], ["--gmaes", "1"],
+    )),
+    (["train", "td", "--opponent", "human"], "person"),
+    (["train", "td", "--opponent", "minmax"], "did you mean 'minimax'?"),
+    (["train", "td", "--resume", "--fresh"], "--resume"),
+    (["train", "td", "--resume", "--games", "5"], "--resume"),
+    (["train", "td", "--from", GOOD, "--fresh"], "--f"),
+    (["train", "sarsa"], "sarsa"),
+    (["train", "td", "-o", GOOD, "--opponent", GOOD], "copy"),
+    (["evaluate", "minimax:depth=0.5"], "depth"),
+    (["evaluate", "minimax:depht=2"], "depht"),
+    (["evaluate", "good.json:epsilon=nan"], "epsilon"),
+    (["evaluate", "good.json:epsilon=2"], "epsilon"),
+    (["evaluate", "good.json:choice=mine"], "choice"),
+    (["evaluate", ""], ""),
+    (["evaluate", ":"], ""),
+    (["evaluate", "random:"], ""),
+    (["tournament", "random"], ""),
+    (["move", GOOD, "XX......."], "XX"),
+    (["move", GOOD, "X...O...."[:8]], "9 cells"),
+    (["move", GOOD, "X" * 100_000], "9 cells"),
+    (["move", GOOD, "\x1b[2J"], "9 cells"),
+    (["show", GOOD, "--position", "XXXXXXXXX"], "X moves first"),
+    (["export", GOOD, "-o", "new.x", "-f", "nope"], "nope"),
+    (["export", GOOD, "-o", "new.x", "-f", "q-table"], "q-table"),
+    (["export", GOOD, "-o", "new.dot", "--depth", "-1"], "--depth"),
+    (["export", GOOD, "-o", "new.dot", "--from", "OO......."], "OO"),
+    (["import", GOOD, "--learner", "sarsa", "-o", "new.json"], "sarsa"),
+    (["import", GOOD, "--visits", "0", "-o", "new.json"], "--visits"),
+    (["import", GOOD, "--spelling", "first", "-o", "new.json"], "first"),
+    (["import", GOOD, "--values-for", "z", "-o", "new.json"], "--values-for"),
+    (["merge", GOOD], "-o"),
+    (["verify"], "FILE"),
+    (["agents", "--seed", "-1"], "--seed"),
+    (["agents", "extra"], "extra"),
+    (["formats", "extra"], "extra"),
+    (["schema", "evalution"], "evaluation"),
+    (["explore", "human", "-o", "new.html"], "person"),
+    (["curve"], "FILE"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "says"), USAGE, ids=[" ".join(words)[:60] for words, _ in USAGE])
+def test_no_sense(refused: Callable[..., Outcome], arguments: list[str], says: str) -> None:
+    refused(arguments, {2}, says)
+
+
+@pytest.mark.parametrize("fault", UNREADABLE)
+def test_verify_reports_each(ttt: Run, patience: None, fault: str) -> None:
+    """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
+    make_good()
+    UNREADABLE[fault](Path("bad.json"))
+    before = snapshot()
+    found = ttt("verify", "bad.json")
+    assert (found.code, found.err) == (3, "")
+    assert "bad.json" in found.out
+    document = ttt("verify", "bad.json", "--json").json
+    assert document["rejected"] and document["rejected"][0]["why"]
+    assert snapshot() == before
