@@ -1,5 +1,7 @@
 """Runs as sequences of blocks."""
 
+from itertools import pairwise
+
 import pytest
 
 from ttt_cli.learners.q import Q
@@ -16,7 +18,7 @@ def test_blocks_double_up_to_their_full_size_and_add_up(games: int):
         sizes.append(sum(shard.games for shard in plan.block(len(sizes))))
     assert sum(sizes) == games
     assert sizes[0] == min(games, FIRST_BLOCK)
-    for one, other in zip(sizes, sizes[1:-1], strict=False):
+    for one, other in pairwise(sizes[:-1]):
         assert other == min(2 * one, plan.block_games)
     if games > 2 * FIRST_BLOCK:
         with pytest.raises(ValueError, match="no block"):
