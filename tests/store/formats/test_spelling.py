@@ -266,3 +266,13 @@ def test_a_small_part_of_a_table_is_read_rightly_or_refused(count):
                 t for t, v in table.items() if abs(v) > 0.1 and (found.entries[t]["x"][0] > 0.5) != (v > 0)
             ]
             assert not wrong
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_values_that_say_nothing_are_read_by_custom(seed):
+    """An untrained table: of its author's choices only the usual ones can be assumed, and they are."""
+    rng = random.Random(seed)
+    boards = rng.sample([text for text in SPACE.texts if strangers.free(text)], 40 * seed)
+    table = {(text, cell): rng.uniform(-1, 1) for text in boards for cell in strangers.free(text)}
+    found = read(Spell(STONES["XO."], KEYS["joined"]).objects(table).encode(), "f.json")
+    assert not differing(found, strangers.greedy_moves(table))

@@ -7,7 +7,8 @@ here; ``namings`` gives the ways to read them, the positions decide between thes
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,16 @@ class Values:
     :ivar shape: ``position`` (one number a key), ``cells`` (by the cell's name), ``list`` (one for each cell)
         or ``free`` (one for each free cell, in order, or one for each bead).
     :ivar rows: int64[m], the key of each number.
-    :ivar names: the cell of each, as written; the place in the list.
     :ivar numbers: float64[m]; NaN for null, infinite for what is no number.
+    :ivar names: ``cells``: the cell of each number, as written.
+    :ivar places: int64[m]: ``list`` and ``free``: the place of each number in its list.
     """
 
     shape: str
     rows: Int64s
-    names: Sequence[str]
     numbers: Floats
+    names: Sequence[str] = ()
+    places: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
@@ -50,28 +53,49 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
     values = _unwrapped(values)
     if all(value is None or _is_number(value) for value in values):
         known = [row for row, value in enumerate(values) if value is not None]
-        numbers = np.array([values[row] for row in known], np.float64)
-        return Values("position", np.array(known, np.int64), [""] * len(known), numbers)
-    lists = all(isinstance(value, list) for value in values if value)
-    shape, rows, names, numbers_found = "cells", [], [], []
-    lengths = set()
+        return Values(
+            "position", np.array(known, np.int64), np.array([values[row] for row in known], np.float64)
+        )
+    values = [list(chain(*value)) if _nested(value, rules) else value for value in values]
     for row, value in enumerate(values):
-        pairs = _pairs(value, rules)
-        if pairs is None:
-            raise UnfitError(
-                f"{quoted(value)}: expected a number, a list of {rules.cells} or an object of cells",
-                where=f"{where}, key {quoted(keys[row])}",
-            )
-        lengths.add(len(pairs))
-        for name, number in pairs:
-            rows.append(row)
-            names.append(name)
-            numbers_found.append(_number_of(number))
-    if lists and not any(isinstance(item, (list, dict)) for value in values for item in (value or [])[:1]):
-        shape = "list" if lengths <= {0, rules.cells} else "free"
-    elif lists and all(_nested(value, rules) for value in values if value):
-        shape = "list"
-    return Values(shape, np.array(rows, np.int64), names, np.array(numbers_found, np.float64))
+        if not (value is None or isinstance(value, (dict, list))):
+            raise _unfit(value, keys[row], rules, where)
+    if all(not value or _is_plain(value) for value in values):
+        return _listed(values, rules)
+    rows: list[int] = []
+    pairs: list[tuple[str, Any]] = []
+    for row, value in enumerate(values):
+        found = _pairs(value or {})
+        if found is None:
+            raise _unfit(value, keys[row], rules, where)
+        pairs += found
+        rows += [row] * len(found)
+    numbers = np.array([_number_of(number) for _, number in pairs], np.float64)
+    return Values("cells", np.array(rows, np.int64), numbers, [name for name, _ in pairs])
+
+
+def _listed(values: Sequence[Any], rules: Rules) -> Values:
+    """The numbers of lists."""
+    lists = [value or [] for value in values]
+    lengths = np.array([len(value) for value in lists], np.int64)
+    flat = list(chain.from_iterable(lists))
+    simple = set(map(type, flat)) <= {int, float}
+    numbers = np.array(flat if simple else [_number_of(number) for number in flat], np.float64)
+    places = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    shape = "list" if set(lengths.tolist()) <= {0, rules.cells} else "free"
+    return Values(shape, np.repeat(np.arange(len(lists)), lengths), numbers, (), places)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a list of single things."""
+    return type(value) is list and len(value) <= MOST_BEADS and not {dict, list} & set(map(type, value))
+
+
+def _unfit(value: Any, key: str, rules: Rules, where: str) -> UnfitError:
+    return UnfitError(
+        f"{quoted(value)}: expected a number, a list of {rules.cells} or an object of cells",
+        where=f"{where}, key {quoted(key)}",
+    )
 
 
 def _number_of(value: Any) -> float:
@@ -103,23 +127,15 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
     return [value[fields[0]] for value in values]
 
 
-def _pairs(value: Any, rules: Rules) -> list[tuple[str, Any]] | None:
+def _pairs(value: Any) -> list[tuple[str, Any]] | None:
     """Cells by name and what they hold; None if the value is nothing of that kind."""
-    if value is None:
-        return []
     if isinstance(value, dict):
         return list(value.items())
-    if not isinstance(value, list):
-        return None
-    if _nested(value, rules):
-        value = [item for row in value for item in row]
     if all(isinstance(item, dict) for item in value):
         return [pair for item in value if (pair := _counted(item))] if all(map(_counted, value)) else None
-    if value and all(isinstance(item, list) and len(item) == 2 for item in value):
+    if all(isinstance(item, list) and len(item) == 2 for item in value):
         return [(_name(cell), number) for cell, number in value]
-    if len(value) > MOST_BEADS or any(isinstance(item, (list, dict)) for item in value):
-        return None
-    return [(str(at), item) for at, item in enumerate(value)]
+    return None
 
 
 def _counted(item: dict[str, Any]) -> tuple[str, Any] | None:

@@ -7,6 +7,7 @@ facets that would decide it. A facet can be said outright; keys that do not fit 
 left out and reported.
 """
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ CLEAR = 4.0
 """So many standard scores apart two readings have to be, for the evidence to decide between them."""
 DOUBT = 2.0
 """So many an odder reading has to be ahead, for the usual one to be in doubt."""
+FAIR = 2.5
+"""So many above chance one of equally usual readings has to be."""
+SURE = 6.0, 0.5
+"""And so many an odder one, or so many for the square root of the positions; values that say nothing do not
+come to either."""
 TOLD = 3
 """So many readings and keys are named in an error."""
 MOST_PARTS = 100
@@ -239,17 +245,19 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
     ranked = sorted(alike.values(), key=lambda reading: -reading.table.score)
     least = min(reading.oddness for reading in ranked)
     leader = next(reading for reading in ranked if reading.oddness == least)
-    if ranked[0].table.score - leader.table.score >= CLEAR:
-        leader = ranked[0]
+    ahead = ranked[0].table.score - leader.table.score
     rivals = [
         reading
         for reading in ranked
         if reading is not leader
-        and reading.table.score - leader.table.score
-        > (-CLEAR if reading.oddness <= leader.oddness else DOUBT)
+        and reading.oddness <= least
+        and (leader.table.score - reading.table.score < CLEAR or leader.table.score < FAIR)
     ]
-    if leader.oddness > least:
+    sure = max(SURE[0], SURE[1] * math.sqrt(ranked[0].table.counts[0]))
+    if ranked[0].table.score >= sure and ahead > DOUBT:
+        leader, usual = ranked[0], leader
         rivals = [reading for reading in ranked[1:] if leader.table.score - reading.table.score < CLEAR]
+        rivals += [usual] * (usual not in rivals and ahead < CLEAR)
     if rivals:
         raise _undecided([leader, *rivals], where)
     near = [reading for reading in ranked if leader.table.score - reading.table.score < CLEAR]

@@ -11,7 +11,7 @@ to the keys alone. Only the order of their cells relative to the numbers of the 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations
@@ -143,10 +143,11 @@ class Frame:
         :param items: of every key; one with another number of them than ``length`` has no board.
         """
         board, rules, span = FORMS[self.form], self.rules, slice(self.at, self.at + self.width)
-        boards = [board(item[span], rules) if len(item) == length else () for item in items]
+        parts = [tuple(item[span]) if len(item) == length else () for item in items]
+        board_of = {part: board(part, rules) if part else () for part in dict.fromkeys(parts)}
         beside = [at for at in range(length) if not span.start <= at < span.stop]
         extras = [tuple(item[at].strip() if len(item) == length else "" for item in items) for at in beside]
-        return boards, tuple(extras)
+        return [board_of[part] for part in parts], tuple(extras)
 
 
 def _word(items: Sequence[str], rules: Rules) -> Sequence[str]:
@@ -161,7 +162,7 @@ def _listed(items: Sequence[str], rules: Rules) -> Sequence[str]:
     for mark in ",|;/:_-":
         parts = items[0].split(mark)
         if len(parts) == rules.cells:
-            return [part.strip() for part in parts]
+            return tuple(part.strip() for part in parts)
     return ""
 
 
@@ -172,7 +173,7 @@ def _divided(items: Sequence[str], rules: Rules) -> Sequence[str]:
 
 
 def _signed(items: Sequence[str], rules: Rules) -> Sequence[str]:
-    found = _SIGNED.findall(items[0]) if len(items[0]) <= 2 * rules.cells else []
+    found = tuple(_SIGNED.findall(items[0])) if len(items[0]) <= 2 * rules.cells else ()
     return found if len(found) == rules.cells and sum(map(len, found)) == len(items[0]) else ""
 
 
@@ -192,7 +193,7 @@ def _number(items: Sequence[str], rules: Rules) -> Sequence[str]:
 
 
 FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
-    "items": lambda items, rules: [item.strip() for item in items],
+    "items": lambda items, rules: tuple(item.strip() for item in items),
     "characters": _word,
     "list": _listed,
     "rows": _rows,
@@ -289,7 +290,8 @@ def _frames(keys: Sequence[str], space: Space) -> Iterator[tuple[Frame, Callable
     Of frames that find the same in a sample of the keys, the first stands for all.
     """
     sample = keys[:: max(1, len(keys) // SAMPLE)]
-    fewest = len(sample) / (2 * space.cells)  # boards: a position has a key for each cell and side at most
+    # A position has a key for each cell and side at most; with many keys, cells have fewer names.
+    fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
     seen = set()
     for name, lexer in _lexers(space.cells).items():
         items = [lexer(key) for key in sample]
@@ -304,7 +306,7 @@ def _frames(keys: Sequence[str], space: Space) -> Iterator[tuple[Frame, Callable
                     continue
                 frame = Frame(name, form, at, space.rules)
                 boards, extras = frame.extract(items, length)
-                mark = (tuple(map(tuple, boards)), extras)
+                mark = (tuple(boards), extras)
                 if mark in seen:
                     continue
                 seen.add(mark)
@@ -317,32 +319,35 @@ def _roles(
     frame: Frame, boards: list[Sequence[str]], extras: tuple[Sequence[str], ...], space: Space
 ) -> Iterator[KeyReading]:
     """The readings of boards of symbols: each way to take the symbols for empty cells and stones."""
-    own = _own_names(boards, space.cells)
+    distinct = {board: row for row, board in enumerate(dict.fromkeys(boards))}
+    own = _own_names(distinct, space.cells)
     number: dict[str, int] = {}
-    flat = [
-        number.setdefault(OWN if own and symbol == own[at] else symbol, len(number))
-        for board in boards
-        for at, symbol in enumerate(board)
-    ]
-    whole = np.array([bool(board) for board in boards], np.bool_)
-    ids = np.full((len(boards), space.cells), -1, np.int32)
-    ids[whole] = np.array(flat, np.int32).reshape(-1, space.cells)
+    ids = np.full((len(distinct), space.cells), -1, np.int32)
+    ids[[row for board, row in distinct.items() if board]] = np.array(
+        [
+            number.setdefault(OWN if own and symbol == own[at] else symbol, len(number))
+            for board in distinct
+            for at, symbol in enumerate(board)
+        ],
+        np.int32,
+    ).reshape(-1, space.cells)
+    ids = ids[[distinct[board] for board in boards]]
     usual = _usual(ids, number)
-    whole &= np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
+    whole = np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
     roles: list[str | None] = [*usual, None, None, None]
     for empty, first, second in dict.fromkeys(permutations(roles[: max(3, len(usual))], 3)):
         stones = first is not None or second is not None
         if (own and empty != OWN) or not (stones or empty in _BLANKS or empty in _ZEROS):
             continue
-        is_first, is_second = (ids == number.get(stone or "", -1) for stone in (first, second))
+        is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
         for relative, codes in _codes(is_first, is_second):
             spelling = Spelling(frame.form, empty, first, second, relative=relative)
             yield KeyReading(spelling, np.where(whole, space.find(codes), -1), extras)
 
 
-def _own_names(boards: list[Sequence[str]], cells: int) -> list[str]:
+def _own_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
     """The names that empty cells show in place of a common symbol, if they do."""
-    if len(set().union(*boards[: 50 * SAMPLE])) <= 3:
+    if len(set().union(*boards)) <= 3:
         return []
     for first_name in "01aA":
         names = [chr(ord(first_name) + cell) for cell in range(cells)]

@@ -284,11 +284,8 @@ def _positions(
 def _moves(
     reading: KeyReading, values: Values, extras: _Extras, oddness: int, space: Space
 ) -> Iterator[Reading]:
-    names: Sequence[str] = (
-        values.names if extras.cells is None else [extras.cells[row] for row in values.rows]
-    )
     indexes = reading.indexes[values.rows]
-    for words, cells, numbers, rows in _placed(indexes, names, values, extras, space):
+    for words, cells, numbers, rows in _placed(indexes, values, extras, space):
         at = indexes[rows]
         opened = ~space.ended[at]
         if extras.owners is not None:
@@ -316,28 +313,26 @@ def _moves(
 
 
 def _placed(
-    indexes: Int64s, names: Sequence[str], values: Values, extras: _Extras, space: Space
+    indexes: Int64s, values: Values, extras: _Extras, space: Space
 ) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
     """The cells (from 0) of the numbers: in what words, the cells, the numbers, and which of ``values``."""
-    every = np.arange(len(names))
+    every, places = np.arange(len(values.rows)), values.places
     if extras.cells is not None or values.shape == "cells":
+        names = values.names
+        if extras.cells is not None:
+            names = [extras.cells[row] for row in values.rows.tolist()]
         for words, named in namings(set(names), space.rules):
             yield {"cells": words}, np.array([named[name] for name in names], np.int64), values.numbers, every
         return
-    places = np.array([int(name) for name in names], np.int64)
     if values.shape == "list":
         yield {}, places, values.numbers, every
         return
     free = space.legal[indexes].sum(axis=1)
-    lengths = np.bincount(values.rows, minlength=int(values.rows.max(initial=0)) + 1)[values.rows]
+    lengths = np.bincount(values.rows)[values.rows]
     if np.all((lengths == free) | (free == 0)):
         order = np.argsort(~space.legal, axis=1, kind="stable")  # the free cells first
-        yield (
-            {"values": "free cells"},
-            order[indexes, np.minimum(places, space.cells - 1)],
-            values.numbers,
-            every,
-        )
+        cells = order[indexes, np.minimum(places, space.cells - 1)]
+        yield {"cells": "free ones alone"}, cells, values.numbers, every
     for first in (0, 1):
         beads = values.numbers - first
         if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
