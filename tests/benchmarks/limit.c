@@ -1,14 +1,16 @@
 /* The yardstick of kernels.py: the same game work as the default of ttt_cli/learners/q.py, by hand.
 
    Scalar C in double precision for the usual board: epsilon-greedy self-play on one table, the same target
-   and step sizes, visit counts, the best move of each position kept up to date. Nothing else: no record of
-   the moves, no fixed opponents, its own random numbers (xoshiro256**, Blackman and Vigna, 2018). */
+   and step sizes, visit counts, the best move of each position kept up to date, the moves written down.
+   Nothing else: no fixed opponents, its own random numbers (xoshiro256**, Blackman and Vigna, 2018). */
 
 #include <stdint.h>
+#include <string.h>
 
 enum { CELLS = 9, CHUNK = 4096 };
 
 static uint64_t state[4];
+static int8_t moves[CHUNK][CELLS];
 
 static inline uint64_t rotate(uint64_t x, int k) { return x << k | x >> (64 - k); }
 
@@ -48,11 +50,13 @@ void play(int64_t first, int64_t games, uint64_t seed, double gamma, double slip
             if (exploring < epsilon) exploring = epsilon;
             stretch = (1 - 0x1p-50) / exploring;
         }
+        int8_t *const written = memset(moves[game % CHUNK], -1, CELLS);
         uint32_t at = 0;
         int ply = 0, free;
         while ((free = number[at])) {
             const double luck = uniform();
             const int option = luck < exploring ? (int)(luck * stretch * free) : choice[at];
+            written[ply] = (int8_t)option;
             path[ply] = at;
             played[ply++] = (uint8_t)option;
             at = after[at][option];

@@ -1,0 +1,170 @@
+"""Q-learning: the author's rule against a literal reading of it; where the default leads, and how fast."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from tests.learners.common import after, exchanged, is_unbeatable, made, trained
+from ttt_cli.agents import uniform
+from ttt_cli.arena.exact import both_sides
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, best
+from ttt_cli.engine.policy import uniform as equally
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.space import Floats, Space
+from ttt_cli.learners.base import Block
+from ttt_cli.learners.q import Q, QTable
+
+SPACE = Space.of()
+CEILINGS = 191 / 192, 866 / 945
+"""What a player that never risks a loss can win against random play at most, as X and as O."""
+
+
+def game(*cells: int) -> Game:
+    """A game from its cells, from 1."""
+    return Game.of(SPACE, [cell - 1 for cell in cells])
+
+
+def worth(table: QTable, text: str, cell: int) -> tuple[float, int]:
+    """The value and the visits of a move, the cell from 1."""
+    place = SPACE.index(Position(text)), cell - 1
+    values, visits = table.by_cell()
+    return float(values[place]), int(visits[place])
+
+
+def test_article_games_worked_by_hand():
+    learner = made("q", "article")
+    table = learner.empty(SPACE)
+    for _ in range(3):
+        learner.learn(table, game(1, 4, 2, 5, 3))
+    # In the order of the game, with alpha 0.1 and gamma 0.9: what was learnt reaches one turn back a game.
+    expected = {("XX.OO....", 3): 0.271, ("X..O.....", 2): 0.0252, (".........", 1): 0.00081}
+    expected |= {("XX.O.....", 5): -0.271, ("X........", 4): 0.0}
+    for (text, cell), value in expected.items():
+        assert worth(table, text, cell) == (pytest.approx(value, abs=1e-15), 3)
+
+
+def test_the_article_kernel_is_the_rule_read_literally():
+    learner, journal = made("q", "article"), []
+    table = after(learner, SPACE, 500, journal=journal)
+    values: dict[tuple[Position, int], float] = defaultdict(float)
+    for number, row in enumerate(np.concatenate(journal).tolist()):
+        side, position, turns = "XO"[number % 2], Position(), []
+        for cell in row[: row.index(-1)] if -1 in row else row:
+            if position.mover == side:
+                turns.append((position, cell))
+            position = position.play(cell)
+        reward = 0.0 if position.winner is None else 1.0 if position.winner == side else -1.0
+        for turn, later in zip(turns, [*turns[1:], None], strict=True):
+            target = reward if later is None else 0.9 * max(values[later[0], cell] for cell in later[0].legal)
+            values[turn] += 0.1 * (target - values[turn])
+    found, visits = table.by_cell()
+    assert visits.sum() > 1500
+    for index, cell in np.argwhere(visits > 0).tolist():
+        assert found[index, cell] == values[SPACE.position(index), cell]
+
+
+def test_a_default_game_worked_by_hand():
+    learner = made("q")
+    table = learner.empty(SPACE)
+    learner.learn(table, game(1, 4, 2, 5, 3))
+    assert worth(table, "XX.OO....", 3) == (1.0, 1)
+    # Of the five replies one loses; gamma 0.8, slips 0.25.
+    assert worth(table, "XX.O.....", 5) == (pytest.approx(0.8 * (0.75 * -1 + 0.25 * -1 / 5)), 1)
+    # Of the six replies one lets X win.
+    assert worth(table, "X..O.....", 2) == (pytest.approx(0.8 * 0.25 / 6), 1)
+    assert worth(table, "X........", 4) == (0.0, 1)
+    assert worth(table, ".........", 1) == (pytest.approx(0.8 * 0.25 * (0.8 * 0.25 / 6) / 8), 1)
+
+
+def fixed_point(space: Space, slips: float, gamma: float = 0.8) -> Policy:
+    """The policy of the values that the default's targets agree with, worked out from the last ply back."""
+    mover = np.where(space.plies % 2 == 0, 1.0, -1.0)
+    top: Floats = space.results * mover
+    values = np.full(space.successors.shape, -np.inf)
+    outlook = -top  # what a position is worth to whoever has just moved into it
+    for piece in space.backwards():
+        rows = np.arange(piece.start, piece.stop)[~space.ended[piece]]
+        after, legal = space.successors[rows], space.legal[rows]
+        values[rows] = np.where(legal, outlook[after], -np.inf)
+        top[rows] = values[rows].max(axis=1, initial=-np.inf)
+        least = np.where(legal, top[after], np.inf).min(axis=1, initial=np.inf)
+        mean = np.where(legal, top[after], 0).sum(axis=1) / legal.sum(axis=1)
+        outlook[rows] = gamma * ((1 - slips) * least + slips * mean)
+    return Policy(space, equally(best(np.round(values, 12), space.legal)))
+
+
+def is_at_the_ceilings(policy: Policy) -> bool:
+    """Whether it never loses to random play, and wins as often as is possible so."""
+    as_x, as_o = both_sides(policy, uniform.policy(policy.space))
+    wins = (pytest.approx(CEILINGS[0], abs=1e-12), pytest.approx(CEILINGS[1], abs=1e-12))
+    return (as_x.win, as_o.win) == wins and as_x.loss == as_o.loss == 0
+
+
+@pytest.mark.parametrize(
+    ("slips", "fits"), [(0.1, False), (0.13, True), (0.25, True), (0.38, True), (0.4, False)]
+)
+def test_the_window_of_slips(slips: float, fits: bool):
+    usual, turned = fixed_point(SPACE, slips), fixed_point(exchanged(SPACE), slips)
+    assert (is_unbeatable(usual) and is_unbeatable(turned) and is_at_the_ceilings(usual)) == fits
+
+
+def test_the_default_reaches_the_fixed_point():
+    assert is_at_the_ceilings(trained("q", 1))
+
+
+def test_a_tenth_of_the_default_is_enough():
+    learner = made("q")
+    policy = learner.policy(after(learner, SPACE, learner.default_games // 10))
+    assert is_unbeatable(policy) and is_at_the_ceilings(policy)
+
+
+@pytest.mark.long
+def test_the_default_reaches_the_fixed_point_for_every_seed(sized):
+    missed = [seed for seed in range(1, sized(10, 100) + 1) if not is_at_the_ceilings(trained("q", seed))]
+    assert missed == []
+
+
+def test_one_uniform_number_serves_a_whole_game():
+    learner, journal, games = Q.made(epsilon=1.0), [], 60_000
+    results = learner.train(learner.empty(SPACE), Block(0, games, np.random.default_rng(1), journal=journal))
+    assert results / games == pytest.approx([121 / 420, 8 / 63, 737 / 1260], abs=0.01)
+    moves = np.concatenate(journal)
+    # The rank of each move among those that were free, stretched to 0 to 1: uniform, and by itself.
+    lower = (moves[:, :, None] > moves[:, None, :]) & (np.arange(9)[:, None] > np.arange(9))
+    ranks = (moves - lower.sum(axis=2)) / np.maximum(np.arange(8, -1, -1), 1)
+    played = moves >= 0
+    for ply in range(8):
+        assert ranks[played[:, ply], ply].mean() == pytest.approx(0.5, abs=0.015)
+    for ply in range(7):
+        both = ranks[played[:, ply + 1], ply : ply + 2]
+        assert abs(np.corrcoef(both.T)[0, 1]) < 0.05
+
+
+def test_exploration_falls_with_the_number_of_the_game():
+    learner, favourite = made("q"), []
+    for first in (0, 10_000_000):
+        journal = []
+        learner.train(learner.empty(SPACE), Block(first, 4000, np.random.default_rng(1), journal=journal))
+        favourite.append(np.bincount(np.concatenate(journal)[:, 0]).max() / 4000)
+    assert favourite[0] < 0.2 and favourite[1] > 0.4
+
+
+def test_a_game_that_was_given_up_teaches_nothing():
+    learner = made("q")
+    table = learner.empty(SPACE)
+    learner.learn(table, Game.of(SPACE, [0, 3, 1], resigned=True))
+    assert not table.visits.any()
+
+
+def test_the_author_learns_one_side_and_the_default_both():
+    assert made("q").learns_both_sides and not made("q", "article").learns_both_sides
+
+
+def test_what_the_author_made_beats_random_play_and_can_be_beaten():
+    learner = made("q", "article")
+    policy = learner.policy(after(learner, SPACE, learner.article_games))
+    as_x, as_o = both_sides(policy, uniform.policy(SPACE))
+    assert as_x.win > 0.93 and as_o.win > 0.75
+    assert not is_unbeatable(policy)
