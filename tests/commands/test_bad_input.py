@@ -219,6 +219,21 @@ def test_nowhere_to_write(refused: Callable[..., Outcome], ttt: Run, call: str) 
     refused(called(WRITERS[call], "foreign.csv/new.json"), {1, 3}, "foreign.csv")
 
 
+@pytest.mark.parametrize("call", ["evaluate", "evaluate games", "diff", "explore"])
+def test_a_report_never_replaces_a_state(refused: Callable[..., Outcome], call: str) -> None:
+    words = called(WRITERS[call], "mine.json")
+    refused(
+        [GOOD if word == "mine.json" else "random" if word == GOOD else word for word in words], {2}, GOOD
+    )
+
+
+def test_an_export_keeps_the_book_it_replaces(ttt: Run) -> None:
+    library.save(State.empty(learner_of("book", "default"), STANDARD), Path("book.csv"))
+    before = Path("book.csv").read_bytes()
+    assert ttt("export", "random", "-o", "book.csv", "-f", "policy-csv").code == 0
+    assert Path("book.csv.bak").read_bytes() == before
+
+
 USAGE: list[tuple[list[str], str]] = [
     *((["train", "td", *words], words[0]) for words in (
         ["--games", "0"], ["--games", "-1"], ["--games", "1e3"], ["--seed", "-1"], ["--seed", "9" * 30],

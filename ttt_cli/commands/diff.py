@@ -49,7 +49,9 @@ def diff(
             env.out(text.getvalue(), end="")
             return
         from ttt_cli.store.files import write_bytes
+        from ttt_cli.store.library import refuse_state
 
+        refuse_state(csv)
         write_bytes(csv, text.getvalue().encode())
         env.say(f"{len(found.rows):,} rows written to {printable(str(csv))}")
     if env.json:

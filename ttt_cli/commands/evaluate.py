@@ -149,8 +149,10 @@ def _write_mistakes(path: Path, policy: "Policy", others: "list[Agent]") -> None
 
     from ttt_cli.arena.mistakes import find_mistakes
     from ttt_cli.store.files import write_bytes
+    from ttt_cli.store.library import refuse_state
     from ttt_cli.views.evaluation import mistakes_rows
 
+    refuse_state(path)
     found = find_mistakes(policy, (opponent for _, opponent in _policies(others)))
     text = io.StringIO()
     rows = mistakes_rows(policy.space, found, [other.name for other in others])
@@ -171,10 +173,13 @@ def _sample(
 
     from ttt_cli.arena.match import Games, play_match
     from ttt_cli.store.files import writing
+    from ttt_cli.store.library import refuse_state
     from ttt_cli.views import evaluation as view
     from ttt_cli.views.progress import progress
 
     matches: list[tuple[str, Match]] = []
+    if games_to is not None:
+        refuse_state(games_to)
     with ExitStack() as stack:
         file = None if games_to is None else stack.enter_context(writing(games_to))
         tick = stack.enter_context(progress(env, games * len(others), title="match"))

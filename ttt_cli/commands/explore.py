@@ -31,6 +31,7 @@ def explore(
     from ttt_cli.arena.verdict import judge
     from ttt_cli.commands.options import given_rules
     from ttt_cli.store.files import write_bytes
+    from ttt_cli.store.library import refuse_state
     from ttt_cli.views.page import check_size, facts_of, page
 
     if out is None:
@@ -53,6 +54,7 @@ def explore(
     path = Path(out)
     if player.source is not None and path.exists() and path.samefile(player.source):
         raise UsageError("is the file of the player itself", where=out, hint="-o page.html")
+    refuse_state(path)
     write_bytes(path, content, parents=True)
     if env.json:
         fields = {

@@ -207,11 +207,12 @@ def _write(env: Environment, out: str, name: str, agent: "Agent", chunks: Iterab
         env.out_bytes(chunks)
         return
     from ttt_cli.store.files import write_bytes
+    from ttt_cli.store.library import holds_state
 
     path = Path(out)
     if agent.source is not None and path.exists() and path.samefile(agent.source):
         raise UsageError("is the very file that is to be exported", where=out, hint="-o another file")
-    backup = write_bytes(path, chunks, parents=True, keep_backup=_holds_state(path))
+    backup = write_bytes(path, chunks, parents=True, keep_backup=holds_state(path))
     if backup:
         env.say(f"the previous file, a learned state, is kept as {printable(str(backup))}")
     if env.json:
@@ -222,13 +223,3 @@ def _write(env: Environment, out: str, name: str, agent: "Agent", chunks: Iterab
     env.out(f"saved {printable(out)} ({name}, {path.stat().st_size:,} bytes)")
     if name == "dot":
         env.say(f"next: dot -Tsvg {shlex.quote(out)} -o graph.svg")
-
-
-def _holds_state(path: Path) -> bool:
-    """Whether a learned state would be replaced."""
-    from ttt_cli.store import native
-
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return native.is_native(file.read(4096))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import TttError, UnfitError, did_you_mean
+from ttt_cli.errors import TttError, UnfitError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import native, native_csv
 from ttt_cli.store.files import write_bytes
@@ -89,6 +89,24 @@ def loses(path: Path, state: State) -> bool:
     with suppress(TttError):
         return not state.contains(load(path).state)
     return True
+
+
+def holds_state(path: Path) -> bool:
+    """Whether the file at ``path`` is a native state, sound or not."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return native.is_native(head) or native_csv.is_native_csv(head)
+
+
+def refuse_state(path: Path) -> None:
+    """Keep a report out of the place of a learned state.
+
+    :raises UsageError: if one is there.
+    """
+    if holds_state(path):
+        raise UsageError("is a learned state, which would be lost", where=str(path), hint="name another file")
 
 
 def load(path: Path, rules: Rules | None = None, *, limit: int = LIMIT) -> Loaded:
