@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.errors import UnfitError
 from ttt_cli.store import reading
-from ttt_cli.store.reading import decode, load_json, quoted, read_bytes, read_json, read_text
+from ttt_cli.store.reading import decode, load_json, quoted, read_bytes, read_json, read_lines, read_text
 
 
 def refusal(data: bytes, **options) -> UnfitError:
@@ -388,3 +388,17 @@ def test_strings_may_hold_anything_printable():
 )
 def test_enormous_texts_end_in_one_error(data, said):
     assert said in refusal(data()).message
+
+
+def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
+    """Its lines are read one at a time; only a single line is limited."""
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(b'{"a": 1}\n' * 1000 + b"torn")
+    monkeypatch.setattr(reading, "LIMIT", 100)
+    lines = list(read_lines(path))
+    assert (len(lines), lines[0], lines[-1]) == (1001, b'{"a": 1}\n', b"torn")
+    with pytest.raises(UnfitError, match="longer than 5 bytes") as caught:
+        list(read_lines(path, longest=5))
+    assert caught.value.where == f"{path}, line 1"
+    with pytest.raises(UnfitError, match="is a folder"):
+        list(read_lines(tmp_path))

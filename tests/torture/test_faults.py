@@ -1,4 +1,4 @@
-"""Each command that writes, with its N-th call on the system failing, for N = 1, 2, 3 … until it gets through.
+"""Each command that writes, its N-th call on the system failing, N = 1, 2, 3 … until it gets through.
 
 Whatever fails, and wherever the process is killed: every file is as it was or as it should become, nothing
 else lies about, the user gets one line and a documented exit code.
@@ -66,7 +66,7 @@ def given(tmp_path_factory) -> Path:
     (folder / "table.csv").write_bytes(b"old\n")
     (store / ".td.json.999999999-0123456789ab.ttt-tmp").write_bytes(b"half a fi")
     warm = tmp_path_factory.mktemp("warm")
-    run_here(["curve", curve, "-o", warm / "curve.svg"])  # what it imports is not ours to test
+    run_here(["curve", folder / "curve.csv", "-o", warm / "curve.svg"])  # what it imports is not ours to test
     run_here(["explore", folder / "state_store" / "small.json", "-o", warm / "page.html"])
     return folder
 

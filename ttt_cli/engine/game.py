@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import NotationError
 
@@ -42,3 +44,30 @@ class Game:
         loser = 1 if len(moves) % 2 == 0 else -1
         result = -loser if resigned else int(space.results[path[-1]])
         return cls(tuple(moves), tuple(path), result, resigned)
+
+
+SMALL = 100_000
+"""Boards with so many positions have a space in an instant."""
+
+
+def replay(rules: Rules, moves: Sequence[int], *, resigned: bool = False) -> tuple[list[str], int]:
+    """The boards a finished game goes through, the empty one first, and its result as ``Game`` has it.
+
+    Of a large board no space is built, so a game on it is checked in no time and memory.
+
+    :raises NotationError: as ``Game.of``.
+    """
+    if rules.positions_bound <= SMALL:
+        game = Game.of(space := Space.of(rules), moves, resigned=resigned)
+        return [space.texts[index] for index in game.path], game.result
+    boards = [Position("." * rules.cells, rules)]
+    for cell in moves:
+        boards.append(boards[-1].play(cell))
+    last = boards[-1]
+    if last.ended == resigned:
+        raise NotationError(
+            f"after {len(moves)} moves the game is {'over' if last.ended else 'still open'}: {last}"
+        )
+    loser = 1 if last.mover == "X" else -1
+    result = -loser if resigned else {"X": 1, "O": -1, None: 0}[last.winner]
+    return [board.text for board in boards], result

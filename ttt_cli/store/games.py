@@ -14,13 +14,13 @@ from typing import Any
 
 import orjson
 
-from ttt_cli.engine.game import RESULTS, Game
+from ttt_cli.engine.game import RESULTS, Game, replay
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import TttError, UnfitError
 from ttt_cli.learners.kernel import few_games
 from ttt_cli.store.files import append_line
-from ttt_cli.store.reading import load_json, read_bytes
+from ttt_cli.store.reading import load_json, read_lines
 from ttt_cli.store.state import Run, State
 
 LOG = "games.jsonl"
@@ -111,7 +111,7 @@ class GameRecord:
                 "end" in found,
                 found["id"],
             )
-            result = RESULTS[record.game().result]
+            result = RESULTS[replay(record.rules, record.moves, resigned=record.resigned)[1]]
         except TttError as error:
             raise UnfitError(error.message, where=where, hint=error.hint) from None
         if result != record.result:
@@ -130,15 +130,14 @@ def read_games(path: Path, wanted: Callable[[bytes], bool] = lambda line: True) 
     :param wanted: which lines to look at.
     :raises UnfitError: naming the line.
     """
-    content = read_bytes(path)
-    for number, line in enumerate(content.split(b"\n"), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if not line.strip() or not wanted(line):
             continue
         where = f"{path}: line {number}"
         try:
             found = load_json(line, str(path), line=number)
         except UnfitError:
-            if path.name == LOG and number == content.count(b"\n") + 1:
+            if path.name == LOG and not line.endswith(b"\n"):
                 return
             raise
         yield GameRecord.from_json(found, where)

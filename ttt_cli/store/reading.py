@@ -12,6 +12,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,6 +24,8 @@ from ttt_cli.store.system import BINARY, NO_WAITING, AnyPath, naming
 
 LIMIT = 256 * 2**20
 """The largest file that is read, in bytes, unless the caller says otherwise; 5,478 entries take some 1 MB."""
+LONGEST_LINE = 2**20
+"""The longest line of a log, in bytes."""
 MEMORY = 8
 """What the values of a JSON text may take in memory, in multiples of the limit."""
 
@@ -68,19 +71,7 @@ def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
     :raises UnfitError: missing (with neighbours of like names), a folder, not permitted, above ``limit``
         bytes.
     """
-    try:
-        fd = os.open(path, os.O_RDONLY | NO_WAITING | BINARY)
-    except FileNotFoundError:
-        _missing(path)
-    except IsADirectoryError:
-        _no_file(path, stat.S_IFDIR)
-    except OSError as error:
-        if error.errno == errno.ENXIO:  # a socket
-            _no_file(path, stat.S_IFSOCK)
-        with naming(path, _CANNOT, UnfitError):
-            if os.path.isdir(path):
-                _no_file(path, stat.S_IFDIR)  # Windows says: permission denied
-            raise
+    fd = _open(path)
     try:
         with naming(path, _CANNOT, UnfitError):
             known = os.fstat(fd)
@@ -97,6 +88,24 @@ def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
     finally:
         os.close(fd)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
+    """The lines of the file at ``path``, each with its end, however many there are: one at a time is held.
+
+    :raises UnfitError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
+    """
+    fd = _open(path)
+    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
+            _no_file(path, mode)
+        number = 0
+        while line := file.readline(longest + 1):
+            number += 1
+            if len(line) > longest:
+                place = f"{os.fspath(path)}, line {number}"
+                raise UnfitError(f"the line is longer than {longest:,} bytes", where=place)
+            yield line
 
 
 def read_text(path: AnyPath, limit: int = LIMIT, *, bom: bool = False) -> str:
@@ -248,6 +257,22 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
         message = "something follows the end of the JSON value"
     place = f"{name}, line {error.lineno + line - 1}, column {column}"
     raise UnfitError(message, where=place, hint=hint) from None
+
+
+def _open(path: AnyPath) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | NO_WAITING | BINARY)
+    except FileNotFoundError:
+        _missing(path)
+    except IsADirectoryError:
+        _no_file(path, stat.S_IFDIR)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket
+            _no_file(path, stat.S_IFSOCK)
+        with naming(path, _CANNOT, UnfitError):
+            if os.path.isdir(path):
+                _no_file(path, stat.S_IFDIR)  # Windows says: permission denied
+            raise
 
 
 def _line_and_byte(data: bytes, at: int) -> str:

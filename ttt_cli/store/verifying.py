@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ttt_cli.engine.game import replay
 from ttt_cli.errors import TttError, UnfitError
 from ttt_cli.store import games, library, native, native_csv
 from ttt_cli.store.formats import read
@@ -140,8 +141,7 @@ def _records(data: bytes, where: str) -> Verification:
             faults.append(Rejected(fault.where if fault.where.startswith("line") else place, fault.why))
             continue
         ids[record.id] = number
-        game = record.game()
-        texts = table_space(record.rules, False).texts
-        seen.update((texts[index], cell) for index, cell in zip(game.path, game.moves, strict=False))
+        boards, _ = replay(record.rules, record.moves, resigned=record.resigned)
+        seen.update(zip(boards, record.moves, strict=False))
     positions = len({text for text, _ in seen})
     return Verification(RECORDS, positions, len(seen), faults=told(faults), unfit=bool(faults))

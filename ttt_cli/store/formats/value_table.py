@@ -77,7 +77,9 @@ def read_npz(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for side, name in enumerate(ARRAYS):
                 values[side] = _array(archive, name, where)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+    except UnfitError:
+        raise
+    except Exception as error:  # zipfile promises no kind of error for an archive that lies
         raise UnfitError(f"is a damaged .npz archive: {error}", where=where) from None
     return _imported(values, options)
 

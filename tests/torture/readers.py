@@ -1,0 +1,192 @@
+"""Every reader as a function of bytes, a small valid file for each, and ways to break one.
+
+``tests/torture/test_fuzz.py`` mutates at random, ``tests/torture/fuzz.py`` guided by coverage.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.store.conftest import continued
+from ttt_cli.arena import curve
+from ttt_cli.engine.rules import Rules
+from ttt_cli.learners import LEARNERS
+from ttt_cli.store import exporting, formats, library
+from ttt_cli.store.formats.states import loaded
+from ttt_cli.store.games import GameRecord, read_games
+from ttt_cli.store.native import digest
+from ttt_cli.store.state import State, learner_of
+
+CORPUS = Path(__file__).parent / "corpus"
+STRANGERS = Path(__file__).parents[1] / "store" / "formats" / "corpus"
+
+
+def native(data: bytes) -> object:
+    """A native state, its digest put right first: else nothing behind the digest would ever be read."""
+    for content in (data, data.replace(_stated(data), digest(data).encode(), 1)):
+        state = library.parse(content, "fuzz")
+        library.content(state)
+        assert state.policy.probabilities.shape[0] == len(state.policy.space)
+    return None
+
+
+def _stated(data: bytes) -> bytes:
+    start = data.find(b"sha256:")
+    return data[start : start + 71] if start >= 0 else b"\0"
+
+
+def edited(data: bytes) -> object:
+    """A native state as ``ttt accept`` reads it: the digest does not matter."""
+    state = library.parse(data, "fuzz", trust_edits=True)
+    return library.parse(library.content(state), "fuzz").policy.probabilities
+
+
+def foreign(data: bytes) -> object:
+    """A file of another program."""
+    return loaded(formats.read(data, "fuzz"), data, Path("fuzz")).state.policy.probabilities
+
+
+def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    """A reader that wants a path."""
+
+    def reader(data: bytes) -> object:
+        path = Path(_folder().name) / "games.jsonl"
+        path.write_bytes(data)
+        return read(path)
+
+    return reader
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    return TemporaryDirectory()
+
+
+def _state(learner: str, games: int = 12, board: tuple[int, int, int] = (3, 3, 3)) -> State:
+    return continued(State.empty(learner_of(learner, "default"), Rules(*board)), games, 1)
+
+
+def _games() -> bytes:
+    games = [
+        GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "human", "q", teaches=("q", "td")),
+        GameRecord((0, 3, 1, 4, 2), "x", "a\u001b[2J", "b"),
+        GameRecord((0, 1), "o", "menace", "human", resigned=True),
+        GameRecord((0, 1, 2), "x", "c", "d", rules=Rules(2, 2, 2)),
+    ]
+    return b"".join(game.to_line() + b"\n" for game in games)
+
+
+def _q_table(state: State) -> bytes:
+    lines = exporting.q_table_json(state).split(b"\n")
+    text = b"\n".join(lines[:40])
+    return text.rstrip(b",\n") + b"\n}\n" if not text.endswith(b"}\n") else text
+
+
+def _joined(content: object) -> bytes:
+    return content if isinstance(content, bytes) else b"".join(content)  # type: ignore[arg-type]
+
+
+def _npz(state: State) -> bytes:
+    return _joined(exporting.value_table_npz(state))
+
+
+@cache
+def samples() -> dict[str, tuple[Callable[[bytes], object], list[bytes]]]:
+    """By the name of a format: its reader, and valid files."""
+    states = {name: _state(name) for name in LEARNERS}
+    small = {name: _state(name, board=(2, 2, 2)) for name in LEARNERS}
+    books = [library.content(each["book"]) for each in (states, small)]
+    natives = [library.content(each[name]) for name in LEARNERS for each in (states, small) if name != "book"]
+    strangers = {path.name: path.read_bytes() for path in sorted(STRANGERS.glob("*.[cj]s*"))}
+    records = _games()
+    row = curve.row(10, small["q"].policy)
+    rows = [row, curve.Row(*(20, *list(vars(row).values())[1:]))]
+    return {
+        "native-json": (native, natives),
+        "native-csv": (native, books),
+        "edited-json": (edited, natives),
+        "edited-csv": (edited, books),
+        "game-records": (from_file(lambda path: list(read_games(path))), [records]),
+        "state-action": (foreign, [_joined(exporting.state_action_json(states["graph"]))]),
+        "moves-csv": (foreign, [_joined(exporting.moves_csv(states["book"], best=False))]),
+        "value-table": (foreign, [_joined(exporting.value_table_csv(states["td"]))]),
+        "value-table-npz": (foreign, [_npz(states["td"])]),
+        "q-table": (foreign, [_q_table(states["q"])]),
+        "position-keyed": (
+            foreign,
+            [data for name, data in strangers.items() if not name.startswith("games")],
+        ),
+        "game-csv": (foreign, [data for name, data in strangers.items() if name.startswith("games")]),
+        "curve": (from_file(curve.read), [curve.to_csv(rows)]),
+    }
+
+
+WORDS: Sequence[bytes] = (
+    *(b"0", b"-1", b"1e308", b"1e400", b"-0.0", b"NaN", b"Infinity", b"1" * 25, b"9223372036854775807"),
+    *(
+        b"null",
+        b"true",
+        b"{}",
+        b"[]",
+        b'""',
+        b'"',
+        b",",
+        b":",
+        b"\n",
+        b"\r\n",
+        b"\0",
+        b"\xff",
+        b"\xef\xbb\xbf",
+    ),
+    *(b".........", b'"X........"', b"XO", b"[" * 300, b"{" * 300, b'{"a":' * 300, b"\\u0000", b"\\ud800"),
+    *(b"\x1b[2J", "\u202e".encode(), b"256", b"-9", b"1_0", "\u0661".encode(), b'"runs":[]', b"e", b"."),
+)
+
+
+def mutated(data: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
+    """A file with a few things changed: bits, bytes, numbers, lines, whole parts."""
+    for _ in range(1 + int(rng.expovariate(0.6))):
+        at, to = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+        to = min(to, at + int(rng.expovariate(0.02)))
+        kind = rng.randrange(9)
+        if kind == 0 and data:
+            place = rng.randrange(len(data))
+            data = data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
+        elif kind == 1:
+            data = data[:at] + data[to:]
+        elif kind == 2:
+            data = data[:at] + rng.choice(WORDS) + data[at:]
+        elif kind == 3:
+            data = data[:at] + rng.choice(WORDS) + data[to:]
+        elif kind == 4:
+            data = data[:at] + data[at:to] * rng.choice((2, 3, 20)) + data[to:]
+        elif kind == 5:
+            lines = data.split(b"\n")
+            first, second = rng.randrange(len(lines)), rng.randrange(len(lines))
+            lines[first] = lines[second]
+            if rng.random() < 0.5:
+                del lines[second]
+            data = b"\n".join(lines)
+        elif kind == 6:
+            data = data[:at] if rng.random() < 0.3 else data
+        elif kind == 7:
+            other = rng.choice(others)
+            start = rng.randrange(len(other) + 1)
+            data = data[:at] + other[start : start + rng.randrange(80)] + data[to:]
+        else:
+            data = _other_number(data, rng)
+    return data
+
+
+def _other_number(data: bytes, rng: random.Random) -> bytes:
+    """Another number where one stands."""
+    start = rng.randrange(len(data) + 1)
+    while start < len(data) and not 48 <= data[start] <= 57:
+        start += 1
+    end = start
+    while end < len(data) and 48 <= data[end] <= 57:
+        end += 1
+    number = str(rng.choice((0, 1, 2, 5, 9, 10, -1, 2**31, 2**63, rng.randrange(20_000)))).encode()
+    return data[:start] + number + data[end:]
