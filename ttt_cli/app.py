@@ -14,7 +14,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from ttt_cli import __version__
-from ttt_cli.commands.frame import LazyGroup, is_written, load_command
+from ttt_cli.commands.frame import LazyGroup, load_command
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, Stopped, TttError, UnfitError, UsageError, did_you_mean
 
@@ -34,10 +34,6 @@ class Commands(LazyGroup):
     def load(self, name: str) -> Any:
         """Import the command's module."""
         return load_command(name)
-
-    def is_written(self, name: str) -> bool:
-        """Whether the command's module exists."""
-        return is_written(name)
 
 
 EXIT_CODES = """\b

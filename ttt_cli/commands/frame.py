@@ -26,7 +26,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any
@@ -90,11 +89,7 @@ class LazyGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, in the order of the help."""
-        return [name for names in self.sections.values() for name in names if self.is_written(name)]
-
-    def is_written(self, name: str) -> bool:
-        """Whether the command exists already."""
-        return True
+        return [name for names in self.sections.values() for name in names]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command called ``cmd_name``, ``None`` if there is none."""
@@ -126,10 +121,7 @@ class LazyGroup(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the commands under their headings, then the options."""
-        for heading, listed in self.sections.items():
-            names = [name for name in listed if self.is_written(name)]
-            if not names:
-                continue
+        for heading, names in self.sections.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
             limit = formatter.width - 6 - max(map(len, names))
             with formatter.section(heading):
@@ -172,11 +164,6 @@ def load_command(name: str) -> Any:
     if isinstance(found, Subcommands):
         return make_group(name, found)
     return make_command(name, found)
-
-
-def is_written(name: str) -> bool:
-    """Whether the command's module exists."""
-    return find_spec(_module(name)) is not None
 
 
 def _module(name: str) -> str:
