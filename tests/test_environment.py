@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.commands.conftest import Terminal
@@ -69,6 +69,8 @@ def test_what_json_has_no_word_for_is_refused() -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+@example("\x7f")
+@example("\x1b\x9b")
 def test_json_is_safe_to_show_and_says_the_same(text: str) -> None:
     shown = json_text({"text": text})
     assert shown.isprintable()

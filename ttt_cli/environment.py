@@ -199,9 +199,9 @@ def json_text(value: Any, *, indent: bool = False) -> str:
     import orjson
 
     text = orjson.dumps(_plain(value, "$"), option=orjson.OPT_INDENT_2 if indent else None).decode()
-    return (
-        text if text.isascii() else "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
-    )
+    if text.isascii() and "\x7f" not in text:  # orjson escapes the control characters below the space itself
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
 
 
 def _plain(value: Any, place: str) -> Any:
