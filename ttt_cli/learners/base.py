@@ -126,8 +126,8 @@ class Learner(ABC, Generic[T]):
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     """The choice rules ``policy`` knows."""
     default_games: ClassVar[int]
-    block_games: ClassVar[int] = 1 << 14
-    """Games in a block of one shard: a few milliseconds' work, so that ``--until`` can look closely."""
+    block_games: ClassVar[int] = 1 << 16
+    """Games in a block of one shard: some ten milliseconds' work, so that ``--until`` can look closely."""
     shard_games: ClassVar[int] = 1 << 18
     """Games in each of several shards: enough to make joining them cheap, well under a second's work."""
     article: ClassVar[Mapping[str, Any]]

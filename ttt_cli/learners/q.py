@@ -279,7 +279,6 @@ def play(
     given = uniforms.shape[0] == 0
     alone = not given and opponent.shape[0] == 0 and behaviour.shape[0] == 0
     path = np.zeros(moves.shape[1], np.uint32)
-    played = np.zeros(moves.shape[1], np.uint8)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
         luck = uniforms[game, 0] if alone else 0.0
@@ -308,7 +307,6 @@ def play(
                 option = choice[index]
             moves[game, ply] = option
             path[ply] = index
-            played[ply] = option
             index = after[first_of[index] + option]
             free = number_of[index]
             ply += 1
@@ -318,7 +316,7 @@ def play(
         results[ends[index] + 1] += 1
         target = -top[index]
         for turn in range(ply - 1, -1, -1):
-            index, option = path[turn], played[turn]
+            index, option = path[turn], np.uint8(moves[game, turn])
             free, first = number_of[index], first_of[index]
             if taught == 3 or pupils >> turn % 2 & 1:
                 at = first + option
@@ -328,10 +326,13 @@ def play(
                 step = alpha if count > early else pace / (pace - 1.0 + count)
                 value += step * (target - value)
                 values[at] = value
-                if value > top[index] or (value == top[index] and option < choice[index]):
+                if option != choice[index]:
+                    if value > top[index] or (value == top[index] and option < choice[index]):
+                        top[index] = value
+                        choice[index] = option
+                elif value >= top[index]:
                     top[index] = value
-                    choice[index] = option
-                elif value < top[index] and option == choice[index]:
+                else:
                     top[index] = -np.inf
                     for place in range(free):
                         if values[first + place] > top[index]:
