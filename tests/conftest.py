@@ -1,6 +1,11 @@
 """Options and fixtures that all tests share."""
 
+import signal
+
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SIZES = ("small", "full")
 
