@@ -75,7 +75,7 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, learner: Learner) -> None:
     ]
     assert kernels
     for kernel in kernels:
-        monkeypatch.setitem(kernel.__dict__, "_compiled", kernel.python)
+        monkeypatch.setattr(kernel, "_compiled", kernel.python)
 
 
 # Policies

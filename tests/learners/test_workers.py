@@ -1,17 +1,17 @@
-"""Worker processes: however many there are, and whatever happens to them, the bytes are the same."""
+"""Workers: however many there are, the bytes are the same."""
 
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 
 from tests.learners.fragile import Fragile, trained
 from ttt_cli.engine.space import Space
-from ttt_cli.errors import TttError
-from ttt_cli.learners import workers as workers_module
 from ttt_cli.learners.base import Block
+from ttt_cli.learners.kernel import Kernel
 from ttt_cli.learners.workers import local_workers
 
 
@@ -21,27 +21,57 @@ def test_the_number_of_workers_changes_no_byte(count: int) -> None:
         assert trained(Fragile(), workers) == trained(Fragile())
 
 
-def test_a_worker_that_dies_is_replaced_and_its_shard_repeated(tmp_path: Path) -> None:
+def test_workers_leave_the_table_they_start_from_alone() -> None:
+    learner = Fragile()
+    table = learner.empty(Space.of())
+    shards = [Block(first=0, games=10, rng=np.random.default_rng(number)) for number in range(3)]
     with local_workers(2) as workers:
-        assert trained(Fragile(deaths=str(tmp_path), fatal=1), workers) == trained(Fragile())
-    assert len(list(tmp_path.iterdir())) == 1
+        trained_parts = [part for part, _ in workers(learner, table, shards)]
+    assert not table.visits.any()
+    assert all(part.visits.any() for part in trained_parts)
 
 
-def test_workers_that_always_die_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers_module, "ATTEMPTS", 2)
-    learner = Fragile(deaths=str(tmp_path), fatal=1000)
-    shards = [Block(first=10**6, games=1, rng=np.random.default_rng(number)) for number in range(2)]
-    with local_workers(1) as workers, pytest.raises(TttError, match="died 2 times"):
-        workers(learner, learner.empty(Space.of()), shards)
-    assert len(list(tmp_path.iterdir())) == 2
+def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
+    class Broken(Fragile):
+        def train(self, table: object, block: Block) -> object:
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:
+        trained(Broken(), workers)
+
+
+def test_a_kernel_that_several_threads_call_first_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    prepared: list[Kernel] = []
+    kernel = Kernel(calls.append)
+
+    def prepare() -> tuple[object, str]:
+        prepared.append(kernel)
+        return kernel.python, ""
+
+    monkeypatch.setattr(kernel, "_prepared", prepare)
+    barrier = Barrier(4)
+
+    def work(number: int) -> None:
+        barrier.wait(30)
+        kernel(number)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(calls) == [0, 1, 2, 3]
+    assert prepared == [kernel]
 
 
 @pytest.mark.long
-def test_the_files_of_long_runs_are_the_same_for_1_2_and_7_workers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("learner", ["q", "td", "book", "graph", "menace"])
+def test_the_files_of_long_runs_are_the_same_for_1_2_and_7_workers(tmp_path: Path, learner: str) -> None:
     contents = set()
     for count in (1, 2, 7):
         path = tmp_path / f"{count}.json"
-        call = [sys.executable, "-m", "ttt_cli", "train", "q", "--games", "10000000", "--seed", "1"]
+        call = [sys.executable, "-m", "ttt_cli", "train", learner, "--games", "10000000", "--seed", "1"]
         subprocess.run([*call, "--workers", str(count), "-o", path], check=True, capture_output=True)
         contents.add(path.read_bytes())
     assert len(contents) == 1

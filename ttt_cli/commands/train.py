@@ -97,7 +97,7 @@ def train_learner(
         Path | None, typer.Option(metavar="FILE", help="Record how strong it is as it learns, as CSV.")
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=1, max=1024, metavar="N", help="Processes that share the games of a long run.")
+        int, typer.Option(min=1, max=1024, metavar="N", help="Threads that share the games of a long run.")
     ] = 1,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="The scheduler of a Dask cluster to train on.")
@@ -227,7 +227,7 @@ class Call:
 
     @contextmanager
     def executor(self, job: "Job", workers: int, cluster: str | None) -> "Iterator[Executor]":
-        """Who trains the shards: this process, several, or a cluster."""
+        """Who trains the shards: this thread, several, or a cluster."""
         from ttt_cli.learners.training import SHARDED_FROM, here
 
         if cluster is not None:

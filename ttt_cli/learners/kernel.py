@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property
+from threading import Lock
 from time import perf_counter
+from typing import Any
 
 log = logging.getLogger("ttt_cli")
 
@@ -34,34 +35,44 @@ class Kernel:
     def __init__(self, function: Callable[..., None]) -> None:
         self.python = function
         self.__doc__ = function.__doc__
+        self._compiled: Callable[..., None] | None = None
+        self._compiling = Lock()
 
     def __call__(self, *arguments: object) -> None:
-        (self.python if _few.get() else self._compiled)(*arguments)
+        if _few.get():
+            self.python(*arguments)
+        elif self._compiled is not None:
+            self._compiled(*arguments)
+        else:
+            self._first_call(*arguments)
 
-    @cached_property
-    def _compiled(self) -> Callable[..., None]:
+    def _first_call(self, *arguments: object) -> None:
+        """Compile or load, and run; of several threads one does it, and the others wait."""
+        with self._compiling:
+            if self._compiled is None:
+                compiled, kept = self._prepared()
+                started = perf_counter()
+                compiled(*arguments)
+                if kept and compiled.stats.cache_misses:
+                    log.info("compiled the training kernel in %.1f s; %s", perf_counter() - started, kept)
+                self._compiled = compiled
+                return
+        self._compiled(*arguments)
+
+    def _prepared(self) -> tuple[Any, str]:
+        """What to run, and what becomes of its compiled code; nothing does where there is none."""
         try:
             import numba
         except ImportError:
             log.warning("Numba is not installed: training runs uncompiled, some hundred times slower")
-            return self.python
+            return self.python, ""
         if numba.config.DISABLE_JIT:
             log.warning("Numba is switched off (NUMBA_DISABLE_JIT): training runs uncompiled, much slower")
-            return self.python
+            return self.python, ""
         # Kernels divide by nothing that can be zero: no need to check.
-        kept = "later runs find it in a cache"
+        options = {"nogil": True, "error_model": "numpy"}
         try:
-            compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(self.python)
+            return numba.njit(cache=True, **options)(self.python), "later runs find it in a cache"
         except RuntimeError:  # neither this folder nor the user's cache can be written to
-            compiled = numba.njit(nogil=True, error_model="numpy")(self.python)
             kept = "it cannot be kept: NUMBA_CACHE_DIR can name a folder for it"
-
-        def first_call(*arguments: object) -> None:
-            started = perf_counter()
-            compiled(*arguments)
-            if compiled.stats.cache_misses:
-                seconds = perf_counter() - started
-                log.info("compiled the training kernel in %.1f s; %s", seconds, kept)
-            self.__dict__["_compiled"] = compiled
-
-        return first_call
+            return numba.njit(**options)(self.python), kept

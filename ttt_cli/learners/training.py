@@ -110,12 +110,17 @@ class Progress:
     table: Any
 
 
+def train_shard(learner: Learner[Any], table: Table, shard: Block) -> Shard:
+    """Train a shard on a copy of the table."""
+    part = deepcopy(table)
+    return part, learner.train(part, shard)
+
+
 def here(learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[Shard]:
-    """Train the shards in this process, one after the other."""
+    """Train the shards one after the other; a single one needs no copy."""
     if len(shards) == 1:
         return [(table, learner.train(table, shards[0]))]
-    parts = [deepcopy(table) for _ in shards]
-    return [(part, learner.train(part, shard)) for part, shard in zip(parts, shards, strict=True)]
+    return [train_shard(learner, table, shard) for shard in shards]
 
 
 def run(
