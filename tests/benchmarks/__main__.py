@@ -24,7 +24,7 @@ AIMS = {"td": ">= 0.5", "book": ">= 0.5", "graph": ">= 0.2", "menace": ">= 0.2"}
 
 def kernel_rows(quick: bool) -> Iterator[Row]:
     """A default run of each learner's kernel, in processor time, the best of the rounds."""
-    space, rounds = Space.of(), 3 if quick else 10
+    space, rounds = Space.of(), 5 if quick else 40
     with tempfile.TemporaryDirectory() as folder:
         tasks = {name: kernels.trained(name, space, settled=True) for name in LEARNERS}
         function = kernels.compiled(Path(folder))

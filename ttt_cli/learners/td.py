@@ -189,13 +189,16 @@ def play(
     (number_of, cells_of, after), (ties_first, expecting) = options, rule
     (alpha, alpha_end), (draw, gamma, slips) = steps, worth
     epsilon_start, epsilon_end = exploration
-    path = np.zeros(moves.shape[1] + 1, np.int64)
+    worst, mean = 1.0 - slips, np.zeros(moves.shape[1] + 1)
+    for free in range(1, moves.shape[1] + 1):
+        mean[free] = slips / free
+    path = np.zeros(moves.shape[1] + 1, np.uint32)
     for game in range(moves.shape[0]):
         taught = sides if sides else 1 + (number + game) % 2
         epsilon = epsilon_end + (epsilon_start - epsilon_end) * (SETTLING / (SETTLING + number + game))
         explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
         trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
-        index, ply, luck = 0, 0, 0.0
+        index, ply, luck = np.uint32(0), 0, 0.0
         while number_of[index] > 0:
             free, side, option = number_of[index], ply % 2, -1
             if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
@@ -258,12 +261,13 @@ def play(
                     mine, least = values[after[index, 0], side], values[after[index, 0], 1 - side]
                     total = least
                     for place in range(1, number_of[index]):
-                        value = values[after[index, place], side]
+                        child = after[index, place]
+                        value = values[child, side]
                         mine = value if value > mine else mine
-                        value = values[after[index, place], 1 - side]
+                        value = values[child, 1 - side]
                         least = value if value < least else least
                         total += value
-                    theirs = (1.0 - slips) * least + slips * (total / number_of[index])
+                    theirs = worst * least + mean[number_of[index]] * total
                 mine *= gamma
             if taught != 2 - side:
                 step = alpha_end + (alpha - alpha_end) / (1.0 + visits[index, side])
