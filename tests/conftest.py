@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from hypothesis import settings
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -15,9 +16,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--size",
         choices=SIZES,
         default="small",
-        help="how long the tests marked 'long' go on: small as in CI",
+        help="how long the tests marked 'long' go on, and how many examples hypothesis tries: small as in CI",
     )
     parser.addoption("--long", action="store_true", help="run the tests marked 'long' too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile("usual", max_examples=25, deadline=None)
+    settings.register_profile("full", max_examples=1000, deadline=None)
+    settings.load_profile("full" if config.getoption("--size") == "full" else "usual")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -477,7 +477,6 @@ def merged(*tables: GraphTable) -> GraphTable:
     return DEFAULT.merge(DEFAULT.empty(tables[0].space), tables)
 
 
-@settings(deadline=None)
 @given(games, games, games)
 def test_merging_is_an_algebra_to_the_byte(first: list[int], second: list[int], third: list[int]):
     a, b, c, empty = taught(first), taught(second), taught(third), taught([])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.arena.best_response import worst_case
@@ -205,7 +205,6 @@ def test_other_boards():
 # --- merging and files ---
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=5))
 def test_merging_adds(seeds: list[int]):
     parts = [trained(MICHIE, 30, seed) for seed in seeds]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.conftest import continued
@@ -66,7 +66,6 @@ def can_merge(parts: Sequence[frozenset[int]]) -> bool:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.DataObject):
     board = data.draw(st.sampled_from(BOARDS), "board")
@@ -99,7 +98,6 @@ def overlaps(seed: int, parts: Sequence[frozenset[int]]) -> bool:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_the_order_never_changes_a_byte(learner: str, data: st.DataObject):
     board = data.draw(st.sampled_from(BOARDS), "board")

@@ -92,6 +92,13 @@ def _npz(state: State) -> bytes:
     return _joined(exporting.value_table_npz(state))
 
 
+NAMES = (
+    *("native-json", "native-csv", "edited-json", "edited-csv", "game-records", "state-action", "moves-csv"),
+    *("value-table", "value-table-npz", "q-table", "position-keyed", "game-csv", "curve"),
+)
+"""The formats."""
+
+
 @cache
 def samples() -> dict[str, tuple[Callable[[bytes], object], list[bytes]]]:
     """By the name of a format: its reader, and valid files."""
