@@ -31,11 +31,11 @@ import numpy, numpy.random; step("NumPy")
 import ttt_cli.arena.trainer; step("our other modules")
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners.training import Plan, run
-from ttt_cli.learners.moves import packed
+from ttt_cli.learners.moves import all_moves
 from ttt_cli.learners.q import Q
 from ttt_cli.store import files, native
 from ttt_cli.store.state import State
-state = State.empty(Q(), STANDARD); packed(state.space); step("the space of 5,478 positions, an empty table")
+state = State.empty(Q(), STANDARD); all_moves(state.space); step("the 5,478 positions, an empty table")
 import numba; step("Numba")
 ttt_cli.arena.trainer.warm_up(state.learner, state.space); step("the compiled kernel, from its cache")
 for progress in run(Plan(state.learner, 50_000, 1), state.table): pass

@@ -16,6 +16,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
 from ttt_cli.errors import UsageError
+from ttt_cli.learners.chance import seed_from, uniform
 
 CHUNK = 4096
 """Games a kernel plays per call, given a uniform number for each ply: enough to make the call itself cheap,
@@ -88,11 +89,12 @@ class Block:
         columns = space.cells if draws is None else draws
         chunk = max(1, min(CHUNK * space.cells // columns, self.games))
         all_moves, numbers = np.empty((chunk, space.cells), np.int8), np.empty((chunk, columns))
+        seed = seed_from(self.rng)
         for start in range(0, self.games, chunk):
             games = min(chunk, self.games - start)
             moves, uniforms = all_moves[:games], numbers[:games]
             moves.fill(-1)
-            self.rng.random(out=uniforms)
+            uniform(uniforms.reshape(-1), seed, start * columns)
             kernel(moves, uniforms, self.first + start, opponent, behaviour, results)
             if self.journal is not None:
                 self.journal.append(moves.copy())

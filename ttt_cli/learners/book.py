@@ -42,7 +42,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, unfit
 from ttt_cli.learners.kernel import Kernel
-from ttt_cli.learners.moves import Moves, packed
+from ttt_cli.learners.moves import MoveRows, packed
 
 SETTLING = 20_000.0
 """After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
@@ -298,7 +298,7 @@ def play(
     counts: Int64s,
     tally: tuple[Int64s, Floats],
     ends: Int8s,
-    options: Moves,
+    options: MoveRows,
     article: bool,
     exploration: tuple[float, float],
     moves: Int8s,

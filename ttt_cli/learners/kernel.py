@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from threading import Lock
 from time import perf_counter
 from typing import Any
@@ -29,8 +30,14 @@ def few_games() -> Iterator[None]:
         _few.reset(token)
 
 
+@cache
+def _warn(message: str) -> None:
+    """Say it once."""
+    log.warning(message)
+
+
 class Kernel:
-    """A decorator: ``kernel(...)`` runs compiled code, ``kernel.python(...)`` the function as written."""
+    """A decorator: ``kernel(...)`` runs compiled code, ``kernel.python`` is the function as written."""
 
     def __init__(self, function: Callable[..., None]) -> None:
         self.python = function
@@ -40,11 +47,17 @@ class Kernel:
 
     def __call__(self, *arguments: object) -> None:
         if _few.get():
-            self.python(*arguments)
+            self._as_written(*arguments)
         elif self._compiled is not None:
             self._compiled(*arguments)
         else:
             self._first_call(*arguments)
+
+    def _as_written(self, *arguments: object) -> None:
+        import numpy as np
+
+        with np.errstate(over="ignore"):  # integers wrap in compiled code
+            self.python(*arguments)
 
     def _first_call(self, *arguments: object) -> None:
         """Compile or load, and run; of several threads one does it, and the others wait."""
@@ -64,11 +77,11 @@ class Kernel:
         try:
             import numba
         except ImportError:
-            log.warning("Numba is not installed: training runs uncompiled, some hundred times slower")
-            return self.python, ""
+            _warn("Numba is not installed: training runs uncompiled, some hundred times slower")
+            return self._as_written, ""
         if numba.config.DISABLE_JIT:
-            log.warning("Numba is switched off (NUMBA_DISABLE_JIT): training runs uncompiled, much slower")
-            return self.python, ""
+            _warn("Numba is switched off (NUMBA_DISABLE_JIT): training runs uncompiled, much slower")
+            return self._as_written, ""
         # Kernels divide by nothing that can be zero: no need to check.
         options = {"nogil": True, "error_model": "numpy"}
         try:

@@ -40,11 +40,9 @@ came about and everything must have been seen once; then epsilon falls with the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, best, uniform
@@ -53,37 +51,10 @@ from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
 from ttt_cli.learners.joining import join
 from ttt_cli.learners.kernel import Kernel
-
-Uint8s = NDArray[np.uint8]
-Uint32s = NDArray[np.uint32]
+from ttt_cli.learners.moves import Moves, Uint8s, all_moves
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
-
-
-class Moves(NamedTuple):
-    """All moves of a space in one row, by position and then by cell: no room lost to illegal ones.
-
-    :ivar number: uint8[n], how many a position has. Unsigned, so that compiled code need not look for
-        negative indexes.
-    :ivar first: uint32[n], where they begin.
-    :ivar cells: int8[moves].
-    :ivar after: uint32[moves], the positions they lead to.
-    """
-
-    number: Uint8s
-    first: Uint32s
-    cells: Int8s
-    after: Uint32s
-
-
-@lru_cache(maxsize=8)
-def all_moves(space: Space) -> Moves:
-    """The moves of this space (worked out once)."""
-    number = space.legal.sum(axis=1, dtype=np.uint8)
-    first = np.cumsum(number, dtype=np.uint32) - number
-    cells = np.nonzero(space.legal)[1].astype(np.int8)
-    return Moves(number, first, cells, space.successors[space.legal].astype(np.uint32))
 
 
 @dataclass(frozen=True, eq=False)

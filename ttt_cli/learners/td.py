@@ -23,7 +23,8 @@ that a strong opponent does not make, and can be beaten. ``gamma`` makes what is
 defaults the fixed point of this rule is unbeatable, with room to spare, and wins as often against random play
 as is possible without ever risking a loss.
 
-Step sizes fall with the visits of the entry, exploration with the number of the game.
+Step sizes fall with the visits of the entry, exploration with the number of the game. Of moves that look
+equally good training takes the first, for exploration sees to the others; the policy plays them all alike.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
 from ttt_cli.learners.joining import join
 from ttt_cli.learners.kernel import Kernel
-from ttt_cli.learners.moves import Moves, packed
+from ttt_cli.learners.moves import Moves, all_moves
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
@@ -121,9 +122,9 @@ class Td(Learner[TdTable]):
         exploration = (float(self.epsilon), float(self.epsilon_end))
         steps = (float(self.alpha), float(self.alpha_end))
         worth = (float(self.draw), float(self.gamma), float(self.slips))
-        space, rule = table.space, (self.choice == "article", self.target == "best")
-        learnt = (table.values, table.visits, space.results, packed(space))
-        play(*learnt, rule, exploration, steps, worth, *chunk)
+        space, expecting = table.space, self.target == "best"
+        learnt = (table.values, table.visits, space.results, all_moves(space))
+        play(*learnt, expecting, exploration, steps, worth, *chunk)
 
     def policy(self, table: TdTable) -> Policy:
         space = table.space
@@ -168,7 +169,7 @@ def play(
     visits: Int64s,
     ends: Int8s,
     options: Moves,
-    rule: tuple[bool, bool],
+    expecting: bool,
     exploration: tuple[float, float],
     steps: tuple[float, float],
     worth: tuple[float, float, float],
@@ -186,7 +187,7 @@ def play(
     ``uniforms`` than plies the last one serves the rest of the game: what a decision leaves of a uniform
     number, stretched, is uniform again.
     """
-    (number_of, cells_of, after), (ties_first, expecting) = options, rule
+    number_of, first_of, cells_of, after = options
     (alpha, alpha_end), (draw, gamma, slips) = steps, worth
     epsilon_start, epsilon_end = exploration
     worst, mean = 1.0 - slips, np.zeros(moves.shape[1] + 1)
@@ -200,7 +201,7 @@ def play(
         trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
         index, ply, luck = np.uint32(0), 0, 0.0
         while number_of[index] > 0:
-            free, side, option = number_of[index], ply % 2, -1
+            free, start, side, option = number_of[index], first_of[index], ply % 2, np.uint32(0)
             if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
                 luck = uniforms[game, ply]
             if uniforms.shape[0] == 0 or behaviour.shape[0] > 0 or taught == 2 - side:
@@ -214,34 +215,25 @@ def play(
                             cell = place
                             break
                 for place in range(free):
-                    if cells_of[index, place] == cell:
-                        option = place
-                if option < 0:
+                    if cells_of[start + place] == cell:
+                        option = np.uint32(place)
+                if cell < 0:
                     break  # resigned
             elif luck < epsilon:
                 luck *= explored * free
-                option = int(luck)
+                option = np.uint32(luck)
                 luck -= option
             else:
                 luck = (luck - epsilon) * trusted
-                option, equals = 0, 1
-                for place in range(1, free):
-                    value, top = values[after[index, place], side], values[after[index, option], side]
-                    if value > top:
-                        option, equals = place, 1
-                    elif value == top:
-                        equals += 1
-                if equals > 1 and not ties_first:
-                    top = values[after[index, option], side]
-                    luck *= equals
-                    chosen = int(luck)
-                    luck -= chosen
-                    while chosen > 0:
-                        option += 1
-                        if values[after[index, option], side] == top:
-                            chosen -= 1
-            moves[game, ply] = cells_of[index, option]
-            index = after[index, option]
+                # The largest value, then its place: quicker than a branch for each larger one.
+                top = values[after[start], side]
+                for at in range(start + 1, start + free):
+                    value = values[after[at], side]
+                    top = value if value > top else top
+                while values[after[start + option], side] < top:
+                    option += np.uint32(1)
+            moves[game, ply] = cells_of[start + option]
+            index = after[start + option]
             ply += 1
             path[ply] = index
         if number_of[index] > 0:
@@ -250,24 +242,25 @@ def play(
         result = ends[index]
         results[result + 1] += 1
         mine, theirs = 0.0, 0.0  # targets, then values, of the side to move and of the other
-        for at in range(ply, 0, -1):
-            index, side = path[at], at % 2
+        for turn in range(ply, 0, -1):
+            index, side = path[turn], turn % 2
             mine, theirs = theirs, mine
-            if at == ply:
+            if turn == ply:
                 mine = draw if result == 0 else 1.0 if (result > 0) == (side == 0) else 0.0
                 theirs = draw if result == 0 else 1.0 - mine
             else:
                 if expecting:
-                    mine, least = values[after[index, 0], side], values[after[index, 0], 1 - side]
+                    free, start = number_of[index], first_of[index]
+                    mine, least = values[after[start], side], values[after[start], 1 - side]
                     total = least
-                    for place in range(1, number_of[index]):
-                        child = after[index, place]
+                    for at in range(start + 1, start + free):
+                        child = after[at]
                         value = values[child, side]
                         mine = value if value > mine else mine
                         value = values[child, 1 - side]
                         least = value if value < least else least
                         total += value
-                    theirs = worst * least + mean[number_of[index]] * total
+                    theirs = worst * least + mean[free] * total
                 mine *= gamma
             if taught != 2 - side:
                 step = alpha_end + (alpha - alpha_end) / (1.0 + visits[index, side])
