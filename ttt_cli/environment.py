@@ -36,6 +36,8 @@ class Environment:
     """``--board`` as given, such as ``3x4``; ``None`` leaves a state its own."""
     line: int | None = None
     """``--line`` as given."""
+    limits: int = 1
+    """How many times larger than usual files may be."""
     quiet: bool = False
     json: bool = False
     debug: bool = False

@@ -311,3 +311,22 @@ def test_verify_reports_each(ttt: Run, patience: None, fault: str) -> None:
     document = ttt("verify", "bad.json", "--json").json
     assert document["rejected"] and document["rejected"][0]["why"]
     assert snapshot() == before
+
+
+def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run) -> None:
+    table = '{"' + "0" * 9 + '":[0.5,0,0,0,0,0,0,0,0]' + " " * (33 * 2**20) + "}"
+    Path("wide.json").write_text(table)
+    refused = ttt("show", "wide.json")
+    assert refused.code == 3
+    assert "the limit is 33,554,432 (--limits 10 reads what is ten times as large)" in refused.err
+    assert ttt("show", "wide.json", "--limits", "2").code == 0
+    assert ttt("show", "wide.json").code == 3
+    assert ttt("show", "wide.json", "--limits", "0").code == 2
+
+
+def test_verify_misses_what_an_emptied_state_held(ttt: Run) -> None:
+    """By any other name a file without bytes is a state-action brain that has seen nothing."""
+    for name, code in {"q.json": 3, "q.3x4-3.json": 3, "brain.json": 0}.items():
+        Path(name).touch()
+        found = ttt("verify", f"./{name}")
+        assert (found.code, "is empty, where training keeps" in found.out) == (code, code == 3), name

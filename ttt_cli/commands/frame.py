@@ -24,6 +24,7 @@ function. The name is listed once, in ``app.Commands``.
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass
 from importlib import import_module
 from keyword import iskeyword
@@ -179,7 +180,7 @@ def make_command(name: str, function: Callable[..., Any]) -> Any:
 
     def call(**values: Any) -> Any:
         try:
-            return full(**values)
+            return copy_context().run(full, **values)  # --limits holds for this call
         except KeyboardInterrupt as error:
             raise Stopped(ExitCode.INTERRUPTED) from error
         except BrokenPipeError as error:

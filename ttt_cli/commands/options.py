@@ -1,8 +1,8 @@
 """The options commands share, and how a command's one parameter is spread over several options.
 
 A command takes an ``env: Environment``; on the command line that one parameter is ``--store``, ``--board``,
-``--line``, ``--quiet``, ``--json`` and ``--debug``. In the same way a learner's parameters, the fields of a
-frozen dataclass, become one option each (``with_parameters``).
+``--line``, ``--limits``, ``--quiet``, ``--json`` and ``--debug``. In the same way a learner's parameters, the
+fields of a frozen dataclass, become one option each (``with_parameters``).
 """
 
 import inspect
@@ -97,6 +97,21 @@ _COMMON_OPTIONS = (
         ],
     ),
     _option(
+        "limits",
+        Annotated[
+            int,
+            typer.Option(
+                "--limits",
+                min=1,
+                max=1000,
+                metavar="TIMES",
+                help="Read files that many times larger than usual.",
+                rich_help_panel=COMMON,
+            ),
+        ],
+        1,
+    ),
+    _option(
         "quiet",
         Annotated[bool, typer.Option("--quiet", help="No notices on stderr.", rich_help_panel=COMMON)],
         False,
@@ -127,6 +142,10 @@ def with_environment(function: Callable[..., Any]) -> Callable[..., Any]:
         context: typer.Context = values.pop("context")
         environment = context.obj
         assert isinstance(environment, Environment)
+        if values["limits"] > 1:
+            from ttt_cli.store.reading import raise_limits
+
+            raise_limits(values["limits"])
         return replace(environment, **values)
 
     return spread(function, "env", _COMMON_OPTIONS, gather)

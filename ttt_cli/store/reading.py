@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +30,7 @@ LONGEST_LINE = 2**20
 MEMORY = 8
 """What the values of a JSON text may take in memory, in multiples of the limit."""
 
+_times: ContextVar[int] = ContextVar("_times", default=1)
 _CANNOT = "cannot be read"
 _MARKS = (
     (b"\x1f\x8b", "gzip-compressed", "unpack it first: gunzip FILE"),
@@ -65,12 +67,28 @@ _CONSTANT = re.compile("NaN|Infinity")
 _DIGITS = re.compile(rb"[0-9]+")
 
 
+def raise_limits(times: int) -> None:
+    """From here on in this context every limit on the size of what is read is so many times the usual one."""
+    _times.set(times)
+
+
+def allowed(usual: int) -> int:
+    """A limit as far as it has been raised."""
+    return usual * _times.get()
+
+
+def beyond(message: str, where: AnyPath) -> UnfitError:
+    """The error for what is larger than a limit."""
+    return UnfitError(message, where=os.fspath(where), hint="--limits 10 reads what is ten times as large")
+
+
 def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
     """Return the content of the file at ``path``; a device or a pipe is refused without waiting for it.
 
     :raises UnfitError: missing (with neighbours of like names), a folder, not permitted, above ``limit``
         bytes.
     """
+    limit = allowed(limit)
     fd = _open(path)
     try:
         with naming(path, _CANNOT, UnfitError):
@@ -84,7 +102,7 @@ def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
                     left -= len(chunk)
             if known.st_size > limit or left <= 0:
                 size = max(known.st_size, limit + 1)
-                raise UnfitError(f"has {size:,} bytes; the limit is {limit:,}", where=os.fspath(path))
+                raise beyond(f"has {size:,} bytes; the limit is {limit:,}", path)
     finally:
         os.close(fd)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
@@ -95,6 +113,7 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
 
     :raises UnfitError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
     """
+    longest = allowed(longest)
     fd = _open(path)
     with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
@@ -104,7 +123,7 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
             number += 1
             if len(line) > longest:
                 place = f"{os.fspath(path)}, line {number}"
-                raise UnfitError(f"the line is longer than {longest:,} bytes", where=place)
+                raise beyond(f"the line is longer than {longest:,} bytes", place)
             yield line
 
 
@@ -168,14 +187,13 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
 
     :raises UnfitError: with line and column, or the duplicate key.
     """
+    limit = allowed(limit)
     if len(data) > limit:
-        raise UnfitError(f"has {len(data):,} bytes; the limit is {limit:,}", where=os.fspath(where))
+        raise beyond(f"has {len(data):,} bytes; the limit is {limit:,}", where)
     needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
     if needed > MEMORY * limit:
-        raise UnfitError(
-            f"its values would take some {needed:,} bytes of memory; the limit is {MEMORY * limit:,}",
-            where=os.fspath(where),
-        )
+        message = f"its values would take some {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
+        raise beyond(message, where)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:

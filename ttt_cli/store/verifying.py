@@ -7,6 +7,7 @@ from typing import Any
 
 from ttt_cli.engine.game import replay
 from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.learners import LEARNERS
 from ttt_cli.store import games, library, native, native_csv
 from ttt_cli.store.formats import read
 from ttt_cli.store.formats.imported import Rejected, told
@@ -42,6 +43,9 @@ def verify(path: Path) -> Verification:
         data = read_bytes(path)
     except TttError as error:
         return Verification("", faults=[_fault(error, where)], unfit=True)
+    if not data and (learner := path.name.partition(".")[0]) in LEARNERS:
+        lost = f"is empty, where training keeps what {learner} has learned (take it from a backup)"
+        return Verification("", faults=[Rejected("the whole file", lost)], unfit=True)
     if native.is_native(data) or native_csv.is_native_csv(data):
         return _native(data, where)
     if path.suffix == ".jsonl" or path.name == games.LOG:

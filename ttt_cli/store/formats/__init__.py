@@ -11,7 +11,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UnfitError
 from ttt_cli.store.formats import game_csv, moves_csv, position_keyed, q_table, state_action, value_table
 from ttt_cli.store.formats.imported import DEFAULTS, JSON_LIMIT, LIMIT, Imported, Options, Rejected, Row
-from ttt_cli.store.reading import decode, load_json, refuse_binary
+from ttt_cli.store.reading import allowed, beyond, decode, load_json, refuse_binary
 
 if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
@@ -26,8 +26,8 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | No
     :param rules: of a file of unknown origin; None: the usual board.
     :raises UnfitError: if no format fits, or the file breaks the rules of the one that does.
     """
-    if len(data) > LIMIT:
-        raise UnfitError(f"has {len(data):,} bytes; the limit for foreign files is {LIMIT:,}", where=where)
+    if len(data) > (limit := allowed(LIMIT)):
+        raise beyond(f"has {len(data):,} bytes; the limit for foreign files is {limit:,}", where)
     if data.startswith(b"PK\x03\x04") and b".npy" in data:
         return value_table.read_npz(data, where, options)
     refuse_binary(data, where)

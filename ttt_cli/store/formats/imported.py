@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import NotationError, UnfitError
-from ttt_cli.store.reading import decode
+from ttt_cli.store.reading import allowed, beyond, decode
 
 LIMIT = 64 * 2**20
 """The largest foreign file that is read whole, in bytes."""
@@ -144,10 +144,10 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
 
     :raises UnfitError: if it is no CSV, or has too many lines to be held.
     """
-    if (many := data.count(b"\n")) > MOST_LINES:
-        raise UnfitError(f"has {many:,} lines; the limit is {MOST_LINES:,}", where=where)
-    if (long := max(map(len, data.split(b"\n")))) > LONGEST_LINE:
-        raise UnfitError(f"has a line of {long:,} bytes; the limit is {LONGEST_LINE:,}", where=where)
+    if (many := data.count(b"\n")) > (most := allowed(MOST_LINES)):
+        raise beyond(f"has {many:,} lines; the limit is {most:,}", where)
+    if (long := max(map(len, data.split(b"\n")))) > (longest := allowed(LONGEST_LINE)):
+        raise beyond(f"has a line of {long:,} bytes; the limit is {longest:,}", where)
     text = decode(data, where, bom=True)
     first = text.lstrip("\r\n").partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
