@@ -1,6 +1,7 @@
 """Merging: what each input has beyond the others, once, whatever the order."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -64,6 +65,31 @@ def test_the_longer_of_two_stages_of_a_run_wins(loaded: Load):
     full = loaded(continued(State.empty(learner_of("td", "default"), Rules()), planned, 7), "full")
     assert early.state.runs[0].id == full.state.runs[0].id
     assert content(merge([early, full])) == content(merge([full, early])) == library.content(full.state)
+
+
+def test_files_that_tell_different_things_of_the_same_runs_are_refused(three: list[Loaded], loaded: Load):
+    """Whichever order they come in, with the position that proves it."""
+    state = three[0].state
+    other = three[1].state
+    edited = loaded(replace(state, table=other.table), "edited")
+    for inputs in ([three[0], edited], [edited, three[0]]):
+        with pytest.raises(UnfitError, match="contradict each other: the same runs") as refused:
+            merge(inputs)
+        text = refused.value.where.removeprefix("position ")
+        entries = [state.learner.to_entries(item.state.table).get(text) for item in inputs]
+        assert entries[0] != entries[1]
+
+
+@pytest.mark.parametrize("learner", [name for name in LEARNERS if name != "menace"])
+def test_a_part_that_has_more_than_the_whole_is_refused(trained: Train, loaded: Load, learner: str):
+    first, second, long = trained(learner, seed=1), trained(learner, seed=2), trained(learner, 3000, seed=3)
+    both = loaded(merge([loaded(first, "1"), loaded(second, "2")]).state, "both")
+    edited = loaded(replace(first, table=long.table), "edited")
+    with pytest.raises(UnfitError, match=r"[0-9] and [0-9,]+ visits") as refused:
+        merge([both, edited])
+    index = both.state.space.texts.index(refused.value.where.removeprefix("position "))
+    visits = first.learner.visits
+    assert visits(edited.state.table)[index] > visits(both.state.table)[index]
 
 
 def test_overlap_in_part_is_refused_by_name_unless_allowed(three: list[Loaded], loaded: Load):

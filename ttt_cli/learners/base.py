@@ -189,6 +189,10 @@ class Learner(ABC, Generic[T]):
         :raises UnfitError: naming the entry and what is wrong with it.
         """
 
+    def visits(self, table: T) -> Int64s | None:
+        """int64[n]: a count for each position that further games can only raise; None where there is none."""
+        return None
+
     def attribute(self, table: T, run: str) -> None:
         """Note in ``table`` that all it has learnt since the last such call came from this run.
 

@@ -210,6 +210,9 @@ class Book(Learner[BookTable]):
         places = np.flatnonzero(rest)
         table.runs[run] = places, rest[places]
 
+    def visits(self, table: BookTable) -> Int64s:
+        return table.counts.sum(axis=(1, 2))
+
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
         rest = base.unnamed()

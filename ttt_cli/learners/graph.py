@@ -146,6 +146,9 @@ class Graph(Learner[GraphTable]):
         values = np.where(tried, sides(space)[:, None] * scores[space.successors] + 0.0, np.nan)
         return Policy(space, uniform(chosen), values, table.edges[:, 0] >= 0)
 
+    def visits(self, table: GraphTable) -> Int64s:
+        return table.visits
+
     def merge(self, base: GraphTable, parts: Sequence[GraphTable]) -> GraphTable:
         """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
         none does, nodes are numbered by plies, then text, and edges go by cell."""

@@ -167,6 +167,9 @@ class Q(Learner[QTable]):
         chosen = uniform(best(values, table.space.legal))
         return Policy(table.space, chosen, np.where(visits > 0, values, np.nan), np.any(visits > 0, axis=1))
 
+    def visits(self, table: QTable) -> Int64s:
+        return table.by_cell()[1].sum(axis=1)
+
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
         joined = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
         return QTable.of(base.space, *joined)

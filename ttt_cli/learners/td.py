@@ -135,6 +135,9 @@ class Td(Learner[TdTable]):
         probabilities = uniform(first(chosen) if self.choice == "article" else chosen)
         return Policy(space, probabilities, np.where(seen, values, np.nan), np.any(seen, axis=1))
 
+    def visits(self, table: TdTable) -> Int64s:
+        return table.visits.sum(axis=1)
+
     def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
         values, visits = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
         return TdTable(base.space, values, visits)

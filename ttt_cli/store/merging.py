@@ -7,10 +7,14 @@ run, and the learner's own ``merge`` adds them up.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ttt_cli.errors import UnfitError
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import Run, State, digest_of
+
+TOLERANCE = 1e-9
+"""How far apart values of the same experience may be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     """One state from many; the order of the inputs does not matter.
 
     :param allow_overlap: count experience twice that several inputs hold mixed with other experience.
-    :raises UnfitError: if the inputs are of different kinds, or overlap in part.
+    :raises UnfitError: if the inputs are of different kinds, overlap in part, or contradict each other.
     """
     _check_same_kind(inputs)
     counts = Counter(run.id for loaded in inputs for run in loaded.state.runs)
@@ -40,8 +44,12 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     ordered = sorted(inputs, key=lambda loaded: (loaded.digest, str(loaded.path)))
     kept: list[Loaded] = []
     for loaded in ordered:
-        if any(other.state.contains(loaded.state) for other in kept):
+        if whole := next((other for other in kept if other.state.contains(loaded.state)), None):
+            _check_contained(loaded, whole)
             continue
+        for other in kept:
+            if loaded.state.contains(other.state):
+                _check_contained(other, loaded)
         kept = [other for other in kept if not loaded.state.contains(other.state)]
         kept.append(loaded)
     contained = [loaded for loaded in ordered if loaded not in kept]
@@ -80,6 +88,42 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
                     where=str(loaded.path),
                     hint="only states of one kind can be merged",
                 )
+
+
+def _check_contained(part: Loaded, whole: Loaded) -> None:
+    """Refuse an input that cannot be of the games that ``whole`` has from the runs of the same names."""
+    learner, space = part.state.learner, part.state.space
+    if part.digest == whole.digest:
+        return
+    fewer, more = learner.visits(part.state.table), learner.visits(whole.state.table)
+    if fewer is not None and more is not None and (fewer > more).any():
+        index = int((fewer > more).argmax())
+        raise _contradiction(part, whole, space.texts[index], f"{fewer[index]:,} and {more[index]:,} visits")
+    if not part.state.contains(whole.state) or any(run.kind == "play" for run in part.state.runs):
+        return  # what comes of recorded games depends on their order
+    mine, theirs = (learner.to_entries(item.state.table) for item in (part, whole))
+    for text in space.texts:
+        if not _alike(mine.get(text), theirs.get(text)):
+            raise _contradiction(part, whole, text, "different entries")
+
+
+def _contradiction(part: Loaded, whole: Loaded, text: str, what: str) -> UnfitError:
+    return UnfitError(
+        f"{part.path} and {whole.path} contradict each other: the same runs, but {what}",
+        where=f"position {text}",
+        hint="one of them was edited, or damaged and accepted; merge the other one alone",
+    )
+
+
+def _alike(mine: Any, theirs: Any) -> bool:
+    """Whether two entries are the same, values to within what the order of merges can change."""
+    if isinstance(mine, float) and isinstance(theirs, float):
+        return abs(mine - theirs) <= TOLERANCE
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(_alike(mine[key], theirs[key]) for key in mine)
+    if isinstance(mine, list) and isinstance(theirs, list):
+        return len(mine) == len(theirs) and all(map(_alike, mine, theirs))
+    return bool(mine == theirs)
 
 
 def _union(states: Sequence[State]) -> tuple[Run, ...]:
