@@ -13,8 +13,8 @@ from tests.store.conftest import continued
 from ttt_cli.arena import curve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store import exporting, formats, library
-from ttt_cli.store.formats.states import loaded
+from ttt_cli.store import exporting, library
+from ttt_cli.store.formats.states import read_whole
 from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.native import digest
 from ttt_cli.store.state import State, learner_of
@@ -45,7 +45,7 @@ def edited(data: bytes) -> object:
 
 def foreign(data: bytes) -> object:
     """A file of another program."""
-    return loaded(formats.read(data, "fuzz"), data, Path("fuzz")).state.policy.probabilities
+    return read_whole(data, Path("fuzz"))[1].state.policy.probabilities
 
 
 def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:

@@ -13,7 +13,7 @@ from ttt_cli.errors import TttError, UnfitError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import native, native_csv
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.reading import LIMIT, read_bytes
+from ttt_cli.store.reading import LIMIT, is_large, read_bytes
 from ttt_cli.store.state import State, learner_of
 
 SUFFIXES = {"book": ".csv"}
@@ -123,12 +123,17 @@ def load(path: Path, rules: Rules | None = None, *, limit: int = LIMIT) -> Loade
 
 
 def _load(path: Path, limit: int) -> Loaded:
+    if is_large(path):
+        from ttt_cli.store.formats.states import read_large
+
+        if found := read_large(path):
+            return found[1]
     data = read_bytes(path, limit)
     if native.is_native(data) or native_csv.is_native_csv(data):
         return Loaded(parse(data, str(path)), path, native.FORMAT, native.digest(data))
-    from ttt_cli.store.formats import read_foreign
+    from ttt_cli.store.formats.states import read_whole
 
-    return read_foreign(data, path)
+    return read_whole(data, path)[1]
 
 
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:

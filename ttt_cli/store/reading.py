@@ -25,6 +25,8 @@ from ttt_cli.store.system import BINARY, NO_WAITING, AnyPath, naming
 
 LIMIT = 256 * 2**20
 """The largest file that is read, in bytes, unless the caller says otherwise; 5,478 entries take some 1 MB."""
+LARGE = 16 * 2**20
+"""From here on a file is read in parts where its format allows it."""
 LONGEST_LINE = 2**20
 """The longest line of a log, in bytes."""
 MEMORY = 8
@@ -59,7 +61,7 @@ _WIDE = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _ZEROS = bytes(48 if 48 <= code <= 57 else 0 for code in range(256))
 _LONG = b"0" * 19  # no integer of fewer digits leaves 64 bits
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
@@ -127,6 +129,43 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
             yield line
 
 
+def is_large(path: AnyPath) -> bool:
+    """Whether there is a file of more than ``LARGE`` bytes."""
+    return os.path.isfile(path) and os.path.getsize(path) > LARGE
+
+
+def read_start(path: AnyPath) -> bytes:
+    """The first 4,096 bytes of the file at ``path``; raises as ``read_lines``."""
+    fd = _open(path)
+    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb", buffering=0) as file:
+        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
+            _no_file(path, mode)
+        return file.read(4096)
+
+
+def read_blocks(path: AnyPath, size: int = 2**20) -> Iterator[bytes]:
+    """The content of the file at ``path``, however long, in blocks of whole lines of some ``size`` bytes.
+
+    :raises UnfitError: as ``read_lines``.
+    """
+    fd = _open(path)
+    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb", buffering=0) as file:
+        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
+            _no_file(path, mode)
+        rest = b""
+        while chunk := file.read(size):
+            end = chunk.rfind(b"\n") + 1
+            if end:
+                yield rest + chunk[:end]
+                rest = chunk[end:]
+            else:
+                rest += chunk
+            if len(rest) > (longest := allowed(LONGEST_LINE)):
+                raise beyond(f"has a line of more than {longest:,} bytes", path)
+        if rest:
+            yield rest
+
+
 def read_text(path: AnyPath, limit: int = LIMIT, *, bom: bool = False) -> str:
     """Return the file's text; see ``read_bytes`` and ``decode``."""
     return decode(read_bytes(path, limit), path, bom=bom)
@@ -137,28 +176,32 @@ def read_json(path: AnyPath, limit: int = LIMIT) -> Any:
     return load_json(read_bytes(path, limit), path, limit=limit)
 
 
-def decode(data: bytes, where: AnyPath, *, bom: bool = False) -> str:
+def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> str:
     """Return ``data`` as text: strict UTF-8 without NUL; a byte order mark is dropped if ``bom`` allows it.
+
+    ``line`` is the one of the file on which ``data`` begins.
 
     :raises UnfitError: with line and byte; other encodings, archives and pickles by their name.
     """
     name = os.fspath(where)
     refuse_binary(data, where)
-    if data.startswith(_BOM):
+    if data.startswith(BOM):
         if not bom:
             raise UnfitError(
                 "begins with a byte order mark (BOM)", where=name, hint="save it as UTF-8 without one"
             )
-        data = data[len(_BOM) :]
+        data = data[len(BOM) :]
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        place = _line_and_byte(data, error.start)
+        place = _line_and_byte(data, error.start, line)
         raise UnfitError(
             f"is not UTF-8: byte 0x{data[error.start]:02x}", where=f"{name}, {place}", hint="save it as UTF-8"
         ) from None
     if (at := data.find(b"\0")) >= 0:
-        raise UnfitError("holds a NUL byte, so it is no text", where=f"{name}, {_line_and_byte(data, at)}")
+        raise UnfitError(
+            "holds a NUL byte, so it is no text", where=f"{name}, {_line_and_byte(data, at, line)}"
+        )
     return text
 
 
@@ -293,9 +336,9 @@ def _open(path: AnyPath) -> int:
             raise
 
 
-def _line_and_byte(data: bytes, at: int) -> str:
+def _line_and_byte(data: bytes, at: int, line: int) -> str:
     end = b"\n"
-    return f"line {data.count(end, 0, at) + 1}, byte {at - data.rfind(end, 0, at)}"
+    return f"line {data.count(end, 0, at) + line}, byte {at - data.rfind(end, 0, at)}"
 
 
 def _missing(path: AnyPath) -> NoReturn:

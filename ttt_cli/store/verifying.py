@@ -9,10 +9,9 @@ from ttt_cli.engine.game import replay
 from ttt_cli.errors import TttError, UnfitError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import games, library, native, native_csv
-from ttt_cli.store.formats import read
-from ttt_cli.store.formats.imported import Rejected, told
-from ttt_cli.store.formats.states import loaded
-from ttt_cli.store.reading import load_json, read_bytes
+from ttt_cli.store.formats.imported import Imported, Rejected, told
+from ttt_cli.store.formats.states import read_large, read_whole
+from ttt_cli.store.reading import is_large, load_json, read_bytes
 from ttt_cli.store.state import State, table_space
 
 RECORDS = "game-records"
@@ -40,6 +39,8 @@ def verify(path: Path) -> Verification:
     """Read a file and report every fault in it."""
     where = str(path)
     try:
+        if is_large(path) and (large := read_large(path)):
+            return _foreign(large[0])
         data = read_bytes(path)
     except TttError as error:
         return Verification("", faults=[_fault(error, where)], unfit=True)
@@ -51,10 +52,12 @@ def verify(path: Path) -> Verification:
     if path.suffix == ".jsonl" or path.name == games.LOG:
         return _records(data, where)
     try:
-        found = read(data, where)
-        loaded(found, data, path)
+        return _foreign(read_whole(data, path)[0])
     except TttError as error:
         return Verification("", faults=[_fault(error, where)], unfit=True)
+
+
+def _foreign(found: Imported) -> Verification:
     return Verification(found.format, found.positions, found.moves, found.repaired, found.rejected)
 
 

@@ -4,8 +4,7 @@ The four authors' formats have a file each; files of unknown origin keyed by pos
 ``position_keyed``, records of games by ``game_csv``. Nothing in a file is executed.
 """
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import UnfitError
@@ -13,10 +12,7 @@ from ttt_cli.store.formats import game_csv, moves_csv, position_keyed, q_table, 
 from ttt_cli.store.formats.imported import DEFAULTS, JSON_LIMIT, LIMIT, Imported, Options, Rejected, Row
 from ttt_cli.store.reading import allowed, beyond, decode, load_json, refuse_binary
 
-if TYPE_CHECKING:
-    from ttt_cli.store.library import Loaded
-
-__all__ = ["Imported", "Options", "Rejected", "Row", "read", "read_foreign"]
+__all__ = ["Imported", "Options", "Rejected", "Row", "read"]
 
 
 def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | None = None) -> Imported:
@@ -35,13 +31,6 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | No
     if data in (b"", b"\n", b"\r\n"):
         return state_action.read(data, where, options)
     return _json(data, where, options, rules) if text[:1] in b"{[" else _csv(data, where, options, rules)
-
-
-def read_foreign(data: bytes, path: Path) -> "Loaded":
-    """The state that a foreign file's content is, under the rules of ``read``."""
-    from ttt_cli.store.formats.states import loaded
-
-    return loaded(read(data, str(path)), data, path)
 
 
 def _json(data: bytes, where: str, options: Options, rules: Rules | None) -> Imported:
@@ -65,7 +54,7 @@ def _csv(data: bytes, where: str, options: Options, rules: Rules | None) -> Impo
     if usual and value_table.fits(first):
         return value_table.read_csv(data, where, options)
     if usual and moves_csv.fits(first):
-        return moves_csv.read(data, where, options)
+        return moves_csv.read([data], where, options)
     try:
         return game_csv.read(data, where, options, rules or STANDARD)
     except UnfitError as error:

@@ -159,12 +159,15 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
         raise UnfitError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
 
 
-def refuse(rejected: list[Rejected], rows: int, strict: bool, what: str, where: str) -> None:
+def refuse(
+    rejected: list[Rejected], rows: int, strict: bool, what: str, where: str, *, count: int | None = None
+) -> None:
     """Make an error of rejected rows where nothing else is left, or where the call is strict.
 
+    :param count: how many there are, where not all are listed.
     :raises UnfitError: naming the first of them.
     """
-    if rejected and (strict or len(rejected) == rows):
+    if rejected and (strict or (len(rejected) if count is None else count) == rows):
         first = rejected[0]
         if strict:
             raise UnfitError(first.why, where=f"{where}, {first.where}")
@@ -174,9 +177,9 @@ def refuse(rejected: list[Rejected], rows: int, strict: bool, what: str, where: 
         )
 
 
-def told(rejected: list[Rejected]) -> list[Rejected]:
-    """The rejected rows as they are reported: beyond the first thousand, their number."""
-    more = len(rejected) - MOST_REJECTED
+def told(rejected: list[Rejected], count: int | None = None) -> list[Rejected]:
+    """The rejected rows, so many, as they are reported: beyond the first thousand, their number."""
+    more = (len(rejected) if count is None else count) - MOST_REJECTED
     return (
         rejected if more <= 0 else [*rejected[:MOST_REJECTED], Rejected("further on", f"{more:,} more rows")]
     )

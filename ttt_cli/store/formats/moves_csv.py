@@ -6,7 +6,6 @@ has won; 5, 7: O has), 9 for a draw. The order of the rows carries no meaning, a
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -17,6 +16,7 @@ from ttt_cli.engine.space import Int64s, Space
 from ttt_cli.errors import UnfitError
 from ttt_cli.store.formats.imported import (
     DEFAULTS,
+    MOST_REJECTED,
     Imported,
     Options,
     Rejected,
@@ -26,12 +26,12 @@ from ttt_cli.store.formats.imported import (
     told,
     why_not,
 )
-from ttt_cli.store.reading import decode, quoted
+from ttt_cli.store.reading import BOM, decode, quoted
 
 NAME = "moves-csv"
 DRAW = 9
-MOST_ROWS = 200_000
-"""There are 16,167 moves, and each can lead to six stages at most."""
+MOST_LINES = 400_000
+"""There are 16,167 moves, each with six stages at most, and few ways to write a row."""
 
 _SYMBOLS = {-1: "X", 1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
@@ -40,34 +40,59 @@ _INT = re.compile(r"\s*([+-]?[0-9]{1,3})\s*")
 
 def fits(line: str) -> bool:
     """Whether a file's first line looks like a row, right or wrong."""
-    fields = line.split(",")
+    fields = line.rstrip("\r\n").split(",")
     return len(fields) == 11 and all(_INT.fullmatch(field) for field in fields)
 
 
-def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
+def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Imported:
     """The book of an experience file; rows that cannot be from a game are left out, with their lines.
 
+    :param blocks: the content, in parts of whole lines. Only the different rows are held, each checked once.
     :raises UnfitError: where no row can be from a game; under ``options.strict`` where one cannot.
     """
-    lines = [line.strip() for line in decode(data, where, bom=True).split("\n")]
-    counted = Counter(lines)
-    counted.pop("", None)
-    if len(counted) > MOST_ROWS:
-        raise UnfitError(f"has {len(counted):,} different rows; no book has {MOST_ROWS:,}", where=where)
-    kept: dict[Row, None] = {}
-    wrong: dict[str, str] = {}
-    for line in counted:
-        try:
-            kept[_row(line)] = None
-        except UnfitError as error:
-            wrong[line] = error.message
-    rejected = [Rejected(f"line {at}", wrong[line]) for at, line in enumerate(lines, 1) if line in wrong]
-    total = counted.total()
-    refuse(rejected, total, options.strict, "a game", where)
+    rows: dict[bytes, Row] = {}
+    blank: set[bytes] = set()
+    wrong: dict[bytes, str] = {}
+    rejected: list[Rejected] = []
+    number = total = left_out = 0
+    for block in blocks:
+        lines = block.removeprefix(BOM if number == 0 else b"").split(b"\n")
+        different = set(lines)
+        for line in different.difference(rows, wrong, blank):
+            if not line.strip():
+                blank.add(line)
+                continue
+            text = _text(line, lines, where, number)
+            try:
+                rows[line] = _row(text.strip())
+            except UnfitError as error:
+                wrong[line] = error.message
+        if len(rows) + len(wrong) > MOST_LINES:
+            raise UnfitError(f"has more than {MOST_LINES:,} different rows, more than any book", where=where)
+        total += len(lines) - sum(map(lines.count, blank & different))
+        if not different.isdisjoint(wrong):
+            for at, line in enumerate(lines, number + 1):
+                if line in wrong:
+                    left_out += 1
+                    if len(rejected) < MOST_REJECTED:
+                        rejected.append(Rejected(f"line {at}", wrong[line]))
+        number += len(lines) - 1
+    kept = set(rows.values())
+    refuse(rejected, total, options.strict, "a game", where, count=left_out)
     repaired = []
-    if twice := total - len(rejected) - len(kept):
+    if twice := total - left_out - len(kept):
         repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-    return book(NAME, sorted(kept), repaired=repaired, rejected=told(rejected))
+    return book(NAME, sorted(kept), repaired=repaired, rejected=told(rejected, left_out))
+
+
+def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
+    """A line as text; ``before``: the lines of the file before ``lines``.
+
+    :raises UnfitError: naming the line if it is none.
+    """
+    if line.isascii() and b"\0" not in line:
+        return line.decode()
+    return decode(line, where, line=before + 1 + lines.index(line))
 
 
 def _row(line: str) -> Row:

@@ -1,18 +1,19 @@
 """Foreign files as states: what an import makes of them, and what an agent plays by that is one."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UnfitError, UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.store import native, native_csv
-from ttt_cli.store.formats import read
+from ttt_cli.store.formats import moves_csv, read
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options
 from ttt_cli.store.library import Loaded
-from ttt_cli.store.reading import read_bytes
+from ttt_cli.store.reading import BOM, is_large, read_blocks, read_bytes, read_start
 from ttt_cli.store.state import Run, State, learner_of
 
 
@@ -25,18 +26,53 @@ def import_file(
     """
     if learner is not None:
         learner_class(learner)
+    if is_large(path) and rules in (None, STANDARD) and (large := read_large(path, options, learner)):
+        return large
     data = read_bytes(path)
     if native.is_native(data) or native_csv.is_native_csv(data):
         hint = f"ttt show {path} looks inside; ttt merge joins it with others"
         raise UnfitError("is a state of ttt's own, there is nothing to import", where=str(path), hint=hint)
+    return read_whole(data, path, options, rules, learner)
+
+
+def read_whole(
+    data: bytes,
+    path: Path,
+    options: Options = DEFAULTS,
+    rules: Rules | None = None,
+    learner: str | None = None,
+) -> tuple[Imported, Loaded]:
+    """What a foreign file of this content holds, and the state that it is."""
     found = read(data, str(path), options, rules)
-    return found, loaded(found, data, path, learner, options.visits)
+    return found, _loaded(found, hashlib.sha256(data), path, options, learner)
 
 
-def loaded(found: Imported, data: bytes, path: Path, learner: str | None = None, visits: int = 1) -> Loaded:
-    """What a foreign file of this content holds, as the store's readers return it."""
-    digest = hashlib.sha256(data).hexdigest()
-    return Loaded(to_state(found, digest, learner, visits), path, found.format, f"sha256:{digest}")
+def read_large(
+    path: Path, options: Options = DEFAULTS, learner: str | None = None
+) -> tuple[Imported, Loaded] | None:
+    """The same of a book of moves, read in blocks; None if the file is none.
+
+    However large the file is, that takes no more memory than its different rows do.
+    """
+    line = read_start(path).partition(b"\n")[0].removeprefix(BOM)
+    if not moves_csv.fits(line.decode(errors="replace")):
+        return None
+    digest = hashlib.sha256()
+
+    def blocks() -> Iterator[bytes]:
+        for block in read_blocks(path):
+            digest.update(block)
+            yield block
+
+    found = moves_csv.read(blocks(), str(path), options)
+    return found, _loaded(found, digest, path, options, learner)
+
+
+def _loaded(
+    found: Imported, digest: "hashlib._Hash", path: Path, options: Options, learner: str | None
+) -> Loaded:
+    state = to_state(found, digest.hexdigest(), learner, options.visits)
+    return Loaded(state, path, found.format, f"sha256:{digest.hexdigest()}")
 
 
 def to_state(found: Imported, digest: str, learner: str | None = None, visits: int = 1) -> State:
