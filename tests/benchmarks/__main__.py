@@ -4,7 +4,7 @@
 
 ``--quick`` takes fewer rounds and games, ``--full`` the 100 million games for which the aims are stated where
 they are otherwise scaled. Each part is a program of its own, which tells more: ``kernels``, ``process``,
-``exactness``, ``sharing``, ``startup``; ``growth`` draws a picture.
+``exactness``, ``sharing``, ``files``, ``startup``; ``growth`` draws a picture.
 """
 
 import os
@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.benchmarks import exactness, kernels, process, sharing, startup
+from tests.benchmarks import exactness, files, kernels, process, sharing, startup
 from tests.benchmarks.measuring import Row, load, show
 from ttt_cli.engine.space import Space
 from ttt_cli.learners import LEARNERS
@@ -48,6 +48,7 @@ def rows(quick: bool, full: bool) -> Iterator[Row]:
     yield from process.rows(quick)
     yield from exactness.rows(quick, full)
     yield from sharing.rows(quick, full)
+    yield from files.rows(quick)
 
 
 def main(quick: bool, full: bool) -> None:

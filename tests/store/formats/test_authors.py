@@ -5,6 +5,7 @@ import json
 import pickle
 import random
 import zipfile
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -14,7 +15,19 @@ from hypothesis import strategies as st
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.space import Space
 from ttt_cli.errors import UnfitError
-from ttt_cli.store.formats import Options, Row, moves_csv, q_table, read, state_action, value_table
+from ttt_cli.store import library, reading
+from ttt_cli.store.formats import (
+    Options,
+    Rejected,
+    Row,
+    moves_csv,
+    q_table,
+    read,
+    state_action,
+    states,
+    value_table,
+)
+from ttt_cli.store.formats.states import import_file
 
 SPACE = Space.of(STANDARD)
 E, X, O = 0, 1, -1  # noqa: E741
@@ -217,6 +230,32 @@ def test_duplicate_rows_are_dropped_and_counted():
     found = read((BOOK + BOOK).encode(), "book.csv")
     assert len(found.rows) == 4 and not found.rejected
     assert found.repaired == ["4 rows were there before and dropped"]
+
+
+def test_a_large_book_is_read_in_blocks_like_a_small_one(tmp_path, monkeypatch):
+    """Blank lines, line ends, a BOM, rows that are wrong and rows that come again, across the blocks."""
+    good = b"-1,-1,1,-1,-1,1,0,1,0,9,7"
+    lines = [good, b"0,0,0,0,0,0,0,0,0,-5,9\r", b"", b"1,2,3", good + b" ", b"  ", b"1,2,3", good] * 50
+    path = tmp_path / "book.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
+    whole, state = import_file(path)
+    monkeypatch.setattr(reading, "LARGE", 100)
+    monkeypatch.setattr(states, "read_blocks", lambda path: reading.read_blocks(path, 64))
+    large, same = import_file(path)
+    assert large == whole
+    assert large.rejected[:2] == [Rejected("line 4", ANY), Rejected("line 7", ANY)]
+    assert large.repaired == ["198 rows were there before and dropped"]
+    assert library.content(same.state) == library.content(state.state)
+    assert library.load(path).digest == same.digest == state.digest
+
+
+def test_a_large_book_of_another_encoding_is_refused_with_its_line(tmp_path, monkeypatch):
+    path = tmp_path / "book.csv"
+    path.write_bytes(b"0,0,0,0,0,0,0,0,0,-5,9\n" * 10 + b"0,0,0,0\xff,0,0,0,0,-5,9\n")
+    monkeypatch.setattr(reading, "LARGE", 100)
+    with pytest.raises(UnfitError, match="not UTF-8: byte 0xff") as refused:
+        import_file(path)
+    assert refused.value.where == f"{path}, line 11, byte 8"
 
 
 def test_a_stage_is_possible_just_where_a_game_ends_so():

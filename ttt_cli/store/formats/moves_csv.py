@@ -8,6 +8,7 @@ has won; 5, 7: O has), 9 for a draw. The order of the rows carries no meaning, a
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import attrgetter
 
 import numpy as np
 
@@ -33,15 +34,15 @@ DRAW = 9
 MOST_LINES = 400_000
 """There are 16,167 moves, each with six stages at most, and few ways to write a row."""
 
+IN_ORDER = attrgetter("position", "move", "plies", "result")
 _SYMBOLS = {-1: "X", 1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
-_INT = re.compile(r"\s*([+-]?[0-9]{1,3})\s*")
+_LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
 
 
 def fits(line: str) -> bool:
     """Whether a file's first line looks like a row, right or wrong."""
-    fields = line.rstrip("\r\n").split(",")
-    return len(fields) == 11 and all(_INT.fullmatch(field) for field in fields)
+    return _LINE.fullmatch(line) is not None
 
 
 def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Imported:
@@ -82,7 +83,7 @@ def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Im
     repaired = []
     if twice := total - left_out - len(kept):
         repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-    return book(NAME, sorted(kept), repaired=repaired, rejected=told(rejected, left_out))
+    return book(NAME, sorted(kept, key=IN_ORDER), repaired=repaired, rejected=told(rejected, left_out))
 
 
 def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
@@ -95,19 +96,20 @@ def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
     return decode(line, where, line=before + 1 + lines.index(line))
 
 
+@lru_cache(maxsize=1 << 17)  # the same rows come in file after file
 def _row(line: str) -> Row:
     """The row of a line.
 
     :raises UnfitError: with what is wrong.
     """
-    matches = [_INT.fullmatch(field) for field in line.split(",")]
-    if len(matches) != 11 or not all(matches):
+    match = _LINE.fullmatch(line)
+    if not match:
         raise UnfitError(f"expected 11 integers, found {quoted(line)}")
-    *stones, move, stage = (int(match[1]) for match in matches if match)
-    for stone in stones:
-        if stone not in _SYMBOLS:
-            raise UnfitError(f"a cell holds -1 (X), 1 (O) or 0, not {stone}")
-    text = "".join(_SYMBOLS[stone] for stone in stones)
+    *stones, move, stage = map(int, match.groups())
+    try:
+        text = "".join(map(_SYMBOLS.__getitem__, stones))
+    except KeyError as error:
+        raise UnfitError(f"a cell holds -1 (X), 1 (O) or 0, not {error.args[0]}") from None
     space, index_of, stages = _stages()
     index = index_of.get(text, -1)
     if index < 0:
