@@ -132,3 +132,13 @@ def test_missing_keys_are_named():
 def test_runs_are_part_of_the_bytes(trained: Callable[..., State]):
     state = trained("q")
     assert library.content(replace(state, runs=())) != library.content(state)
+
+
+@pytest.mark.parametrize("learner", ["q", "book"])
+def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(trained, learner):
+    """Some boards would take minutes and much memory."""
+    content = library.content(trained(learner, 20))
+    for side in (b'"cols":', b'"rows":'):
+        content = content.replace(side + b"3", side + b"5")
+    with pytest.raises(UnfitError, match="expected a position of 25 cells, found 9"):
+        library.parse(content, "huge", trust_edits=True)

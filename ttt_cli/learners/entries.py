@@ -1,11 +1,12 @@
 """Reading the entries of a state file: the position each is about, and how its faults are told."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 
 from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.space import Int64s, Space
 from ttt_cli.errors import NotationError, UnfitError
 
@@ -15,6 +16,16 @@ _DIGITS = str.maketrans(SYMBOLS, "012")
 def unfit(text: str, fault: str, *, hint: str = "") -> UnfitError:
     """The error that names the entry of a position."""
     return UnfitError(fault, where=f'"entries": {text[:80]!r}', hint=hint)
+
+
+def check_spelling(rules: Rules, texts: Iterable[str]) -> None:
+    """Look whether texts can be positions of this board at all, before its space is made, which may be large.
+
+    :raises UnfitError: naming the first that cannot.
+    """
+    for text in texts:
+        if len(text) != rules.cells:
+            raise unfit(text, f"expected a position of {rules.cells} cells, found {len(text)}")
 
 
 def indexes(space: Space, texts: Collection[str]) -> Int64s:
@@ -29,8 +40,7 @@ def indexes(space: Space, texts: Collection[str]) -> Int64s:
     found = space.find(np.array(codes, np.int64))
     for text, index in zip(texts, found.tolist(), strict=True):
         if index < 0:
-            if len(text) != space.cells:
-                raise unfit(text, f"expected a position of {space.cells} cells, found {len(text)}")
+            check_spelling(space.rules, [text])
             try:
                 Position(text, space.rules)
             except NotationError as error:

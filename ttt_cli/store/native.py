@@ -23,6 +23,7 @@ import orjson
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UnfitError
 from ttt_cli.learners import LEARNERS
+from ttt_cli.learners.entries import check_spelling
 from ttt_cli.store.reading import load_json, quoted
 from ttt_cli.store.state import Run, State, learner_of, table_space
 
@@ -107,8 +108,9 @@ def from_bytes(content: bytes, where: str, *, trust_edits: bool = False) -> Stat
     entries = found.get("entries")
     if not isinstance(entries, dict):
         raise UnfitError("expected an object of positions", where=f'{where}: "entries"')
-    space = table_space(fields["rules"], fields["symmetric"])
     try:
+        check_spelling(fields["rules"], entries)
+        space = table_space(fields["rules"], fields["symmetric"])
         table = fields["learner"].from_entries(space, entries)
     except TttError as error:
         raise UnfitError(

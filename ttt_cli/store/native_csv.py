@@ -16,6 +16,7 @@ import orjson
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.learners.entries import check_spelling
 from ttt_cli.store import native
 from ttt_cli.store.reading import decode, load_json, quoted
 from ttt_cli.store.state import Run, State, learner_of, table_space
@@ -71,6 +72,11 @@ def from_bytes(data: bytes, where: str, *, trust_edits: bool = False) -> State:
                 raise UnfitError(
                     f"run {quoted(row[3])} is not in the header", where=f"{where}: line {number}"
                 )
+    for text, numbers in places.items():
+        try:
+            check_spelling(state.rules, [text])
+        except TttError as error:
+            raise UnfitError(error.message, where=f"{where}: line {numbers[0]}") from None
     space = table_space(state.rules, state.symmetric)
     try:
         table = state.learner.from_entries(space, entries)
