@@ -88,7 +88,7 @@ def from_bytes(data: bytes, where: str, *, trust_edits: bool = False) -> State:
 
 def _rows(lines: list[str], first: int, name: str, where: str) -> Iterator[tuple[int, str, list[Any]]]:
     """Line number, position and ``[move, plies, result, run, count]`` of each row."""
-    columns = tuple(lines[0].rstrip("\r").split(","))
+    columns = tuple(lines[0].rstrip("\r").split(",")) if lines else ()
     if columns[:4] != REQUIRED or columns[4:] not in {(), ("run",), ("count",), ("run", "count")}:
         raise UnfitError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {first}")
     has_run, has_count = "run" in columns, "count" in columns
