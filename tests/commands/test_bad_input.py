@@ -330,3 +330,24 @@ def test_verify_misses_what_an_emptied_state_held(ttt: Run) -> None:
         Path(name).touch()
         found = ttt("verify", f"./{name}")
         assert (found.code, "is empty, where training keeps" in found.out) == (code, code == 3), name
+
+
+def test_records_of_games_are_no_player(ttt: Run) -> None:
+    Path("games.jsonl").write_bytes(
+        GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b").to_line() + b"\n" * 2
+    )
+    for words in (["import"], ["show"], ["evaluate"]):
+        refused = ttt(*words, "games.jsonl")
+        assert refused.code == 3
+        assert "holds records of games" in refused.err
+        assert "ttt train q --games-from games.jsonl" in refused.err
+
+
+def test_what_no_format_fits_is_told_where_the_formats_are(ttt: Run) -> None:
+    Path("README.md").write_text("# A title\n\nSome text, and more.\n")
+    assert "ttt formats lists what can be read" in ttt("evaluate", "README.md").err
+
+
+def test_a_seed_without_training_is_refused(ttt: Run) -> None:
+    refused = ttt("agents", "--seed", "3")
+    assert (refused.code, "--compare" in refused.err) == (2, True)

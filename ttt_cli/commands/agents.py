@@ -6,6 +6,7 @@ import typer
 
 from ttt_cli.commands.completion import stored_names
 from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from ttt_cli.arena.lineup import Entrant
@@ -17,8 +18,11 @@ def agents(
         bool, typer.Option("--compare", help="Train every method, article and default, and compare them.")
     ] = False,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="With --compare: fixes the training.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=0, max=2**63 - 1, metavar="N", help="With --compare: fixes the training.", show_default="1"
+        ),
+    ] = None,
 ) -> None:
     """Who can play: the built-in players and the states in the store.
 
@@ -31,8 +35,10 @@ def agents(
       ttt agents --compare
     """
     if compare:
-        _compare(env, seed)
+        _compare(env, 1 if seed is None else seed)
         return
+    if seed is not None:
+        raise UsageError("nothing is trained without --compare", where="--seed")
     from ttt_cli.agents.grammar import BUILT_IN
 
     rows = [{"name": name, "kind": "built-in", "about": player.about} for name, player in BUILT_IN.items()]

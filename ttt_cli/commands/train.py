@@ -324,7 +324,13 @@ class Call:
         env, record, state = self.env, outcome.record, outcome.state
         known = state.policy.known
         unbeatable = judge(state.policy).unbeatable
-        results = record.results or {}
+        o_before, drawn_before, x_before = job.done.results.tolist() if job.done else (0, 0, 0)
+        total = record.results or {}  # of the whole run, with what it had played when it was resumed
+        results = {
+            "x": total["x"] - x_before,
+            "o": total["o"] - o_before,
+            "draw": total["draw"] - drawn_before,
+        }
         speed = outcome.games / outcome.seconds if outcome.seconds else 0.0
         if env.json:
             fields = {

@@ -60,4 +60,8 @@ def _csv(data: bytes, where: str, options: Options, rules: Rules | None) -> Impo
     except UnfitError as error:
         if options.strict and "finished game" in error.message:
             raise
-    return position_keyed.read_csv(data, where, options, rules or STANDARD)
+    try:
+        return position_keyed.read_csv(data, where, options, rules or STANDARD)
+    except UnfitError as error:
+        error.hint = error.hint or "ttt formats lists what can be read"
+        raise

@@ -43,6 +43,10 @@ def read_whole(
     learner: str | None = None,
 ) -> tuple[Imported, Loaded]:
     """What a foreign file of this content holds, and the state that it is."""
+    start = data[:4096].partition(b"\n")[0]
+    if start.startswith(b"{") and b'"moves"' in start and b'"result"' in start:
+        hint = f"a learner learns from them: ttt train q --games-from {path}"
+        raise UnfitError("holds records of games, which are no player's", where=str(path), hint=hint)
     found = read(data, str(path), options, rules)
     return found, _loaded(found, hashlib.sha256(data), path, options, learner)
 

@@ -1,0 +1,19 @@
+"""``ttt train``: what a call says it did."""
+
+from pathlib import Path
+
+from tests.commands.conftest import Run
+from tests.store.conftest import continued
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.store import library
+from ttt_cli.store.state import State, learner_of
+
+
+def test_a_resumed_call_tells_its_own_games_and_their_results(ttt: Run) -> None:
+    stopped = continued(State.empty(learner_of("td", "default"), STANDARD), 256, 1, planned=1000)
+    library.save(stopped, Path("td.json"))
+    played = stopped.games or 0
+    assert 0 < played < 1000
+    told = ttt("train", "td", "--resume", "-o", "td.json", "--json").json
+    assert (told["games"], told["total_games"]) == (1000 - played, 1000)
+    assert told["x_wins"] + told["o_wins"] + told["draws"] == told["games"]
