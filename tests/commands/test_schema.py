@@ -34,6 +34,7 @@ COMMANDS = {
     "curves": [("curve", "c.csv", "--json")],
     "agents": [("agents", "--json")],
     "formats": [("formats", "--json")],
+    "schemas": [("schema", "--json")],
     "game": [("play", "--x", "q", "--o", "random", "--games", "2", "--seed", "1", "--json")],
     "import": [("import", "x.json", "-o", "imported.json", "--json")],
     "verification": [("verify", "q", "--json"), ("verify", "x.json", "--json")],

@@ -21,6 +21,11 @@ def schema(
     from ttt_cli.views import schemas
 
     known = schemas.names()
+    if name is None and env.json:
+        env.document(
+            "ttt-schemas", {"schemas": [{"name": key, "about": about} for key, about in known.items()]}
+        )
+        return
     if name is None:
         for key, about in known.items():
             env.out(f"{key:<15}{about}")

@@ -192,6 +192,7 @@ DOCUMENTS: dict[str, tuple[str, Schema]] = {
         "ttt formats",
         obj(formats=arr(obj(name=TEXT, learner=maybe(TEXT), about=TEXT, reads=FLAG, writes=FLAG))),
     ),
+    "schemas": ("ttt schema", obj(schemas=arr(obj(name=TEXT, about=TEXT)))),
     "merge": (
         "ttt merge",
         obj(
