@@ -252,29 +252,30 @@ class Book(Learner[BookTable]):
     def from_entries(self, space: Space, entries: Entries) -> BookTable:
         table = self.empty(space)
         possible, results = possible_stages(space), stage_results(space).tolist()
-        least = first_stage(space.rules)
+        least, cells, stages = first_stage(space.rules), space.cells, table.counts.shape[2]
         found: dict[str, dict[int, int]] = {}
         for (text, rows), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
             if not isinstance(rows, list) or not rows:
                 raise unfit(text, "expected rows of [move, plies, result, run, count]")
+            successors = space.successors[index].tolist()
             for row in rows:
                 if not (isinstance(row, list) and len(row) == 5 and isinstance(row[3], str)):
                     raise unfit(text, f"expected [move, plies, result, run, count], found {row!r}"[:200])
                 move, plies, result, run, count = row
                 after = -1
-                if is_count(move) and 1 <= move <= space.cells:
-                    after = int(space.successors[index, move - 1])
+                if is_count(move) and 1 <= move <= cells:
+                    after = successors[move - 1]
                 if after < 0:
                     raise unfit(text, f"move {move!r} cannot be played here"[:200])
                 stage = -1
-                if is_count(plies) and 1 <= plies <= space.cells:
-                    stage = space.cells if result == "draw" and plies == space.cells else plies - 1
+                if is_count(plies) and 1 <= plies <= cells:
+                    stage = cells if result == "draw" and plies == cells else plies - 1
                 if stage < 0 or RESULTS[results[stage]] != result or not possible[after, stage]:
                     ending = f"{plies!r} plies with the result {result!r}"
                     raise unfit(text, f"no game with move {move} here ends after {ending}"[:200])
                 if not is_count(count) or count == 0:
                     raise unfit(text, f"expected a count from 1, found {count!r}"[:200])
-                place = (index * space.cells + move - 1) * table.counts.shape[2] + stage - least
+                place = (index * cells + move - 1) * stages + stage - least
                 if place in found.setdefault(run, {}):
                     raise unfit(text, f"the same row of the same run twice: {row!r}"[:200])
                 found[run][place] = count
