@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: "first" not in item.keywords)
     if config.getoption("--long") or "long" in config.getoption("-m"):
         return
     skip = pytest.mark.skip(reason="long: run with --long, and --size full for the full size")

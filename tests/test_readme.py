@@ -48,6 +48,7 @@ def test_the_first_two_blocks_are_the_two_commands():
         assert block.rstrip().endswith(last)
 
 
+@pytest.mark.first
 def test_every_command_runs(shell):
     first = BLOCKS["sh"][0].strip().split(" && ", 2)[2].replace(".venv/bin/", "")
     for block in [first, *BLOCKS["sh"][2:]]:

@@ -65,6 +65,7 @@ def can_merge(parts: Sequence[frozenset[int]]) -> bool:
     return True
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("learner", LEARNERS)
 @given(data=st.data())
 def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.DataObject):
