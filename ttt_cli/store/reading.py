@@ -13,10 +13,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
@@ -116,10 +117,7 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
     :raises UnfitError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
     """
     longest = allowed(longest)
-    fd = _open(path)
-    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
-            _no_file(path, mode)
+    with _opened(path) as file:
         number = 0
         while line := file.readline(longest + 1):
             number += 1
@@ -136,10 +134,7 @@ def is_large(path: AnyPath) -> bool:
 
 def read_start(path: AnyPath) -> bytes:
     """The first 4,096 bytes of the file at ``path``; raises as ``read_lines``."""
-    fd = _open(path)
-    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb", buffering=0) as file:
-        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
-            _no_file(path, mode)
+    with _opened(path) as file:
         return file.read(4096)
 
 
@@ -148,10 +143,7 @@ def read_blocks(path: AnyPath, size: int = 2**20) -> Iterator[bytes]:
 
     :raises UnfitError: as ``read_lines``.
     """
-    fd = _open(path)
-    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb", buffering=0) as file:
-        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
-            _no_file(path, mode)
+    with _opened(path) as file:
         rest = b""
         while chunk := file.read(size):
             end = chunk.rfind(b"\n") + 1
@@ -318,6 +310,16 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
         message = "something follows the end of the JSON value"
     place = f"{name}, line {error.lineno + line - 1}, column {column}"
     raise UnfitError(message, where=place, hint=hint) from None
+
+
+@contextmanager
+def _opened(path: AnyPath) -> Iterator[BinaryIO]:
+    """A file to be read in parts; what goes wrong meanwhile is told with its name."""
+    fd = _open(path)
+    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
+            _no_file(path, mode)
+        yield file
 
 
 def _open(path: AnyPath) -> int:
