@@ -112,7 +112,7 @@ class Book(Learner[BookTable]):
 
     name: ClassVar[str] = "book"
     title: ClassVar[str] = "an experience book of moves and how their games ended"
-    kernel_version: ClassVar[int] = 1
+    kernel_version: ClassVar[int] = 2
     default_games: ClassVar[int] = 3_000_000
     block_games: ClassVar[int] = 1 << 18
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}

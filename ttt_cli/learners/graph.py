@@ -81,7 +81,7 @@ class Graph(Learner[GraphTable]):
 
     name: ClassVar[str] = "graph"
     title: ClassVar[str] = "a graph of seen positions, scored by discounted back-up"
-    kernel_version: ClassVar[int] = 1
+    kernel_version: ClassVar[int] = 2
     default_games: ClassVar[int] = 100_000
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
     article_games: ClassVar[int] = 1_000

@@ -68,7 +68,7 @@ class Menace(Learner[MenaceTable]):
 
     name: ClassVar[str] = "menace"
     title: ClassVar[str] = "boxes of beads (Michie, 1961)"
-    kernel_version: ClassVar[int] = 1
+    kernel_version: ClassVar[int] = 2
     choices: ClassVar[tuple[str, ...]] = ("default", "article", "most")
     default_games: ClassVar[int] = 1_000_000
     learns_resigned: ClassVar[bool] = True

@@ -99,7 +99,7 @@ class Q(Learner[QTable]):
 
     name: ClassVar[str] = "q"
     title: ClassVar[str] = "Q-learning (Watkins, 1989), against an opponent that slips"
-    kernel_version: ClassVar[int] = 1
+    kernel_version: ClassVar[int] = 2
     default_games: ClassVar[int] = 1_000_000
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
     article_games: ClassVar[int] = 50_000

@@ -69,7 +69,7 @@ class Td(Learner[TdTable]):
 
     name: ClassVar[str] = "td"
     title: ClassVar[str] = "TD(0) on position values, one table a side (Sutton and Barto, 1998)"
-    kernel_version: ClassVar[int] = 1
+    kernel_version: ClassVar[int] = 2
     default_games: ClassVar[int] = 300_000
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
