@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.commands.conftest import Run
 from tests.store.conftest import continued
 from ttt_cli.engine.rules import STANDARD
@@ -17,3 +19,13 @@ def test_a_resumed_call_tells_its_own_games_and_their_results(ttt: Run) -> None:
     told = ttt("train", "td", "--resume", "-o", "td.json", "--json").json
     assert (told["games"], told["total_games"]) == (1000 - played, 1000)
     assert told["x_wins"] + told["o_wins"] + told["draws"] == told["games"]
+
+
+def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its games would not be those that its id stands for; a new run goes on from the file."""
+    stopped = continued(State.empty(learner_of("td", "default"), STANDARD), 256, 1, planned=1000)
+    library.save(stopped, Path("td.json"))
+    monkeypatch.setattr(type(stopped.learner), "kernel_version", 0)
+    refused = ttt("train", "td", "--resume", "-o", "td.json")
+    assert (refused.code, "begun by a version" in refused.err) == (3, True)
+    assert ttt("train", "td", "-n", "10", "-o", "td.json").code == 0

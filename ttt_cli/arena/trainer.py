@@ -161,6 +161,13 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
         )
     learner = type(state.learner).made(**{**details["params"], "choice": state.learner.choice})
     state = replace(state, learner=learner)
+    known = ("seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
+    if train_run(state, **{name: details[name] for name in known}).id != record.id:
+        raise UnfitError(
+            "the run was begun by a version of ttt whose games differ",
+            where=str(path),
+            hint="train without --resume: it goes on from the file as a new run",
+        )
     plan = Plan(
         learner, details["planned"], details["seed"], _sides(state, opponent), _sides(state, behaviour)
     )
