@@ -14,9 +14,9 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from ttt_cli import __version__
-from ttt_cli.commands.frame import LazyGroup, load_command
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, Stopped, TttError, UnfitError, UsageError, did_you_mean
+from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
+from ttt_cli.shell.frame import LazyGroup, load_command
 
 
 class Commands(LazyGroup):
@@ -148,7 +148,7 @@ def _translate(error: BaseException) -> TttError:
         known.message = "the input ended before an answer"
     elif isinstance(error, OSError):
         if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError):
-            known = UnfitError("")
+            known = InvalidFileError("")
         known.message = error.strerror or str(error) or type(error).__name__
         known.where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
     elif isinstance(error, MemoryError):
@@ -184,7 +184,7 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     elif hasattr(error, "possibilities"):  # an unknown option
         where, message = error.option_name, "no such option"  # type: ignore[attr-defined]
         known = [name for option in context.command.get_params(context) for name in option.opts]
-        from ttt_cli.commands.options import COMMON_NAMES
+        from ttt_cli.shell.options import COMMON_NAMES
 
         if isinstance(context.command, LazyGroup) and where in COMMON_NAMES:
             hint = f"it comes after the command; {hint}"

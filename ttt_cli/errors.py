@@ -13,7 +13,7 @@ class ExitCode(IntEnum):
     DONE = 0
     FAILED = 1
     USAGE = 2
-    UNFIT = 3
+    INVALID_FILE = 3
     BUSY = 4
     INTERRUPTED = 130
     CLOSED_PIPE = 141
@@ -45,10 +45,10 @@ class UsageError(TttError):
     exit_code = ExitCode.USAGE
 
 
-class UnfitError(TttError):
+class InvalidFileError(TttError):
     """A file cannot be read, is damaged, or does not fit what is asked of it."""
 
-    exit_code = ExitCode.UNFIT
+    exit_code = ExitCode.INVALID_FILE
 
 
 class BusyError(TttError):

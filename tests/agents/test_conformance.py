@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents.grammar import BUILT_IN, resolve
-from ttt_cli.arena.match import Games, play_match
-from ttt_cli.arena.mistakes import find_mistakes
-from ttt_cli.arena.verdict import judge
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.blunders import find_mistakes
+from ttt_cli.evaluation.match import Games, play_match
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, teach
@@ -66,7 +66,7 @@ def policy_of(text: str, store: Path, rules: Rules) -> Policy:
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 @pytest.mark.parametrize("text", AGENTS)
 def test_a_policy_is_a_policy(text: str, rules: Rules, store: Path) -> None:
-    space = Space.of(rules)
+    space = StateSpace.of(rules)
     policy = policy_of(text, store, rules)
     rows = policy.probabilities
     assert policy.space is space
@@ -111,7 +111,7 @@ def test_the_same_seed_gives_the_same_games_and_judging_changes_nothing(text: st
 @pytest.mark.parametrize("text", PLAYERS)
 def test_turning_the_board_turns_the_play(text: str, store: Path) -> None:
     """Players without a sense of direction play symmetric positions alike."""
-    space = Space.of()
+    space = StateSpace.of()
     rows = policy_of(text, store, Rules()).probabilities
     for image in space.rules.symmetries:
         powers = 3 ** np.arange(8, -1, -1)

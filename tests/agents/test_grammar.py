@@ -9,8 +9,8 @@ from ttt_cli.agents import minimax, uniform
 from ttt_cli.agents.grammar import BUILT_IN, resolve, resolve_all
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import TttError, UnfitError, UsageError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, teach
 from ttt_cli.store.state import State, learner_of
@@ -39,7 +39,7 @@ def policy_of(text: str, store: Path, rules: Rules | None = None) -> Policy:
 
 
 def test_built_in_players(store: Path) -> None:
-    space = Space.of()
+    space = StateSpace.of()
     expected = minimax.policy(space, ties="first", speed=False, depth=3)
     found = policy_of("minimax:depth=3,ties=first,speed=false", store)
     assert np.array_equal(found.probabilities, expected.probabilities)
@@ -61,7 +61,7 @@ def test_states_by_name_and_by_path(store: Path) -> None:
 
 
 def test_options_of_states(store: Path) -> None:
-    plain, space = policy_of("td", store), Space.of()
+    plain, space = policy_of("td", store), StateSpace.of()
     half = policy_of("td:epsilon=0.5", store).probabilities
     assert np.allclose(half, (plain.probabilities + uniform.policy(space).probabilities) / 2)
     article = policy_of("td:choice=article", store)
@@ -78,9 +78,9 @@ def test_options_of_states(store: Path) -> None:
 def test_agents_that_meet_play_the_same_game(store: Path) -> None:
     rules = [agent.rules for agent in resolve_all(["random", "td.3x4-3", "minimax"], store)]
     assert rules == [Rules(3, 4)] * 3
-    with pytest.raises(UnfitError, match="plays 3x4, 3 in a row, not 3x3, 3 in a row"):
+    with pytest.raises(InvalidFileError, match="plays 3x4, 3 in a row, not 3x3, 3 in a row"):
         resolve_all(["./td", "td.3x4-3"], store)
-    with pytest.raises(UnfitError, match="plays 3x3"):
+    with pytest.raises(InvalidFileError, match="plays 3x3"):
         resolve("./td", store, Rules(3, 4))
 
 
@@ -92,8 +92,8 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
         ("xyzzy", UsageError, "there are random, heuristic, minimax, human"),
         ("q", UsageError, "ttt train q makes it"),
         ("q.article", UsageError, "ttt train q --preset article makes it"),
-        ("./nothing", UnfitError, "no such file"),
-        ("tdx.json", UnfitError, "no such file"),
+        ("./nothing", InvalidFileError, "no such file"),
+        ("tdx.json", InvalidFileError, "no such file"),
         ("minimax:dept=2", UsageError, "did you mean 'depth'"),
         ("minimax:depth=0", UsageError, "depth is N (from 1), not '0'"),
         ("minimax:depth=two", UsageError, "depth is N (from 1), not 'two'"),
@@ -124,5 +124,5 @@ def test_what_cannot_be_meant(store: Path, text: str, error: type[TttError], say
 def test_names_win_over_paths(store: Path, name: str) -> None:
     Path(name).write_text("not a state", encoding="utf-8")
     assert resolve(name, store).source is None
-    with pytest.raises(UnfitError):
+    with pytest.raises(InvalidFileError):
         resolve(f"./{name}", store)

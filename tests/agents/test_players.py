@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.agents.perfect import solve
-from ttt_cli.arena.exact import both_sides
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.matchup import both_sides
 
 
 def cells(policy: Policy, text: str) -> list[int]:
@@ -41,13 +41,13 @@ def cells(policy: Policy, text: str) -> list[int]:
     ],
 )
 def test_heuristic(text: str, options: dict[str, Any], expected: list[int]) -> None:
-    assert cells(heuristic.policy(Space.of(), **options), text) == expected
+    assert cells(heuristic.policy(StateSpace.of(), **options), text) == expected
 
 
 def test_the_centre_matters_only_where_there_is_one() -> None:
     for rules, middle in ((Rules(1, 5, 3), True), (Rules(3, 4), False), (Rules(2, 3, 2), False)):
         start = "." * rules.cells
-        with_centre = cells(heuristic.policy(Space.of(rules), centre=True), start)
+        with_centre = cells(heuristic.policy(StateSpace.of(rules), centre=True), start)
         assert (with_centre == [rules.cells // 2 + 1]) if middle else (len(with_centre) == rules.cells)
 
 
@@ -71,7 +71,7 @@ def test_the_centre_matters_only_where_there_is_one() -> None:
     ],
 )
 def test_minimax(text: str, options: dict[str, Any], expected: list[int]) -> None:
-    assert cells(minimax.policy(Space.of(), **options), text) == expected
+    assert cells(minimax.policy(StateSpace.of(), **options), text) == expected
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4)], ids=str)
@@ -79,7 +79,7 @@ def test_minimax(text: str, options: dict[str, Any], expected: list[int]) -> Non
     "options", [{}, {"speed": False}, {"ties": "first"}, {"ties": "last"}, {"ties": "trap"}, {"depth": 99}]
 )
 def test_minimax_never_gives_up_game_value(rules: Rules, options: dict[str, Any]) -> None:
-    space = Space.of(rules)
+    space = StateSpace.of(rules)
     solution = solve(space)
     at, played = np.nonzero(minimax.policy(space, **options).probabilities)
     assert np.array_equal(-solution.values[space.successors[at, played]], solution.values[at])
@@ -87,7 +87,7 @@ def test_minimax_never_gives_up_game_value(rules: Rules, options: dict[str, Any]
 
 
 def test_traps_win_as_often_as_anyone_who_never_loses_can() -> None:
-    space = Space.of()
+    space = StateSpace.of()
     as_x, as_o = both_sides(minimax.policy(space, ties="trap"), uniform.policy(space))
     assert (as_x.loss, as_o.loss) == (0, 0)
     assert as_x.win == pytest.approx(191 / 192, abs=1e-12)
@@ -95,8 +95,8 @@ def test_traps_win_as_often_as_anyone_who_never_loses_can() -> None:
 
 
 def test_what_minimax_thinks_its_moves_are_worth() -> None:
-    values = minimax.policy(Space.of()).values
+    values = minimax.policy(StateSpace.of()).values
     assert values is not None
-    row = values[Space.of().index(Position("X...O...X"))]
+    row = values[StateSpace.of().index(Position("X...O...X"))]
     assert row[[1, 2, 3]].tolist() == [0, -1, 0]
     assert np.isnan(row[[0, 4, 8]]).all()

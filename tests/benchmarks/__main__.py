@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.benchmarks import exactness, files, kernels, process, sharing, startup
 from tests.benchmarks.measuring import Row, load, show
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS
 
 AIMS = {"td": ">= 0.5", "book": ">= 0.5", "graph": ">= 0.2", "menace": ">= 0.2"}
@@ -24,7 +24,7 @@ AIMS = {"td": ">= 0.5", "book": ">= 0.5", "graph": ">= 0.2", "menace": ">= 0.2"}
 
 def kernel_rows(quick: bool) -> Iterator[Row]:
     """A default run of each learner's kernel, in processor time, the best of the rounds."""
-    space, rounds = Space.of(), 5 if quick else 40
+    space, rounds = StateSpace.of(), 5 if quick else 40
     with tempfile.TemporaryDirectory() as folder:
         tasks = {name: kernels.trained(name, space, settled=True) for name in LEARNERS}
         function = kernels.compiled(Path(folder))

@@ -15,11 +15,11 @@ from time import perf_counter
 
 from tests.benchmarks.measuring import Row, alternate, show
 from ttt_cli.agents import minimax, uniform
-from ttt_cli.arena.curve import Curve, points
-from ttt_cli.arena.verdict import judge
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners.q import Q
-from ttt_cli.learners.training import Plan, run
+from ttt_cli.training.curve import Curve, points
+from ttt_cli.training.runs import Plan, run
 
 RUN = 100_000_000
 
@@ -39,7 +39,7 @@ def verdict(quick: bool) -> Iterator[Row]:
     except ImportError:
         print("OpenSpiel is not installed: no comparison of the verdict")
         return
-    space = Space.of()
+    space = StateSpace.of()
     ours, perfect = uniform.policy(space), minimax.policy(space)
     game = pyspiel.load_game("tic_tac_toe")
     theirs = policy.UniformRandomPolicy(game)
@@ -58,7 +58,7 @@ def verdict(quick: bool) -> Iterator[Row]:
 
 def curve_cost(quick: bool, full: bool) -> Row:
     """The curve's line: the looks are those of a run of 100 million games, whoever plays the games."""
-    plan, space = Plan(Q(), RUN, seed=1), Space.of()
+    plan, space = Plan(Q(), RUN, seed=1), StateSpace.of()
     games = RUN if full else plan.block_games * (1 if quick else 8)
     part = Plan(plan.learner, games, seed=1, shards=plan.shards_a_block)
     list(run(Plan(plan.learner, 1, seed=1), plan.learner.empty(space)))  # compiles

@@ -22,20 +22,20 @@ ON_A_BOARD = """
 import sys
 from time import perf_counter
 from ttt_cli.agents import uniform
-from ttt_cli.arena.verdict import judge
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.q import Q
-from ttt_cli.learners.training import Plan, run
+from ttt_cli.training.runs import Plan, run
 start = perf_counter()
-space = Space.of(Rules(*map(int, sys.argv[1].split("x")), int(sys.argv[2])))
+space = StateSpace.of(Rules(*map(int, sys.argv[1].split("x")), int(sys.argv[2])))
 print(len(space), perf_counter() - start)
 if sys.argv[3] == "verdict":
     start = perf_counter()
     judge(uniform.policy(space))
     print(perf_counter() - start)
 if sys.argv[3] == "training":
-    list(run(Plan(Q(), 1, 1), Q().empty(Space.of())))
+    list(run(Plan(Q(), 1, 1), Q().empty(StateSpace.of())))
     start = perf_counter()
     list(run(Plan(Q(), 1_000_000, 1), Q().empty(space)))
     print(perf_counter() - start)

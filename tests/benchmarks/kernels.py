@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Block
 from ttt_cli.learners.moves import packed
 from ttt_cli.learners.q import Q
-from ttt_cli.learners.training import Plan, run
+from ttt_cli.training.runs import Plan, run
 
 SOURCE = Path(__file__).with_name("limit.c")
 GAMES = {"new": 1 << 18, "settled": 1 << 18}
@@ -45,7 +45,7 @@ def compiled(folder: Path) -> Callable[..., None] | None:
     return function
 
 
-def limit(function: Callable[..., None], space: Space, *, settled: bool) -> Task:
+def limit(function: Callable[..., None], space: StateSpace, *, settled: bool) -> Task:
     """The C loop on a table of its own."""
     q, (number, _, after) = Q(), packed(space)
     rule = (q.gamma, q.slips, q.epsilon, q.settling * len(space), q.alpha, q.pace)
@@ -71,7 +71,7 @@ def limit(function: Callable[..., None], space: Space, *, settled: bool) -> Task
     return lambda: play(q.default_games, GAMES["settled"])
 
 
-def trained(name: str, space: Space, *, settled: bool) -> Task:
+def trained(name: str, space: StateSpace, *, settled: bool) -> Task:
     """The learner's own kernel, random numbers and all."""
     learner: Any = learner_class(name)()
 
@@ -105,7 +105,7 @@ def rates(tasks: dict[str, Task], games: int, rounds: int) -> dict[str, float]:
 
 def main(rounds: int) -> None:
     """Measure and print."""
-    space = Space.of()
+    space = StateSpace.of()
     print(f"{'':<10}" + "".join(f"{kind + ', M games/s':>24}{'of C':>8}{'of q':>8}" for kind in GAMES))
     with tempfile.TemporaryDirectory() as folder:
         function = compiled(Path(folder))

@@ -12,11 +12,11 @@ from contextlib import nullcontext
 from typing import Any
 
 from tests.benchmarks.measuring import Row, alternate, load, show
-from ttt_cli.arena.verdict import is_unbeatable
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.q import Q
-from ttt_cli.learners.training import SHARDS, Plan, here, run
-from ttt_cli.learners.workers import local_workers
+from ttt_cli.training.runs import SHARDS, Plan, here, run
+from ttt_cli.training.workers import local_workers
 
 SEEDS = (1, 2, 3, 4, 5)
 LONG = 10_000_000
@@ -32,7 +32,7 @@ def rows(quick: bool, full: bool = False) -> Iterator[Row]:
 
 def speed(games: int, rounds: int) -> Row:
     """Two workers against one; starting them is not counted, for it does not grow with the games."""
-    learner, space = Q(), Space.of()
+    learner, space = Q(), StateSpace.of()
     found: dict[str, Any] = {}
 
     def task(name: str, executor: Any) -> Callable[[], None]:
@@ -53,7 +53,7 @@ def speed(games: int, rounds: int) -> Row:
 
 def unbeatable_from(shards: int, seed: int) -> int:
     """The games after which ``q`` is unbeatable to stay, in a long run seen after each of its blocks."""
-    learner, space = Q(), Space.of()
+    learner, space = Q(), StateSpace.of()
     first = held = 0
     for progress in run(Plan(learner, LONG, seed, shards=shards), learner.empty(space)):
         if is_unbeatable(learner.policy(progress.table)):

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tests.commands.conftest import Run
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 
 
 def test_a_position_as_a_document(ttt: Run) -> None:
@@ -153,7 +153,7 @@ def test_a_filter_answers_before_it_is_asked_again() -> None:
 @pytest.mark.parametrize("command", [["analyze", "-", "--json"], ["move", "minimax", "-", "--json"]])
 def test_a_hundred_thousand_positions_take_no_time(ttt: Run, command: list[str]) -> None:
     """At least 100,000 a second is the aim; a busy machine gets ten times as long."""
-    space = Space.of()
+    space = StateSpace.of()
     texts = [text for text, ended in zip(space.texts, space.ended, strict=True) if not ended]
     lines = (texts * 23)[:100_000]
     start = time.perf_counter()

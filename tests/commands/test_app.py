@@ -16,9 +16,9 @@ import typer
 from tests.commands.conftest import Outcome, Run
 from ttt_cli import __version__
 from ttt_cli.app import Commands, app
-from ttt_cli.commands.frame import LazyGroup, make_command
 from ttt_cli.environment import Environment
-from ttt_cli.errors import BusyError, ExitCode, Stopped, TttError, UnfitError, UsageError
+from ttt_cli.errors import BusyError, ExitCode, InvalidFileError, Stopped, TttError, UsageError
+from ttt_cli.shell.frame import LazyGroup, make_command
 
 ROOT = Path(__file__).parents[2]
 TTT = [sys.executable, "-m", "ttt_cli"]
@@ -181,7 +181,7 @@ def test_usage_errors_before_the_command(ttt: Run, words: list[str], line: str) 
 
 
 def test_errors_under_json_are_one_document(agents: Callable[..., Outcome]) -> None:
-    error = UnfitError("not a table", where="q.json:3", hint="see ttt formats")
+    error = InvalidFileError("not a table", where="q.json:3", hint="see ttt formats")
     outcome = agents(raising(error), "--json")
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (3, "", 1)
     assert orjson.loads(outcome.err) == {
@@ -205,7 +205,7 @@ def test_errors_under_json_are_one_document(agents: Callable[..., Outcome]) -> N
         (TttError("no luck"), 1, "Error: no luck"),
         (UsageError("no such agent 'mnimax'", hint="did you mean 'minimax'?"), 2,
          "Error: no such agent 'mnimax' (did you mean 'minimax'?)"),
-        (UnfitError("not a state", where="a\nb.json"), 3, "Error: a\\nb.json: not a state"),
+        (InvalidFileError("not a state", where="a\nb.json"), 3, "Error: a\\nb.json: not a state"),
         (BusyError("being written", where="q.json"), 4, "Error: q.json: being written"),
         (FileNotFoundError(2, "No such file or directory", "q.json"), 3,
          "Error: q.json: No such file or directory"),
@@ -259,7 +259,7 @@ def start(*words: str, program: list[str] = TTT, **settings: Any) -> subprocess.
 SLEEPER = """
 import time
 from ttt_cli.app import Commands, main
-from ttt_cli.commands.frame import make_command
+from ttt_cli.shell.frame import make_command
 def agents(env):
     env.out("ready", flush=True)
     time.sleep(30)
@@ -355,7 +355,7 @@ def test_the_shell_completes_command_names() -> None:
 
 ODD_INPUT = """
 from ttt_cli.app import Commands, main
-from ttt_cli.commands.frame import make_command
+from ttt_cli.shell.frame import make_command
 def agents(env):
     env.out(env.stdin.read() + "\N{WHITE SQUARE}")
 Commands.load = lambda self, name: make_command(name, agents)
@@ -375,8 +375,8 @@ import sys
 from typing import Annotated
 import typer
 from ttt_cli.app import Commands, main
-from ttt_cli.commands.completion import complete_agents
-from ttt_cli.commands.frame import make_command
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.frame import make_command
 def agents(env, player: Annotated[str, typer.Argument(autocompletion=complete_agents)]):
     pass
 Commands.load = lambda self, name: make_command(name, agents)

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from tests.commands.conftest import Outcome, Run
-from ttt_cli.commands.frame import load_command
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.shell.frame import load_command
 from ttt_cli.store import library, native
 from ttt_cli.store.games import GameRecord, teach
 from ttt_cli.store.state import State, learner_of

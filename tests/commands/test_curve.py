@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.arena.curve import row, to_csv
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.training.curve import row, to_csv
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 RANDOM = row(0, uniform.policy(SPACE))
 RULES = row(0, heuristic.policy(SPACE))
 PERFECT = row(0, minimax.policy(SPACE))
@@ -38,7 +38,7 @@ def test_one_curve_in_the_terminal(ttt, curves):
     assert "50k games" in lines[11]
     assert "0.960 → 0.000" in lines[-2]
     assert "unbeatable from 1,000 games on" in lines[-2]
-    assert lines[-1] == "*  where curves meet"
+    assert lines[-1] == "*  where curves play_exact"
 
 
 def test_several_curves_and_a_poor_terminal(ttt, curves):
@@ -53,7 +53,7 @@ def test_several_curves_and_a_poor_terminal(ttt, curves):
 
 
 def test_plain_ascii_where_the_stream_takes_no_more(curves):
-    from ttt_cli.arena.curve import read
+    from ttt_cli.training.curve import read
     from ttt_cli.views.plot import text_plot
 
     rows = read(Path("fast.csv"))

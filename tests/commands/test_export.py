@@ -14,7 +14,7 @@ from ttt_cli.agents import heuristic, minimax
 from ttt_cli.app import run
 from ttt_cli.commands.export import OF_POSITIONS
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
 from ttt_cli.store import library, policy_files
 
@@ -39,7 +39,7 @@ def store(ttt, trained):
 
 
 def test_policies_of_any_player(ttt):
-    policy = minimax.policy(Space.of())
+    policy = minimax.policy(StateSpace.of())
     assert ttt("export", "minimax", "-o", "p.csv").code == 0
     assert Path("p.csv").read_bytes() == policy_files.policy_csv(policy)
     assert ttt("export", "minimax", "-o", "p.json", "--format", "policy-json").code == 0
@@ -206,4 +206,4 @@ def test_json_report(ttt):
     found = ttt("export", "heuristic", "-o", "h.csv", "--json").json
     assert found["schema"] == "ttt-export"
     assert found["format"] == "policy-csv"
-    assert found["bytes"] == len(policy_files.policy_csv(heuristic.policy(Space.of())))
+    assert found["bytes"] == len(policy_files.policy_csv(heuristic.policy(StateSpace.of())))

@@ -1,4 +1,4 @@
-"""``ttt play`` as its users meet it: at a terminal, through a pipe, machines among themselves."""
+"""``ttt play`` as its users play_exact it: at a terminal, through a pipe, machines among themselves."""
 
 import json
 import os
@@ -13,9 +13,9 @@ import numpy as np
 import orjson
 import pytest
 
+from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Space
-from ttt_cli.learners.kernel import few_games
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.td import Td
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, read_games, record_game
@@ -171,7 +171,7 @@ def test_games_wait_while_the_state_is_being_written(ttt):
 
 
 def test_foreign_files_are_taught_nothing(ttt):
-    space = Space.of()
+    space = StateSpace.of()
     table = {text.translate(str.maketrans(".XO", "012")): [0.0] * 9 for text in space.texts}
     Path("theirs.json").write_text(json.dumps(table))
     before = Path("theirs.json").read_bytes()

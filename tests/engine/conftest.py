@@ -1,8 +1,8 @@
 import pytest
 
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 
 
 @pytest.fixture(scope="session")
-def space() -> Space:
-    return Space.of()
+def space() -> StateSpace:
+    return StateSpace.of()

@@ -7,7 +7,7 @@ from ttt_cli.engine import game as engine_game
 from ttt_cli.engine.game import Game, replay
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 
 
@@ -29,4 +29,4 @@ def test_a_game_is_replayed_without_a_space(rules, resigned, monkeypatch):
         texts, result = replay(rules, moves, resigned=resigned)
         assert texts == [board.text for board in boards]
         if rules.cells <= 9:
-            assert result == Game.of(Space.of(rules), moves, resigned=resigned).result
+            assert result == Game.of(StateSpace.of(rules), moves, resigned=resigned).result

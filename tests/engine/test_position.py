@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 
 
@@ -23,7 +23,7 @@ def test_any_text_is_refused_or_has_one_normal_form(text: str):
 
 @given(st.text(alphabet="XO.", min_size=9, max_size=9))
 def test_exactly_the_positions_of_the_space_are_accepted(text: str):
-    space = Space.of()
+    space = StateSpace.of()
     try:
         position = Position(text)
     except NotationError:
@@ -33,7 +33,7 @@ def test_exactly_the_positions_of_the_space_are_accepted(text: str):
 
 
 def test_every_position_of_the_space_is_accepted_and_agrees():
-    space = Space.of()
+    space = StateSpace.of()
     for index, text in enumerate(space.texts):
         position = Position(text)
         assert position.plies == space.plies[index]
@@ -47,7 +47,7 @@ def test_every_position_of_the_space_is_accepted_and_agrees():
 
 def test_small_boards_agree_with_their_spaces():
     for rules in (Rules(1, 1, 1), Rules(2, 2, 2), Rules(1, 3, 3), Rules(2, 3, 2), Rules(3, 2, 3)):
-        space = Space.of(rules)
+        space = StateSpace.of(rules)
         for text in space.texts:
             assert Position(text, rules).text == text
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 
 
-def test_positions_of_the_usual_game(space: Space):
+def test_positions_of_the_usual_game(space: StateSpace):
     assert len(space) == 5478
     assert [layer.stop - layer.start for layer in space.layers] == [
         1, 9, 72, 252, 756, 1260, 1520, 1140, 390, 78,
@@ -20,13 +20,13 @@ def test_positions_of_the_usual_game(space: Space):
     assert space.legal.sum() == 16167
 
 
-def test_classes_of_the_usual_game(space: Space):
+def test_classes_of_the_usual_game(space: StateSpace):
     classes = space.quotient.space
     assert len(classes) == 765
     assert classes.ended.sum() == 138
 
 
-def test_number_of_games(space: Space):
+def test_number_of_games(space: StateSpace):
     """Forwards: how many games reach each position."""
     reach = np.zeros(len(space), np.int64)
     reach[0] = 1
@@ -42,7 +42,7 @@ def test_number_of_games(space: Space):
 
 @pytest.mark.parametrize(("line", "positions"), [(3, 111_973), (4, 142_231)])
 def test_positions_of_a_3x4_board(line: int, positions: int):
-    assert len(Space.of(Rules(3, 4, line))) == positions
+    assert len(StateSpace.of(Rules(3, 4, line))) == positions
 
 
 def test_lines():
@@ -86,4 +86,4 @@ def test_a_board_is_parsed():
 
 def test_a_space_that_does_not_fit_is_refused():
     with pytest.raises(UsageError, match="more than"):
-        Space.of(Rules(5, 5, 4))
+        StateSpace.of(Rules(5, 5, 4))

@@ -11,13 +11,13 @@ import orjson
 
 from ttt_cli.agents import uniform
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.arena.best_response import guaranteed_result, worst_case
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Block, Learner
-from ttt_cli.learners.training import Plan, run
+from ttt_cli.training.runs import Plan, run
 
 NAMES = [name for name, module in LEARNERS.items() if find_spec(module)]
 PRESETS = ("default", "article")
@@ -30,35 +30,35 @@ def made(name: str, preset: str = "default") -> Learner[Any]:
 
 
 @cache
-def exchanged(space: Space) -> Space:
+def exchanged(space: StateSpace) -> StateSpace:
     """The same game with the wins of X and O exchanged: who completes a line has lost."""
     return replace(space, results=-space.results)
 
 
-def space_for(name: str, rules: Rules = STANDARD, *, symmetric: bool = False) -> Space:
+def space_for(name: str, rules: Rules = STANDARD, *, symmetric: bool = False) -> StateSpace:
     """The space of the learner's tables."""
-    return Space.of(rules, symmetric or learner_class(name).symmetric_only)
+    return StateSpace.of(rules, symmetric or learner_class(name).symmetric_only)
 
 
-def agent(name: str | None, space: Space) -> Policy | None:
+def agent(name: str | None, space: StateSpace) -> Policy | None:
     """The policy of an agent that needs no file, on a space of positions or of classes; none for ``self``."""
     if name in (None, "self"):
         return None
-    full = Space.of(space.rules)
+    full = StateSpace.of(space.rules)
     found = resolve(name, Path("nowhere"), space.rules).policy
     if not space.symmetric:
         return found
     return Policy(space, full.quotient.project_probabilities(found.probabilities))
 
 
-def resigning(space: Space) -> Policy:
+def resigning(space: StateSpace) -> Policy:
     """Plays anywhere, but gives up in every third position from the fifth ply on."""
     policy = Policy(space, uniform.policy(space).probabilities.copy())
     policy.probabilities[(space.plies >= 4) & (space.codes % 3 == 0)] = 0
     return policy
 
 
-def block(learner: Learner[Any], space: Space, games: int, seed: int = 1, **changes: Any) -> Block:
+def block(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Block:
     """A block as in the learner's own training, or its author's."""
     fixed = {"opponent": None, "behaviour": None}
     if learner.choice == "article":
@@ -67,7 +67,7 @@ def block(learner: Learner[Any], space: Space, games: int, seed: int = 1, **chan
     return Block(first=0, games=games, rng=np.random.default_rng(seed), **sides)
 
 
-def after(learner: Learner[Any], space: Space, games: int, seed: int = 1, **changes: Any) -> Any:
+def after(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Any:
     """The table after a block."""
     table = learner.empty(space)
     learner.train(table, block(learner, space, games, seed, **changes))
@@ -79,17 +79,17 @@ def content(learner: Learner[Any], table: Any) -> bytes:
     return orjson.dumps(learner.to_entries(table), option=orjson.OPT_SORT_KEYS)
 
 
-def on_all_positions(policy: Policy, full: Space) -> Policy:
+def on_all_positions(policy: Policy, full: StateSpace) -> Policy:
     """A policy on all positions, lifted from the classes if need be."""
     if not policy.space.symmetric:
         return policy
-    return Policy(full, Space.of(full.rules).quotient.lift_probabilities(policy.probabilities))
+    return Policy(full, StateSpace.of(full.rules).quotient.lift_probabilities(policy.probabilities))
 
 
 @cache
 def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = False) -> Policy:
     """What the learner plays after its default training, at the usual game or with the wins exchanged."""
-    learner, space, full = made(name), space_for(name, symmetric=symmetric), Space.of()
+    learner, space, full = made(name), space_for(name, symmetric=symmetric), StateSpace.of()
     if turned:
         space, full = exchanged(space), exchanged(full)
     *_, last = run(Plan(learner, learner.default_games, seed), learner.empty(space))

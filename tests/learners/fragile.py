@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.learners.common import content
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.kernel import few_games
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Block
-from ttt_cli.learners.kernel import few_games
 from ttt_cli.learners.q import Q
-from ttt_cli.learners.training import Executor, Plan, here, run
+from ttt_cli.training.runs import Executor, Plan, here, run
 
 GAMES = 8000
 
@@ -40,6 +40,6 @@ class Fragile(Q):
 
 def trained(learner: Fragile, executor: Executor = here) -> tuple[bytes, list[int]]:
     """What the learner's table holds after two blocks of eight shards, and the results of its games."""
-    space = Space.of()
+    space = StateSpace.of()
     *_, last = run(Plan(learner, GAMES, seed=1, shards=8), learner.empty(space), executor=executor)
     return content(learner, last.table), last.results.tolist()

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from tests.learners.common import after, agent, block, content, exchanged, is_unbeatable, made, trained
-from ttt_cli.arena.exact import both_sides
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.book import BookTable
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 ARTICLE, DEFAULT = made("book", "article"), made("book")
 
 X_IN_FIVE = (1, 4, 2, 5, 3)
@@ -23,7 +23,7 @@ X_IN_NINE = (1, 2, 3, 4, 5, 7, 6, 8, 9)
 DRAWN = (1, 5, 9, 2, 8, 7, 3, 6, 4)
 
 
-def book(learner: Any, *games: tuple[int, ...], space: Space = SPACE) -> BookTable:
+def book(learner: Any, *games: tuple[int, ...], space: StateSpace = SPACE) -> BookTable:
     """A book of games given as cells from 1."""
     table = learner.empty(space)
     for cells in games:
@@ -80,13 +80,13 @@ def test_a_win_with_the_last_stone_is_no_draw():
     ],
 )
 def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, row: list[Any], said: str):
-    with pytest.raises(UnfitError, match=said):
+    with pytest.raises(InvalidFileError, match=said):
         DEFAULT.from_entries(SPACE, {text: [row]})
 
 
 def test_the_same_row_twice_is_refused():
     rows = [[1, 5, "X", "a", 1], [1, 5, "X", "a", 2]]
-    with pytest.raises(UnfitError, match="twice"):
+    with pytest.raises(InvalidFileError, match="twice"):
         DEFAULT.from_entries(SPACE, {".........": rows})
     rows[1][3] = "b"
     assert DEFAULT.from_entries(SPACE, {".........": rows}).counts.sum() == 3
@@ -122,7 +122,7 @@ def test_without_rows_o_takes_the_centre_and_x_any_cell():
 
 
 def test_a_board_without_a_middle_cell_has_no_centre():
-    space = Space.of(Rules(2, 3, 3))
+    space = StateSpace.of(Rules(2, 3, 3))
     assert chosen(ARTICLE, ARTICLE.empty(space), "X.....") == {2, 3, 4, 5, 6}
 
 

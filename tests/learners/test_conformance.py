@@ -26,13 +26,13 @@ from tests.learners.common import (
     trained,
 )
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Learner
-from ttt_cli.learners.kernel import Kernel
-from ttt_cli.learners.training import Plan, run
+from ttt_cli.training.runs import Plan, run
 
 PERFECT = [name for name in ("q", "td", "graph") if name in NAMES]
 """The methods that have to become unbeatable."""
@@ -119,7 +119,7 @@ def test_results_are_counted(learner: Learner):
     assert counted.tolist() == [sum(game.result == result for game in games) for result in (-1, 0, 1)]
 
 
-def game_of(space: Space, row: np.ndarray) -> Game:
+def game_of(space: StateSpace, row: np.ndarray) -> Game:
     """A game from a line of the journal."""
     moves = row[row >= 0].tolist()
     return Game.of(space, moves, resigned=not space.ended[space.path(moves)[-1]])
@@ -206,7 +206,7 @@ def test_an_entry_of_no_position_is_refused(learner: Learner, key: str):
     space = space_for(learner.name)
     entries = learner.to_entries(after(learner, space, 50))
     entries[key] = next(iter(entries.values()))
-    with pytest.raises(UnfitError) as refused:
+    with pytest.raises(InvalidFileError) as refused:
         learner.from_entries(space, entries)
     assert repr(key) in refused.value.where
 
@@ -232,7 +232,7 @@ def test_broken_entries_are_refused_by_name(learner: Learner):
     entries = orjson.loads(content(learner, after(learner, space, 20)))
     key = next(key for key in entries if key.count(".") == 5)
     for value in broken(entries[key]):
-        with pytest.raises(UnfitError) as refused:
+        with pytest.raises(InvalidFileError) as refused:
             learner.from_entries(space, {**entries, key: value})
         assert repr(key) in refused.value.where, value
 
@@ -294,7 +294,7 @@ def test_other_boards(learner: Learner, rules: Rules):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_symmetric_training(name: str):
-    learner, full = made(name), Space.of()
+    learner, full = made(name), StateSpace.of()
     policy = on_all_positions(learner.policy(after(learner, full.quotient.space, 2000)), full)
     check_policy(policy, resigns=learner.learns_resigned)
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttt_cli.agents.perfect import solve
-from ttt_cli.arena.best_response import worst_case
-from ttt_cli.arena.exact import both_sides
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, uniform
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import graph as module
 from ttt_cli.learners.base import Block
 from ttt_cli.learners.graph import (
@@ -31,9 +31,9 @@ from ttt_cli.learners.graph import (
     walk,
     wanted_cells,
 )
-from ttt_cli.learners.training import Plan, run
+from ttt_cli.training.runs import Plan, run
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
 RANDOM = Policy(SPACE, uniform(SPACE.legal))
 ARTICLE = Graph.made(**Graph.article)
@@ -124,7 +124,7 @@ def authors(table: GraphTable) -> Author:
     )
 
 
-def trained(learner: Graph, games: int, seed: int, space: Space = SPACE, **plan) -> GraphTable:
+def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **plan) -> GraphTable:
     table = learner.empty(space)
     for progress in run(Plan(learner, games, seed, **plan), table):
         table = progress.table
@@ -339,7 +339,7 @@ def test_visits_count_every_position_of_every_game():
 
 
 def test_the_authors_machine_does_not_go_with_symmetry():
-    classes = Space.of(symmetric=True)
+    classes = StateSpace.of(symmetric=True)
     with pytest.raises(UsageError, match="symmetry"):
         ARTICLE.empty(classes)
     with pytest.raises(UsageError, match="symmetry"):
@@ -363,18 +363,18 @@ def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
 
 @pytest.mark.parametrize("space", [SPACE, EXCHANGED], ids=["usual", "exchanged"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_default_run_ends_unbeatable(space: Space, seed: int):
+def test_the_default_run_ends_unbeatable(space: StateSpace, seed: int):
     check_unbeatable(space, seed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("space", [SPACE, EXCHANGED], ids=["usual", "exchanged"])
-def test_many_default_runs_end_unbeatable(space: Space, sized):
+def test_many_default_runs_end_unbeatable(space: StateSpace, sized):
     for seed in range(1, sized(10, 100) + 1):
         check_unbeatable(space, seed)
 
 
-def check_unbeatable(space: Space, seed: int) -> None:
+def check_unbeatable(space: StateSpace, seed: int) -> None:
     policy = DEFAULT.policy(trained(DEFAULT, DEFAULT.default_games, seed, space))
     value = int(solve(space).values[0])
     assert worst_case(policy, 0).guaranteed == value
@@ -391,13 +391,13 @@ def test_ties_are_broken_in_favour_of_traps():
 
 
 def test_symmetry_changes_nothing_but_the_size():
-    classes = Space.of(symmetric=True)
+    classes = StateSpace.of(symmetric=True)
     policy = DEFAULT.policy(trained(DEFAULT, 20_000, 1, classes))
     assert worst_case(policy, 0).guaranteed == worst_case(policy, 1).guaranteed == 0
 
 
 def test_other_boards():
-    space = Space.of(Rules(2, 4, 3))
+    space = StateSpace.of(Rules(2, 4, 3))
     policy = DEFAULT.policy(trained(DEFAULT, 20_000, 1, space))
     value = int(solve(space).values[0])
     assert worst_case(policy, 0).guaranteed == value
@@ -461,7 +461,7 @@ games = st.lists(st.integers(0, 30), max_size=6)
 
 def taught(numbers: list[int]) -> GraphTable:
     """The graph of some of 31 games, of which a few differ little, on a board small enough for overlaps."""
-    space = Space.of(Rules(2, 3, 3))
+    space = StateSpace.of(Rules(2, 3, 3))
     table = DEFAULT.empty(space)
     for number in numbers:
         rng, path, moves = np.random.default_rng(number % 11), 0, []
@@ -568,6 +568,6 @@ ROOT = {"seen": 0, "next": [], "visits": 1}
     ],
 )
 def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):
-    with pytest.raises(UnfitError, match=re.escape(message)) as caught:
+    with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
         ARTICLE.from_entries(SPACE, entries)
     assert caught.value.where.startswith('"entries"')

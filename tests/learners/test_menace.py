@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.arena.best_response import worst_case
-from ttt_cli.arena.exact import both_sides
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import menace as module
 from ttt_cli.learners.base import Block
 from ttt_cli.learners.menace import Menace, MenaceTable, boxes
-from ttt_cli.learners.training import Plan, run
 from ttt_cli.store.state import State
+from ttt_cli.training.runs import Plan, run
 
-FULL = Space.of()
-SPACE = Space.of(symmetric=True)
+FULL = StateSpace.of()
+SPACE = StateSpace.of(symmetric=True)
 EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
 DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.made(**Menace.article)
 
@@ -40,7 +40,7 @@ def game_of(*cells: int, resigned: bool = False) -> Game:
     return Game.of(SPACE, moves, resigned=resigned)
 
 
-def trained(learner: Menace, games: int, seed: int, space: Space = SPACE, **plan) -> MenaceTable:
+def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, **plan) -> MenaceTable:
     table = learner.empty(space)
     for progress in run(Plan(learner, games, seed, **plan), table):
         table = progress.table
@@ -197,7 +197,7 @@ def exploitability(policy: Policy) -> float:
 
 
 def test_other_boards():
-    classes = Space.of(Rules(2, 3, 3), symmetric=True)
+    classes = StateSpace.of(Rules(2, 3, 3), symmetric=True)
     policy = MOST.policy(trained(MOST, 20_000, 1, classes))
     assert worst_case(policy, 0).loss == worst_case(policy, 1).loss == 0
 
@@ -249,6 +249,6 @@ def test_entries_say_everything():
     ],
 )
 def test_entries_that_are_no_boxes_are_refused(entries: dict, message: str):
-    with pytest.raises(UnfitError, match=re.escape(message)) as caught:
+    with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
         DRAWING.from_entries(SPACE, entries)
     assert caught.value.where.startswith('"entries"')

@@ -7,16 +7,16 @@ import pytest
 
 from tests.learners.common import after, exchanged, is_unbeatable, made, trained
 from ttt_cli.agents import uniform
-from ttt_cli.arena.exact import both_sides
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, best
 from ttt_cli.engine.policy import uniform as equally
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.space import Floats, Space
+from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.base import Block
 from ttt_cli.learners.q import Q, QTable
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 CEILINGS = 191 / 192, 866 / 945
 """What a player that never risks a loss can win against random play at most, as X and as O."""
 
@@ -78,7 +78,7 @@ def test_a_default_game_worked_by_hand():
     assert worth(table, ".........", 1) == (pytest.approx(0.8 * 0.25 * (0.8 * 0.25 / 6) / 8), 1)
 
 
-def fixed_point(space: Space, slips: float, gamma: float = 0.8) -> Policy:
+def fixed_point(space: StateSpace, slips: float, gamma: float = 0.8) -> Policy:
     """The policy of the values that the default's targets agree with, worked out from the last ply back."""
     mover = np.where(space.plies % 2 == 0, 1.0, -1.0)
     top: Floats = space.results * mover

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from tests.learners.common import after, agent, block, made, trained
-from ttt_cli.arena.exact import both_sides
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.base import Block
 from ttt_cli.learners.td import Td, TdTable
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 
 
 def game(*cells: int) -> Game:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from ttt_cli.arena.trainer import fresh_job, train
 from ttt_cli.engine.rules import Rules
 from ttt_cli.store import library
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.training.trainer import fresh_job, train
 
 Trained = Callable[..., State]
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from tests.store.conftest import continued
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.library import Loaded
-from ttt_cli.store.merging import merge
+from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
 
 RUNS = 5
@@ -76,9 +76,9 @@ def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.Dat
         chosen = [forest[place] for place in data.draw(places, "inputs")]
         parts = [runs for runs, _ in chosen]
         together = frozenset().union(*parts)
-        unites = learner == "book"
-        if not (can_merge(parts) or unites):
-            with pytest.raises(UnfitError) as refused:
+        keeps_runs_apart = learner == "book"
+        if not (can_merge(parts) or keeps_runs_apart):
+            with pytest.raises(InvalidFileError) as refused:
                 merge([item for _, item in chosen])
             shared = [
                 run(learner, board, seed).state.runs[0].id for seed in together if overlaps(seed, parts)

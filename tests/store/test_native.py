@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, native
 from ttt_cli.store.state import State, learner_of
@@ -55,7 +55,7 @@ def test_every_kind_of_damage_is_noticed(trained: Callable[..., State], learner:
         content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
         content.replace(b"X", b"O", 40),
     ):
-        with pytest.raises(UnfitError):
+        with pytest.raises(InvalidFileError):
             library.parse(damaged, "file")
 
 
@@ -115,7 +115,7 @@ def edited(content: bytes, **changes: object) -> bytes:
     ],
 )
 def test_what_no_state_can_hold_is_refused_by_name(changes: dict[str, object], why: str):
-    with pytest.raises(UnfitError, match=why):
+    with pytest.raises(InvalidFileError, match=why):
         library.parse(edited(_SMALL, **changes), "q.json")
 
 
@@ -125,7 +125,7 @@ def test_missing_keys_are_named():
         if key in ("format", "entries"):
             continue
         rest = orjson.dumps({name: value for name, value in fields.items() if name != key})
-        with pytest.raises(UnfitError, match=key):
+        with pytest.raises(InvalidFileError, match=key):
             library.parse(rest, "q.json")
 
 
@@ -140,5 +140,5 @@ def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(t
     content = library.content(trained(learner, 20))
     for side in (b'"cols":', b'"rows":'):
         content = content.replace(side + b"3", side + b"5")
-    with pytest.raises(UnfitError, match="expected a position of 25 cells, found 9"):
+    with pytest.raises(InvalidFileError, match="expected a position of 25 cells, found 9"):
         library.parse(content, "huge", trust_edits=True)

@@ -1,4 +1,4 @@
-"""Any bytes become a value or one UnfitError that names the place; nothing blocks and nothing is executed."""
+"""Any bytes become a value or one InvalidFileError that names the place; nothing blocks, nothing is run."""
 
 import gzip
 import io
@@ -17,13 +17,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import reading
 from ttt_cli.store.reading import decode, load_json, quoted, read_bytes, read_json, read_lines, read_text
 
 
-def refusal(data: bytes, **options) -> UnfitError:
-    with pytest.raises(UnfitError) as caught:
+def refusal(data: bytes, **options) -> InvalidFileError:
+    with pytest.raises(InvalidFileError) as caught:
         load_json(data, "q.json", **options)
     assert caught.value.where.startswith("q.json")
     assert "\n" not in str(caught.value)
@@ -131,7 +131,7 @@ def mutations(data: bytes) -> st.SearchStrategy[bytes]:
 def test_any_bytes_are_a_value_or_one_error(data):
     try:
         load_json(data, "q.json")
-    except UnfitError as error:
+    except InvalidFileError as error:
         assert error.where.startswith("q.json")
 
 
@@ -236,7 +236,7 @@ def test_the_programs_own_files_are_read_fast(monkeypatch):
 )
 def test_what_is_no_utf_8_text_is_named(data, said):
     assert said in refusal(data).message
-    with pytest.raises(UnfitError, match=said):
+    with pytest.raises(InvalidFileError, match=said):
         decode(data, "book.csv")
 
 
@@ -262,7 +262,7 @@ class Bomb:
 def test_a_pickle_is_recognised_and_never_loaded(protocol, tmp_path):
     for value in ({"X........": 0.5}, {}, [1], np.zeros(2), Bomb(tmp_path / "burst")):
         (tmp_path / "q.json").write_bytes(pickle.dumps(value, protocol))
-        with pytest.raises(UnfitError, match="is a Python pickle") as caught:
+        with pytest.raises(InvalidFileError, match="is a Python pickle") as caught:
             read_json(tmp_path / "q.json")
         assert "json.dump" in caught.value.hint
     assert not (tmp_path / "burst").exists()
@@ -271,7 +271,7 @@ def test_a_pickle_is_recognised_and_never_loaded(protocol, tmp_path):
 def test_the_way_out_of_a_pickle_works(tmp_path):
     path = tmp_path / "q.pkl"
     path.write_bytes(pickle.dumps({(0, 1): np.arange(2.0), "b": 1}))
-    with pytest.raises(UnfitError) as caught:
+    with pytest.raises(InvalidFileError) as caught:
         read_json(path)
     code = caught.value.hint.split('-c "')[1].rsplit('"', 1)[0]
     exec(code)  # the advice itself is on trial, on a file of our own
@@ -298,9 +298,9 @@ def test_reads_bytes_text_and_json(tmp_path):
     assert read_bytes(path) == b""
 
 
-def refused(path: object, **options) -> UnfitError:
+def refused(path: object, **options) -> InvalidFileError:
     started = time.monotonic()
-    with pytest.raises(UnfitError) as caught:
+    with pytest.raises(InvalidFileError) as caught:
         read_bytes(path, **options)
     assert time.monotonic() - started < 1
     assert caught.value.where == str(path)
@@ -397,8 +397,8 @@ def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "LIMIT", 100)
     lines = list(read_lines(path))
     assert (len(lines), lines[0], lines[-1]) == (1001, b'{"a": 1}\n', b"torn")
-    with pytest.raises(UnfitError, match="longer than 5 bytes") as caught:
+    with pytest.raises(InvalidFileError, match="longer than 5 bytes") as caught:
         list(read_lines(path, longest=5))
     assert caught.value.where == f"{path}, line 1"
-    with pytest.raises(UnfitError, match="is a folder"):
+    with pytest.raises(InvalidFileError, match="is a folder"):
         list(read_lines(tmp_path))

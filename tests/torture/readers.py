@@ -10,14 +10,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.store.conftest import continued
-from ttt_cli.arena import curve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store import exporting, library
+from ttt_cli.store import export, library
 from ttt_cli.store.formats.states import read_whole
 from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.native import digest
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.training import curve
 
 CORPUS = Path(__file__).parent / "corpus"
 STRANGERS = Path(__file__).parents[1] / "store" / "formats" / "corpus"
@@ -79,7 +79,7 @@ def _games() -> bytes:
 
 
 def _q_table(state: State) -> bytes:
-    lines = exporting.q_table_json(state).split(b"\n")
+    lines = export.q_table_json(state).split(b"\n")
     text = b"\n".join(lines[:40])
     return text.rstrip(b",\n") + b"\n}\n" if not text.endswith(b"}\n") else text
 
@@ -89,7 +89,7 @@ def _joined(content: object) -> bytes:
 
 
 def _npz(state: State) -> bytes:
-    return _joined(exporting.value_table_npz(state))
+    return _joined(export.value_table_npz(state))
 
 
 NAMES = (
@@ -116,9 +116,9 @@ def samples() -> dict[str, tuple[Callable[[bytes], object], list[bytes]]]:
         "edited-json": (edited, natives),
         "edited-csv": (edited, books),
         "game-records": (from_file(lambda path: list(read_games(path))), [records]),
-        "state-action": (foreign, [_joined(exporting.state_action_json(states["graph"]))]),
-        "moves-csv": (foreign, [_joined(exporting.moves_csv(states["book"], best=False))]),
-        "value-table": (foreign, [_joined(exporting.value_table_csv(states["td"]))]),
+        "state-action": (foreign, [_joined(export.state_action_json(states["graph"]))]),
+        "moves-csv": (foreign, [_joined(export.moves_csv(states["book"], best=False))]),
+        "value-table": (foreign, [_joined(export.value_table_csv(states["td"]))]),
         "value-table-npz": (foreign, [_npz(states["td"])]),
         "q-table": (foreign, [_q_table(states["q"])]),
         "position-keyed": (

@@ -43,7 +43,7 @@ COMMANDS = {
 """Commands that write the same bytes whenever they run."""
 
 PLAY = "play --x td --o random -n 2 --seed 1"
-CODES = {ExitCode.DONE, ExitCode.FAILED, ExitCode.UNFIT, ExitCode.INTERRUPTED}
+CODES = {ExitCode.DONE, ExitCode.FAILED, ExitCode.INVALID_FILE, ExitCode.INTERRUPTED}
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import pytest
 
 from tests.views.chromium import PROGRAM, Chromium
 from ttt_cli.agents import minimax, uniform
-from ttt_cli.agents.perfect import solve
-from ttt_cli.arena.mistakes import find_mistakes
-from ttt_cli.arena.verdict import judge
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.blunders import find_mistakes
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.views.page import facts_of, page
 
 pytestmark = [
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: apt-get install chromium"),
 ]
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 SOLUTION = solve(SPACE)
 NAME = '<b>ours</b> & "theirs"'
 
@@ -104,7 +104,7 @@ def go(browser, text: str) -> None:
     browser.wait(lambda: shown(browser) == text)
 
 
-def test_every_kind_of_position_shows_what_the_arena_says(browser):
+def test_every_kind_of_position_shows_what_the_evaluation_says(browser):
     for text in (".........", "........X", "X...O...X", "XX.OO....", ".......OX", "XOXOX.O.."):
         go(browser, text)
         position, index = Position(text), SPACE.index(Position(text))

@@ -8,16 +8,16 @@ import orjson
 import pytest
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.agents.perfect import solve
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.views.graph_files import PositionGraph, color_of, dot, node_link, scores_of
 from ttt_cli.views.graph_picture import svg
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 NASTY = '<script>alert("x")</script> & "quoted\\" \x1b[31m'
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -130,7 +130,7 @@ def test_boards_do_not_overlap():
 
 
 def test_too_many_boards_are_refused():
-    policy = uniform.policy(Space.of(Rules(3, 4, 3)))
+    policy = uniform.policy(StateSpace.of(Rules(3, 4, 3)))
     graph = PositionGraph.of(policy, scores_of(policy))
     with pytest.raises(UsageError, match="too large for any viewer"):
         b"".join(svg(graph, "random"))

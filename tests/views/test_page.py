@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.agents.perfect import solve
-from ttt_cli.arena.mistakes import find_mistakes
-from ttt_cli.arena.verdict import judge
 from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
+from ttt_cli.evaluation.blunders import find_mistakes
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.views.page import check_size, facts_of, page, page_data
 
-SPACE = Space.of()
+SPACE = StateSpace.of()
 RANDOM = uniform.policy(SPACE)
 
 
@@ -50,7 +50,7 @@ def made(policy: Policy, name: str = "q") -> bytes:
     return page(policy, name, facts_of(policy, judge(policy), 1000), [("random", RANDOM)])
 
 
-def test_the_data_is_what_the_arena_and_the_policy_say():
+def test_the_data_is_what_the_evaluation_and_the_policy_say():
     policy = heuristic.policy(SPACE)
     found = page_data(policy, "heuristic", [("random", RANDOM)])
     assert found["codes"] == SPACE.codes.tolist()
@@ -136,7 +136,7 @@ def test_names_stay_text(name):
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30))
 def test_any_name_comes_back_from_the_data(name):
-    small = uniform.policy(Space.of(Rules(1, 2, 2)))
+    small = uniform.policy(StateSpace.of(Rules(1, 2, 2)))
     parts = Parts(page(small, name, [], []))
     assert orjson.loads(parts.texts["data"])["agent"]["name"] == name
     assert len([tag for tag, _ in parts.elements if tag == "script"]) == 2

@@ -17,15 +17,15 @@ from ttt_cli.agents import heuristic, minimax, uniform
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.policy import uniform as uniformly
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import TttError, UnfitError, UsageError, did_you_mean
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
 
 if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
     from ttt_cli.store.state import State
 
-Make = Callable[[Space], Policy]
+Make = Callable[[StateSpace], Policy]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,12 @@ class Agent:
     @cached_property
     def policy(self) -> Policy | None:
         """What it plays; None for a person."""
-        return None if self.make is None else self.make(Space.of(self.rules))
+        return None if self.make is None else self.make(StateSpace.of(self.rules))
 
     def lean_policy(self) -> Policy | None:
         """What it plays, made anew and without its values: all that judging takes, and on a large board every
         table is a gigabyte."""
-        policy = None if self.make is None else self.make(Space.of(self.rules))
+        policy = None if self.make is None else self.make(StateSpace.of(self.rules))
         return None if policy is None else replace(policy, values=None)
 
     def fields(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def resolve(text: str, store: Path, rules: Rules | None = None) -> Agent:
 
     :param rules: the game to play; None: the state's own, or the usual one.
     :raises UsageError: for an unknown name, option or value, with what is accepted.
-    :raises UnfitError: if a file cannot be read, or is a state for another game.
+    :raises InvalidFileError: if a file cannot be read, or is a state for another game.
     """
     return resolve_all([text], store, rules)[0]
 
@@ -158,12 +158,12 @@ def resolve_all(
     game = rules or next((own for _, own in found if own is not None), STANDARD)
     for agent, own in found:
         if own is not None and own != game:
-            raise UnfitError(
+            raise InvalidFileError(
                 f"plays {own.describe()}, not {game.describe()}",
                 where=agent.name,
                 hint="--board and --line say which game is meant"
                 if rules
-                else "agents meet on one board only",
+                else "agents play_exact on one board only",
             )
     return [replace(agent, rules=game) for agent, _ in found]
 
@@ -180,7 +180,9 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
 
     path = library.find(store, name, rules) if name else None
     if path is not None and path.is_file() and not path.stat().st_size:  # an empty brain to ttt import
-        raise UnfitError("is empty: nothing plays by it", where=str(path), hint="ttt train makes a state")
+        raise InvalidFileError(
+            "is empty: nothing plays by it", where=str(path), hint="ttt train makes a state"
+        )
     loaded = library.load(path) if path else library.untrained(store, name, rules) if fresh else None
     if loaded is None:
         raise _unknown(name, store)
@@ -206,7 +208,12 @@ def _split(text: str, store: Path, rules: Rules | None) -> tuple[str, str | None
 
 
 def play_by(
-    state: "State", space: Space, *, choice: str | None = None, side: str | None = None, epsilon: float = 0.0
+    state: "State",
+    space: StateSpace,
+    *,
+    choice: str | None = None,
+    side: str | None = None,
+    epsilon: float = 0.0,
 ) -> Policy:
     """What a state plays under the options of a state."""
     policy = (state.choosing(choice) if choice else state).policy
@@ -258,7 +265,7 @@ def _unknown(name: str, store: Path) -> TttError:
         known: Iterable[str] = ()
         if path.parent.is_dir():
             known = (str(path.parent / other.name) for other in path.parent.iterdir())
-        return UnfitError("there is no such file", where=name, hint=did_you_mean(name, known))
+        return InvalidFileError("there is no such file", where=name, hint=did_you_mean(name, known))
     base = name.partition(".")[0]
     if base in LEARNERS:
         article = " --preset article" if name.startswith(f"{base}.article") else ""

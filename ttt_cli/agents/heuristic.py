@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from ttt_cli.engine.policy import Policy, first, uniform
-from ttt_cli.engine.space import Bools, Int64s, Space
+from ttt_cli.engine.state_space import Bools, Int64s, StateSpace
 
 
-def policy(space: Space, *, centre: bool = False, ties: Literal["random", "first"] = "random") -> Policy:
+def policy(space: StateSpace, *, centre: bool = False, ties: Literal["random", "first"] = "random") -> Policy:
     """The rules as a policy.
 
     :param centre: take the middle cell first, after winning and blocking; without effect on a board that has
@@ -28,7 +28,7 @@ def policy(space: Space, *, centre: bool = False, ties: Literal["random", "first
     return Policy(space, uniform(chosen))
 
 
-def _masks(space: Space) -> tuple[Int64s, Int64s]:
+def _masks(space: StateSpace) -> tuple[Int64s, Int64s]:
     """int64[n] twice: the cells of X and of O as bits."""
     x, o = np.zeros(len(space), np.int64), np.zeros(len(space), np.int64)
     for cell in range(space.cells):
@@ -38,7 +38,7 @@ def _masks(space: Space) -> tuple[Int64s, Int64s]:
     return x, o
 
 
-def _completing(space: Space, stones: Int64s) -> Bools:
+def _completing(space: StateSpace, stones: Int64s) -> Bools:
     """bool[n, cells]: the legal cells that would complete a line of the given stones."""
     found = np.zeros((len(space), space.cells), np.bool_)
     for cell in range(space.cells):
@@ -51,7 +51,7 @@ def _completing(space: Space, stones: Int64s) -> Bools:
     return found
 
 
-def _only(space: Space, cell: int) -> Bools:
+def _only(space: StateSpace, cell: int) -> Bools:
     chosen = np.zeros((len(space), space.cells), np.bool_)
     chosen[:, cell] = space.legal[:, cell]
     return chosen

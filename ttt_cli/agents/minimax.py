@@ -9,16 +9,16 @@ from typing import Literal
 
 import numpy as np
 
-from ttt_cli.agents.perfect import ILLEGAL, look_ahead, move_scores, solve
 from ttt_cli.engine.policy import Policy, first, last, uniform
-from ttt_cli.engine.space import Bools, Int8s, Space
+from ttt_cli.engine.retrograde import ILLEGAL, look_ahead, move_scores, solve
+from ttt_cli.engine.state_space import Bools, Int8s, StateSpace
 
 EQUAL = 1e-12
 """Chances closer than this are equal: they differ by rounding only."""
 
 
 def policy(
-    space: Space,
+    space: StateSpace,
     *,
     ties: Literal["random", "first", "last", "trap"] = "random",
     speed: bool = True,
@@ -55,7 +55,7 @@ def _best(moves: Int8s) -> Bools:
     return np.logical_and(moves != ILLEGAL, moves == moves.max(axis=1, keepdims=True))
 
 
-def _traps(space: Space, sound: Bools) -> Bools:
+def _traps(space: StateSpace, sound: Bools) -> Bools:
     """bool[n, cells]: of the ``sound`` moves those with the best chance of winning against random play when
     going on in the same way."""
     moving = np.zeros(len(space))  # the trapper's chance when it is to move

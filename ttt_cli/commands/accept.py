@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_states
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.shell.completion import complete_states
 
 
 def accept(
@@ -25,7 +25,7 @@ def accept(
 
     path = library.find(env.store, file)
     if path is None:
-        raise UnfitError("there is no such state", where=file, hint=library.near(env.store, file))
+        raise InvalidFileError("there is no such state", where=file, hint=library.near(env.store, file))
     with lock(path, "accepted"):
         before = read_bytes(path)
         state = library.parse(before, str(path), trust_edits=True)

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.commands.completion import stored_names
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
+from ttt_cli.shell.completion import stored_names
 
 if TYPE_CHECKING:
-    from ttt_cli.arena.lineup import Entrant
+    from ttt_cli.training.benchmark import Entrant
 
 
 def agents(
@@ -56,13 +56,13 @@ def _compare(env: Environment, seed: int) -> None:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from ttt_cli.arena.lineup import line_up
-    from ttt_cli.commands.options import given_rules
     from ttt_cli.engine.rules import STANDARD
+    from ttt_cli.shell.options import given_rules
+    from ttt_cli.training.benchmark import run_benchmark
 
     env.listen()
     with TemporaryDirectory() as store:
-        found = line_up(Path(store), seed=seed, rules=given_rules(env) or STANDARD)
+        found = run_benchmark(Path(store), seed=seed, rules=given_rules(env) or STANDARD)
         if env.json:
             env.document("ttt-comparison", {"seed": seed, "methods": [_row(item) for item in found]})
             return

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
-from ttt_cli.commands.filtering import read_positions, remembered
-from ttt_cli.commands.memory import state_memory
-from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.line_filter import read_positions, remembered
+from ttt_cli.shell.memory import state_memory
+from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
     from ttt_cli.engine.policy import Policy
-    from ttt_cli.engine.space import Space
+    from ttt_cli.engine.state_space import StateSpace
 
 Player = tuple[str, "Policy"]
 
@@ -42,13 +42,13 @@ def analyze(
     """
     from ttt_cli.agents.grammar import resolve_all
     from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.engine.space import Space
+    from ttt_cli.engine.state_space import StateSpace
 
     rules = given_rules(env)
     agents = resolve_all(agent or [], env.store, rules)
     game = agents[0].rules if agents else rules or STANDARD
     state_memory(env, game, 2 * len(agents))
-    space = Space.of(game)
+    space = StateSpace.of(game)
     players = []
     for one in agents:
         if one.policy is None:
@@ -60,10 +60,10 @@ def analyze(
         _show(env, space, position, players)
 
 
-def _filter(env: Environment, space: "Space", players: Sequence[Player]) -> None:
+def _filter(env: Environment, space: "StateSpace", players: Sequence[Player]) -> None:
     import orjson
 
-    from ttt_cli.arena.analysis import analyse, consult
+    from ttt_cli.evaluation.analysis import analyse, consult
     from ttt_cli.views.analysis import analysis_fields, analysis_line
 
     head = {"schema": "ttt-analysis", "version": 1}
@@ -81,9 +81,9 @@ def _filter(env: Environment, space: "Space", players: Sequence[Player]) -> None
             env.out("\n".join(lines(indexes)), flush=True)
 
 
-def _show(env: Environment, space: "Space", text: str, players: Sequence[Player]) -> None:
-    from ttt_cli.arena.analysis import analyse, consult
+def _show(env: Environment, space: "StateSpace", text: str, players: Sequence[Player]) -> None:
     from ttt_cli.engine.position import Position
+    from ttt_cli.evaluation.analysis import analyse, consult
     from ttt_cli.views import analysis as view
 
     position = Position.parse(text, space.rules)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.errors import InvalidFileError, UsageError
 
 KINDS = ("svg", "png")
 """The pictures there are, by the endings of their files."""
@@ -32,8 +32,8 @@ def curve(
       ttt curve q.csv
       ttt curve q.csv td.csv -o plot.svg
     """
-    from ttt_cli.arena.curve import read
     from ttt_cli.store.files import write_bytes
+    from ttt_cli.training.curve import read
     from ttt_cli.views.plot import picture, text_plot
 
     kind = "" if out is None else "svg" if out == "-" else Path(out).suffix.lower().removeprefix(".")
@@ -42,7 +42,7 @@ def curve(
     curves = [(name, read(path)) for name, path in zip(_names(files), files, strict=True)]
     for path, (_, rows) in zip(files, curves, strict=True):
         if not rows:
-            raise UnfitError("the curve has no points yet", where=str(path))
+            raise InvalidFileError("the curve has no points yet", where=str(path))
     if out is not None:
         content = picture(curves, kind)
         if out == "-":

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
-from ttt_cli.commands.memory import state_memory
-from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.memory import state_memory
+from ttt_cli.shell.options import given_rules
 
 
 def diff(
@@ -29,8 +29,8 @@ def diff(
       ttt diff q q.article --csv differences.csv
     """
     from ttt_cli.agents.grammar import resolve_all
-    from ttt_cli.arena.comparison import compare
-    from ttt_cli.views import comparison as view
+    from ttt_cli.evaluation.difference import compare
+    from ttt_cli.views import difference as view
 
     agents = resolve_all([a, b], env.store, given_rules(env))
     for agent in agents:

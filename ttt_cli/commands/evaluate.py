@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
-from ttt_cli.commands.memory import state_memory
-from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, UsageError
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.memory import state_memory
+from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
-    from ttt_cli.arena.match import Match
-    from ttt_cli.arena.verdict import Verdict
     from ttt_cli.engine.policy import Policy
+    from ttt_cli.evaluation.match import Match
+    from ttt_cli.evaluation.verdict import Verdict
 
 OPPONENTS = ("random", "heuristic", "minimax")
 
@@ -76,7 +76,7 @@ def evaluate(
     if games is not None:
         _sample(env, player, policy, others, games, secrets.randbits(32) if seed is None else seed, games_to)
         return ExitCode.DONE
-    from ttt_cli.arena.verdict import judge
+    from ttt_cli.evaluation.verdict import judge
 
     verdict = judge(policy, _policies(others))
     if mistakes is not None:
@@ -108,7 +108,7 @@ def _policies(agents: "list[Agent]") -> "Iterator[tuple[str, Policy]]":
 
 
 def _report(env: Environment, player: "Agent", policy: "Policy", verdict: "Verdict", explain: bool) -> None:
-    from ttt_cli.arena.verdict import explain as explained
+    from ttt_cli.evaluation.verdict import explain as explained
     from ttt_cli.views import evaluation as view
 
     cases = {"as_x": verdict.as_x, "as_o": verdict.as_o}
@@ -147,7 +147,7 @@ def _write_mistakes(path: Path, policy: "Policy", others: "list[Agent]") -> None
     import csv
     import io
 
-    from ttt_cli.arena.mistakes import find_mistakes
+    from ttt_cli.evaluation.blunders import find_mistakes
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
     from ttt_cli.views.evaluation import mistakes_rows
@@ -171,7 +171,7 @@ def _sample(
 ) -> None:
     from contextlib import ExitStack
 
-    from ttt_cli.arena.match import Games, play_match
+    from ttt_cli.evaluation.match import Games, play_match
     from ttt_cli.store.files import writing
     from ttt_cli.store.library import refuse_state
     from ttt_cli.views import evaluation as view

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
+from ttt_cli.shell.completion import complete_agents
 
 OPPONENTS = ("random", "heuristic", "minimax")
 """Whom the mistakes are weighed against, as ``ttt evaluate`` does."""
@@ -28,8 +28,8 @@ def explore(
       ttt explore minimax:depth=2 -o page.html
     """
     from ttt_cli.agents.grammar import resolve
-    from ttt_cli.arena.verdict import judge
-    from ttt_cli.commands.options import given_rules
+    from ttt_cli.evaluation.verdict import judge
+    from ttt_cli.shell.options import given_rules
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
     from ttt_cli.views.page import check_size, facts_of, page

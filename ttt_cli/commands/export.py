@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError, did_you_mean
+from ttt_cli.shell.completion import complete_agents
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
@@ -100,7 +100,7 @@ def export(
       ttt export graph -o graph.svg --from X...O.... --depth 2
     """
     from ttt_cli.agents.grammar import resolve
-    from ttt_cli.commands.options import given_rules
+    from ttt_cli.shell.options import given_rules
 
     if out is None:
         raise UsageError("nowhere to put the result", where="-o", hint="-o FILE; -o - is stdout")
@@ -166,7 +166,8 @@ def _chosen(source: str, state: "State | None", out: str, asked: str | None) -> 
 
 def _content(name: str, policy: "Policy", state: "State | None", *, best: bool, npz: bool) -> bytes:
     """The file in a format that needs no more than this."""
-    from ttt_cli.store import exporting, library, policy_files
+    from ttt_cli.store import export as export_state
+    from ttt_cli.store import library, policy_files
 
     if name == "policy-csv":
         return policy_files.policy_csv(policy)
@@ -178,12 +179,12 @@ def _content(name: str, policy: "Policy", state: "State | None", *, best: bool, 
     if name == "state":
         return library.content(state)
     if name == "moves-csv":
-        return exporting.moves_csv(state, best=best)
+        return export_state.moves_csv(state, best=best)
     if name == "value-table":
-        return exporting.value_table_npz(state) if npz else exporting.value_table_csv(state)
+        return export_state.value_table_npz(state) if npz else export_state.value_table_csv(state)
     if name == "q-table":
-        return exporting.q_table_json(state)
-    return exporting.state_action_json(state)
+        return export_state.q_table_json(state)
+    return export_state.state_action_json(state)
 
 
 def _graph(

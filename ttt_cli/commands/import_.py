@@ -62,7 +62,7 @@ def import_(
     """
     from contextlib import ExitStack
 
-    from ttt_cli.commands.options import given_rules
+    from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
     from ttt_cli.store.formats import Options
     from ttt_cli.store.formats.states import import_file

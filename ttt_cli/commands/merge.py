@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_states
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.shell.completion import complete_states
 
 
 def merge(
@@ -37,10 +37,10 @@ def merge(
     """
     from contextlib import nullcontext
 
-    from ttt_cli.commands.options import given_rules
+    from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
     from ttt_cli.store.locks import lock
-    from ttt_cli.store.merging import merge as merge_states
+    from ttt_cli.store.merge import merge as merge_states
 
     if out is None and not dry_run:
         raise UsageError("nowhere to put the result", where="-o", hint="-o FILE, or --dry-run to only look")
@@ -51,7 +51,9 @@ def merge(
         for name in files:
             path = library.find(env.store, name, rules)
             if path is None:
-                raise UnfitError("there is no such file", where=name, hint=library.near(env.store, name))
+                raise InvalidFileError(
+                    "there is no such file", where=name, hint=library.near(env.store, name)
+                )
             inputs.append(library.load(path, rules))
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state

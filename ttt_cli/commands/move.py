@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
-from ttt_cli.commands.filtering import read_positions, remembered
-from ttt_cli.commands.memory import state_memory
-from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.line_filter import read_positions, remembered
+from ttt_cli.shell.memory import state_memory
+from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
     import numpy as np

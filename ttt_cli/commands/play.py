@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
-from ttt_cli.commands.options import given_rules
-from ttt_cli.commands.stopping import graceful
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import ExitCode, Stopped, UnfitError, UsageError
+from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, UsageError
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.options import given_rules
+from ttt_cli.shell.signals import graceful
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
-    from ttt_cli.arena.sitting import Moves, Sitting
+    from ttt_cli.play.session import Moves, Session
     from ttt_cli.store.library import Loaded
 
 
@@ -86,9 +86,9 @@ def play(
         return _replay(env, replay, game)
     if game is not None:
         raise UsageError("--game says which game of --replay FILE to show")
-    from ttt_cli.arena.seating import seat_all
-    from ttt_cli.arena.sitting import LeftError, Sitting
-    from ttt_cli.engine.space import Space
+    from ttt_cli.engine.state_space import StateSpace
+    from ttt_cli.play.seats import seat_all
+    from ttt_cli.play.session import LeftError, Session
 
     pairing = _pairing(agent, side, x, o)
     people = "human" in pairing
@@ -102,8 +102,8 @@ def play(
         return ExitCode.DONE
     _introduce(env, agents, learn)
     players = seat_all(agents, env.store, learn=learn)
-    space = Space.of(agents[0].rules)
-    sitting = Sitting(space, players, env.store, seed=seed, alternate=alternate)
+    space = StateSpace.of(agents[0].rules)
+    sitting = Session(space, players, env.store, seed=seed, alternate=alternate)
     if people:
         return _with_people(env, sitting, games)
     return _machines(env, sitting, games, watch, delay)
@@ -181,9 +181,9 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
             env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")
 
 
-def _with_people(env: Environment, sitting: "Sitting", games: int | None) -> int:
+def _with_people(env: Environment, sitting: "Session", games: int | None) -> int:
     """Play until the people leave."""
-    from ttt_cli.arena.sitting import LeftError
+    from ttt_cli.play.session import LeftError
     from ttt_cli.views.play_screen import KEYS, PlayScreen, what_was_learnt
 
     screen = PlayScreen(env, sitting)
@@ -205,9 +205,9 @@ def _with_people(env: Environment, sitting: "Sitting", games: int | None) -> int
     return ExitCode.DONE
 
 
-def _machines(env: Environment, sitting: "Sitting", games: int | None, watch: bool, delay: float) -> int:
+def _machines(env: Environment, sitting: "Session", games: int | None, watch: bool, delay: float) -> int:
     """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at."""
-    from ttt_cli.arena.sitting import LeftError, machines
+    from ttt_cli.play.session import LeftError, machines
     from ttt_cli.views.play_screen import PlayScreen, what_was_learnt
 
     screen = PlayScreen(env, sitting)
@@ -236,7 +236,7 @@ def _machines(env: Environment, sitting: "Sitting", games: int | None, watch: bo
     return ExitCode.DONE
 
 
-def _kept(env: Environment, sitting: "Sitting") -> str:
+def _kept(env: Environment, sitting: "Session") -> str:
     from ttt_cli.store.games import LOG
     from ttt_cli.views.play_screen import counted
 
@@ -254,7 +254,7 @@ def _replay(env: Environment, path: Path, wanted: str | None) -> int:
             show_record(env, record, number)
             shown += 1
     if not number:
-        raise UnfitError("holds no games", where=str(path))
+        raise InvalidFileError("holds no games", where=str(path))
     if not shown:
         raise UsageError(f"no game {wanted!r} among the {number:,} of {path}", where="--game")
     return ExitCode.DONE

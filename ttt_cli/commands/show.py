@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.commands.completion import complete_states
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.shell.completion import complete_states
 
 if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
@@ -28,13 +28,13 @@ def show(
       ttt show q
       ttt show q --position X...O....
     """
-    from ttt_cli.commands.options import given_rules
+    from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
 
     rules = given_rules(env)
     path = library.find(env.store, file, rules)
     if path is None:
-        raise UnfitError("there is no such state", where=file, hint=library.near(env.store, file))
+        raise InvalidFileError("there is no such state", where=file, hint=library.near(env.store, file))
     loaded = library.load(path, rules)
     summary = _summary(loaded)
     if position is not None:

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents
-from ttt_cli.commands.memory import state_memory
-from ttt_cli.commands.options import given_rules
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.memory import state_memory
+from ttt_cli.shell.options import given_rules
 
 
 def tournament(
@@ -25,7 +25,7 @@ def tournament(
       ttt tournament q q.article downloaded.json --json
     """
     from ttt_cli.agents.grammar import resolve_all
-    from ttt_cli.arena.tournament import play_tournament
+    from ttt_cli.evaluation.tournament import play_tournament
     from ttt_cli.views import tournament as view
 
     if len(agents) < 2:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ttt_cli.commands.completion import complete_agents, complete_states
-from ttt_cli.commands.frame import Subcommands
-from ttt_cli.commands.options import finite, given_rules, with_parameters
-from ttt_cli.commands.stopping import graceful
 from ttt_cli.environment import DEFAULT_STORE, Environment, printable
-from ttt_cli.errors import ExitCode, UnfitError, UsageError
+from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
+from ttt_cli.shell.completion import complete_agents, complete_states
+from ttt_cli.shell.frame import Subcommands
+from ttt_cli.shell.options import finite, given_rules, with_parameters
+from ttt_cli.shell.signals import graceful
 
 if TYPE_CHECKING:
-    from ttt_cli.arena.curve import Curve
-    from ttt_cli.arena.trainer import Job, Outcome
-    from ttt_cli.learners.training import Executor
     from ttt_cli.store.state import Run, State
+    from ttt_cli.training.curve import Curve
+    from ttt_cli.training.runs import Executor
+    from ttt_cli.training.trainer import Job, Outcome
 
 METHODS = {
     "graph": "a graph of seen positions, scored by discounted back-up",
@@ -104,10 +104,10 @@ def train_learner(
     ] = None,
 ) -> int:
     """Train a player and save what it has learned; training again goes on from there."""
-    from ttt_cli.arena.trainer import resumed_job, usual_job
     from ttt_cli.engine.rules import STANDARD
     from ttt_cli.store import library
     from ttt_cli.store.locks import lock
+    from ttt_cli.training.trainer import resumed_job, usual_job
 
     _exclude({"--resume": resume, "--fresh": fresh, "--from": source, "--games-from": games_from})
     if resume:
@@ -135,7 +135,7 @@ def train_learner(
         if resume:
             state = library.load(path).state
             if state.learner.name != learner:
-                raise UnfitError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
+                raise InvalidFileError(f"holds a {state.learner.name} state, not {learner}", where=str(path))
             job = resumed_job(path, state, env.store)
         else:
             start = call.start(source, fresh, symmetry)
@@ -180,7 +180,9 @@ class Call:
         if source is not None:
             origin = library.find(self.env.store, source)
             if origin is None:
-                raise UnfitError("there is no such state", where=source, hint="ttt agents lists the store")
+                raise InvalidFileError(
+                    "there is no such state", where=source, hint="ttt agents lists the store"
+                )
         if origin is None:
             learner = learner_of(self.learner, self.preset or "default")
             return State.empty(self._with_given(learner), rules or STANDARD, symmetric=symmetry)
@@ -188,23 +190,23 @@ class Call:
         state = loaded.state
         where = str(origin)
         if loaded.format != FORMAT and origin == self.path:
-            raise UnfitError(
+            raise InvalidFileError(
                 f"is a {loaded.format} file, which training never writes to",
                 where=where,
                 hint=f"ttt import {where} first",
             )
         if state.learner.name != self.learner:
-            raise UnfitError(f"holds a {state.learner.name} state, not {self.learner}", where=where)
+            raise InvalidFileError(f"holds a {state.learner.name} state, not {self.learner}", where=where)
         if rules is not None and state.rules != rules:
             hint = "-o another file, or leave out --board and --line"
-            raise UnfitError(
+            raise InvalidFileError(
                 f"is for {state.rules.describe()}, not {rules.describe()}", where=where, hint=hint
             )
         if symmetry and not state.symmetric:
-            raise UnfitError("is without --symmetry", where=where, hint="--fresh, or -o another file")
+            raise InvalidFileError("is without --symmetry", where=where, hint="--fresh, or -o another file")
         if self.preset and state.learner.choice != self.preset:
             hint = f"-o another file, or leave out --preset {self.preset}"
-            raise UnfitError(f"has the choice rule {state.learner.choice}", where=where, hint=hint)
+            raise InvalidFileError(f"has the choice rule {state.learner.choice}", where=where, hint=hint)
         return replace(state, learner=self._with_given(state.learner))
 
     def _with_given(self, learner: Any) -> Any:
@@ -228,15 +230,15 @@ class Call:
     @contextmanager
     def executor(self, job: "Job", workers: int, cluster: str | None) -> "Iterator[Executor]":
         """Who trains the shards: this thread, several, or a cluster."""
-        from ttt_cli.learners.training import SHARDED_FROM, here
+        from ttt_cli.training.runs import SHARDED_FROM, here
 
         if cluster is not None:
-            from ttt_cli.learners.workers import cluster_workers
+            from ttt_cli.training.workers import cluster_workers
 
             with cluster_workers(cluster) as executor:
                 yield executor
         elif workers > 1 and job.plan.shards_a_block > 1:
-            from ttt_cli.learners.workers import local_workers
+            from ttt_cli.training.workers import local_workers
 
             with local_workers(workers) as executor:
                 yield executor
@@ -249,8 +251,8 @@ class Call:
         self, job: "Job", executor: "Executor", until: str | None, checkpoint: float, curve_file: Path | None
     ) -> int:
         """Run, save, and tell what came of it."""
-        from ttt_cli.arena import trainer
-        from ttt_cli.arena.curve import Curve
+        from ttt_cli.training import trainer
+        from ttt_cli.training.curve import Curve
         from ttt_cli.views.progress import progress
 
         env = self.env
@@ -319,7 +321,7 @@ class Call:
 
     def report(self, job: "Job", outcome: "Outcome") -> None:
         """Print what the run did and how strong the player is now."""
-        from ttt_cli.arena.verdict import judge
+        from ttt_cli.evaluation.verdict import judge
 
         env, record, state = self.env, outcome.record, outcome.state
         known = state.policy.known

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from ttt_cli.commands.completion import complete_states
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode
+from ttt_cli.shell.completion import complete_states
 
 
 def verify(
@@ -26,14 +26,14 @@ def verify(
       ttt verify state_store/*.json
     """
     from ttt_cli.store import library
-    from ttt_cli.store.verifying import verify as read_through
+    from ttt_cli.store.verification import verify as read_through
 
     worst = ExitCode.DONE
     for name in files:
         path = library.find(env.store, name) or Path(name)
         found = read_through(path)
         if found.unfit:
-            worst = ExitCode.UNFIT
+            worst = ExitCode.INVALID_FILE
         elif (found.faults or found.repaired) and worst is ExitCode.DONE:
             worst = ExitCode.FAILED
         if env.json:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 
 RESULTS = {1: "x", -1: "o", 0: "draw"}
@@ -28,7 +28,7 @@ class Game:
     resigned: bool = False
 
     @classmethod
-    def of(cls, space: Space, moves: Sequence[int], *, resigned: bool = False) -> "Game":
+    def of(cls, space: StateSpace, moves: Sequence[int], *, resigned: bool = False) -> "Game":
         """The game of these moves.
 
         :raises NotationError: if a move cannot be played, or the game does not end here (a game that was
@@ -58,7 +58,7 @@ def replay(rules: Rules, moves: Sequence[int], *, resigned: bool = False) -> tup
     :raises NotationError: as ``Game.of``.
     """
     if rules.positions_bound <= SMALL:
-        game = Game.of(space := Space.of(rules), moves, resigned=resigned)
+        game = Game.of(space := StateSpace.of(rules), moves, resigned=resigned)
         return [space.texts[index] for index in game.path], game.result
     boards = [Position("." * rules.cells, rules)]
     for cell in moves:

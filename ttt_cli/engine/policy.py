@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.space import Bools, Floats, Space
+from ttt_cli.engine.state_space import Bools, Floats, StateSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Policy:
         makes no sense (players that need no experience).
     """
 
-    space: Space
+    space: StateSpace
     probabilities: Floats
     values: Floats | None = None
     known: Bools | None = None

@@ -14,9 +14,9 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
+from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.learners.chance import seed_from, uniform
+from ttt_cli.learners.random_numbers import seed_from, uniform
 
 CHUNK = 4096
 """Games a kernel plays per call, given a uniform number for each ply: enough to make the call itself cheap,
@@ -43,7 +43,7 @@ class Table(Protocol):
     """A learner's table: a dataclass of ``space`` and arrays."""
 
     @property
-    def space(self) -> Space: ...
+    def space(self) -> StateSpace: ...
 
 
 T = TypeVar("T", bound=Table)
@@ -74,7 +74,7 @@ class Block:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
 
-    def play(self, space: Space, kernel: Callable[..., None], *, draws: int | None = None) -> Int64s:
+    def play(self, space: StateSpace, kernel: Callable[..., None], *, draws: int | None = None) -> Int64s:
         """Call ``kernel(moves, uniforms, first, opponent, behaviour, results)`` until all games are played.
 
         The kernel fills ``moves`` (int8[k, cells], preset to -1), drawing one of ``uniforms`` (float64[k,
@@ -102,7 +102,7 @@ class Block:
 
 
 @lru_cache(maxsize=4)
-def thresholds(space: Space, policy: Policy | None) -> Floats:
+def thresholds(space: StateSpace, policy: Policy | None) -> Floats:
     """A policy as kernels read it: the cell to play is the first whose threshold exceeds a uniform number.
 
     :returns: float64[n, cells], cumulative probabilities, 2 from the last possible cell on, so that rounding
@@ -138,7 +138,7 @@ class Learner(ABC, Generic[T]):
     article_opponent: ClassVar[str] = "self"
     article_behaviour: ClassVar[str | None] = None
     """The agents of the author's training: the opponent, and the learner's own side where it is fixed."""
-    unites: ClassVar[bool] = False
+    keeps_runs_apart: ClassVar[bool] = False
     """Whether tables that share a part of their experience can be merged: the table knows each run apart."""
     learns_resigned: ClassVar[bool] = False
     """Whether a game that ended by resigning teaches anything."""
@@ -153,7 +153,7 @@ class Learner(ABC, Generic[T]):
         return True
 
     @abstractmethod
-    def empty(self, space: Space) -> T:
+    def empty(self, space: StateSpace) -> T:
         """The table of a player that has seen nothing."""
 
     @abstractmethod
@@ -183,10 +183,10 @@ class Learner(ABC, Generic[T]):
         """What the table holds, for a file."""
 
     @abstractmethod
-    def from_entries(self, space: Space, entries: Entries) -> T:
+    def from_entries(self, space: StateSpace, entries: Entries) -> T:
         """The table of a file's entries.
 
-        :raises UnfitError: naming the entry and what is wrong with it.
+        :raises InvalidFileError: naming the entry and what is wrong with it.
         """
 
     def visits(self, table: T) -> Int64s | None:

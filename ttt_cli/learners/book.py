@@ -35,13 +35,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Bools, Floats, Int8s, Int64s, Space
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, unfit
-from ttt_cli.learners.kernel import Kernel
 from ttt_cli.learners.moves import MoveRows, packed
 
 SETTLING = 20_000.0
@@ -69,7 +69,7 @@ class BookTable:
         int64[k], how often it saw them. What no run has been named for yet is in ``counts`` alone.
     """
 
-    space: Space
+    space: StateSpace
     counts: Int64s
     runs: dict[str, tuple[Int64s, Int64s]] = field(default_factory=dict)
 
@@ -88,14 +88,14 @@ def first_stage(rules: Rules) -> int:
 
 
 @lru_cache(maxsize=8)
-def stage_results(space: Space) -> Int8s:
+def stage_results(space: StateSpace) -> Int8s:
     """int8[cells + 1]: who wins the games that end at each stage, +1 X, -1 O, 0 nobody."""
     won = [space.results[layer].sum() for layer in space.layers[1:]]  # in one layer only one side can win
     return np.sign([*won, 0]).astype(np.int8)
 
 
 @lru_cache(maxsize=8)
-def possible_stages(space: Space) -> Bools:
+def possible_stages(space: StateSpace) -> Bools:
     """bool[n, cells + 1]: the stages at which a game that goes through a position can end."""
     possible = np.zeros((len(space), space.cells + 1), np.bool_)
     for rows in space.backwards():
@@ -119,13 +119,13 @@ class Book(Learner[BookTable]):
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "heuristic:ties=first"
     article_behaviour: ClassVar[str | None] = "heuristic:ties=first"
-    unites: ClassVar[bool] = True
+    keeps_runs_apart: ClassVar[bool] = True
 
     choice: str = parameter("default", "article: the shortest game", choices=("default", "article"))
     epsilon: float = parameter(0.8, "exploration in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
-    def empty(self, space: Space) -> BookTable:
+    def empty(self, space: StateSpace) -> BookTable:
         if len(space) > MOST_POSITIONS:
             raise UsageError(
                 f"a book for {space.rules.describe()} has room for {len(space):,} positions, "
@@ -249,7 +249,7 @@ class Book(Learner[BookTable]):
         triples = zip(index.tolist(), cell.tolist(), stage.tolist(), strict=True)
         return list(zip(triples, counts.tolist(), strict=True))
 
-    def from_entries(self, space: Space, entries: Entries) -> BookTable:
+    def from_entries(self, space: StateSpace, entries: Entries) -> BookTable:
         table = self.empty(space)
         possible, results = possible_stages(space), stage_results(space).tolist()
         least, cells, stages = first_stage(space.rules), space.cells, table.counts.shape[2]
@@ -292,7 +292,7 @@ _kept: WeakKeyDictionary[BookTable, tuple[Int64s, Floats]] = WeakKeyDictionary()
 """The default's tallies of the tables whose last games were a block."""
 
 
-def _no_tally(space: Space) -> tuple[Int64s, Floats]:
+def _no_tally(space: StateSpace) -> tuple[Int64s, Floats]:
     """A tally that the kernel need not keep, since nobody asks the book for a move."""
     return np.zeros((0, 0, 2), np.int64), np.zeros((0, space.cells))
 

@@ -7,31 +7,31 @@ import numpy as np
 
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Int64s, Space
-from ttt_cli.errors import NotationError, UnfitError
+from ttt_cli.engine.state_space import Int64s, StateSpace
+from ttt_cli.errors import InvalidFileError, NotationError
 
 _DIGITS = str.maketrans(SYMBOLS, "012")
 
 
-def unfit(text: str, fault: str, *, hint: str = "") -> UnfitError:
+def unfit(text: str, fault: str, *, hint: str = "") -> InvalidFileError:
     """The error that names the entry of a position."""
-    return UnfitError(fault, where=f'"entries": {text[:80]!r}', hint=hint)
+    return InvalidFileError(fault, where=f'"entries": {text[:80]!r}', hint=hint)
 
 
 def check_spelling(rules: Rules, texts: Iterable[str]) -> None:
     """Look whether texts can be positions of this board at all, before its space is made, which may be large.
 
-    :raises UnfitError: naming the first that cannot.
+    :raises InvalidFileError: naming the first that cannot.
     """
     for text in texts:
         if len(text) != rules.cells:
             raise unfit(text, f"expected a position of {rules.cells} cells, found {len(text)}")
 
 
-def indexes(space: Space, texts: Collection[str]) -> Int64s:
+def indexes(space: StateSpace, texts: Collection[str]) -> Int64s:
     """int64[k]: the index of the position that each text spells.
 
-    :raises UnfitError: naming the first text that is no position of ``space``.
+    :raises InvalidFileError: naming the first text that is no position of ``space``.
     """
     codes = [
         int(text.translate(_DIGITS), 3) if len(text) == space.cells and not text.strip(SYMBOLS) else -1

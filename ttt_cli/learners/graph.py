@@ -31,12 +31,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, first, uniform
-from ttt_cli.engine.space import Bools, Floats, Int8s, Int32s, Int64s, Space
-from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
-from ttt_cli.learners.kernel import Kernel
 
 DISCOUNT = 0.9
 
@@ -55,7 +55,7 @@ class GraphTable:
     :ivar spelled: int8[n], how the file that the node was imported from spells its score, 0 if it was not.
     """
 
-    space: Space
+    space: StateSpace
     visits: Int64s
     seen: Int32s
     edges: Int8s
@@ -92,7 +92,7 @@ class Graph(Learner[GraphTable]):
     )
     epsilon: float = parameter(0.5, "exploration, where no move is untried", least=0, most=1)
 
-    def empty(self, space: Space) -> GraphTable:
+    def empty(self, space: StateSpace) -> GraphTable:
         """The graph without nodes.
 
         :raises UsageError: if ``space`` is one of symmetry classes and the choice is the author's.
@@ -185,7 +185,7 @@ class Graph(Learner[GraphTable]):
                 entries[texts[node]]["score"] = found
         return entries
 
-    def from_entries(self, space: Space, entries: Entries) -> GraphTable:
+    def from_entries(self, space: StateSpace, entries: Entries) -> GraphTable:
         table = self.empty(space)
         nodes = indexes(space, entries)
         for node, (text, entry) in zip(nodes.tolist(), entries.items(), strict=True):
@@ -194,7 +194,7 @@ class Graph(Learner[GraphTable]):
             in_order = np.array_equal(np.sort(table.seen[nodes]), np.arange(len(nodes)))
             if table.seen[0] != 0 or not in_order:
                 fault = f'"seen" must count the {len(nodes)} entries from 0 on, the empty board first'
-                raise UnfitError(fault, where='"entries"')
+                raise InvalidFileError(fault, where='"entries"')
         loose = np.argwhere(table.tried & ~table.known[space.successors])
         for node, cell in loose[:1].tolist():
             raise unfit(space.text(node), f'"next" holds {cell + 1}, but the position after it has no entry')
@@ -206,7 +206,7 @@ class Graph(Learner[GraphTable]):
                 table.spelled[node] = _spelling(entry["score"])
         return table
 
-    def _check_fits(self, space: Space) -> None:
+    def _check_fits(self, space: StateSpace) -> None:
         if self.choice == "article" and space.symmetric:
             raise UsageError(
                 "the graph article's choice depends on how the board lies, so it does not go with symmetry",
@@ -314,7 +314,7 @@ def _successors(table: GraphTable, rows: slice = slice(None)) -> tuple[Int32s, B
     return np.take_along_axis(table.space.successors[rows], cells, axis=1), tried
 
 
-def sides(space: Space) -> Int8s:
+def sides(space: StateSpace) -> Int8s:
     """int8[n]: +1 where X moves, -1 where O does."""
     return 1 - 2 * (space.plies % 2)
 
@@ -350,7 +350,7 @@ def walk(table: GraphTable, scores: Floats) -> tuple[Int32s, Int32s]:
     return targets, steps
 
 
-def wanted_cells(space: Space, targets: Int32s, steps: Int32s) -> Bools:
+def wanted_cells(space: StateSpace, targets: Int32s, steps: Int32s) -> Bools:
     """bool[n, cells]: what the author's machine chooses from, given where its walks lead."""
     chosen = space.legal.copy()
     rows = np.flatnonzero(targets >= 0)
@@ -414,7 +414,7 @@ def _shape(table: GraphTable) -> tuple[bytes, ...]:
 def _read(table: GraphTable, node: int, text: str, entry: Any) -> None:
     """Take over one entry, but for its score.
 
-    :raises UnfitError: if it is not one of a graph.
+    :raises InvalidFileError: if it is not one of a graph.
     """
     if not isinstance(entry, dict) or entry.keys() - {"score"} != {"next", "seen", "visits"}:
         raise unfit(text, 'expected an object of "next", "seen" and "visits"')

@@ -29,11 +29,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, best, uniform
-from ttt_cli.engine.space import Bools, Floats, Int8s, Int32s, Int64s, Space
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
 from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, unfit
-from ttt_cli.learners.kernel import Kernel
 
 MOST_BEADS = 2**53
 """Beads are drawn by a uniform float64, which tells no more than these apart."""
@@ -46,7 +46,7 @@ class MenaceTable:
     :ivar change: int64[n, cells], the beads that have been added for each move, less those taken away.
     """
 
-    space: Space
+    space: StateSpace
     change: Int64s
 
     @property
@@ -57,7 +57,7 @@ class MenaceTable:
         return np.where(boxes(space)[:, None], np.maximum(start + self.change, 0), 1) * space.legal
 
 
-def boxes(space: Space) -> Bools:
+def boxes(space: StateSpace) -> Bools:
     """bool[n]: the positions that have a box: those with more than one move."""
     return np.greater(space.legal.sum(axis=1), 1)
 
@@ -95,7 +95,7 @@ class Menace(Learner[MenaceTable]):
     loss: int = parameter(1, "beads taken from each box opened in a game lost", least=0, most=1000)
     epsilon: float = parameter(0.2, "exploration: how often any move is made", least=0, most=1)
 
-    def empty(self, space: Space) -> MenaceTable:
+    def empty(self, space: StateSpace) -> MenaceTable:
         return MenaceTable(space, np.zeros((len(space), space.cells), np.int64))
 
     def train(self, table: MenaceTable, block: Block) -> Int64s:
@@ -144,7 +144,7 @@ class Menace(Learner[MenaceTable]):
             entries.setdefault(texts[index], {})[str(cell + 1)] = int(table.change[index, cell])
         return entries
 
-    def from_entries(self, space: Space, entries: Entries) -> MenaceTable:
+    def from_entries(self, space: StateSpace, entries: Entries) -> MenaceTable:
         table = self.empty(space)
         has_box = boxes(space)
         for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.space import Int8s, Space
+from ttt_cli.engine.state_space import Int8s, StateSpace
 
 Uint8s = NDArray[np.uint8]
 Uint32s = NDArray[np.uint32]
@@ -29,7 +29,7 @@ class Moves(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def all_moves(space: Space) -> Moves:
+def all_moves(space: StateSpace) -> Moves:
     """The moves of this space (worked out once)."""
     number = space.legal.sum(axis=1, dtype=np.uint8)
     first = np.cumsum(number, dtype=np.uint32) - number
@@ -51,7 +51,7 @@ class MoveRows(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def packed(space: Space) -> MoveRows:
+def packed(space: StateSpace) -> MoveRows:
     """The moves of this space, each row packed to the left (worked out once)."""
     order = np.argsort(~space.legal, axis=1, kind="stable")
     after = np.take_along_axis(space.successors, order, axis=1)

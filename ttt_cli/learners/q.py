@@ -45,13 +45,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, best, uniform
-from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
+from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
 from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
-from ttt_cli.learners.joining import join
-from ttt_cli.learners.kernel import Kernel
 from ttt_cli.learners.moves import Moves, Uint8s, all_moves
+from ttt_cli.learners.weighted_mean import join
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
@@ -68,14 +68,14 @@ class QTable:
     :ivar choice: uint8[n], the first move of the largest value, counted from 0.
     """
 
-    space: Space
+    space: StateSpace
     values: Floats
     visits: Int64s
     top: Floats
     choice: Uint8s
 
     @classmethod
-    def of(cls, space: Space, values: Floats, visits: Int64s) -> Self:
+    def of(cls, space: StateSpace, values: Floats, visits: Int64s) -> Self:
         """The table of these values and visits."""
         number, first, _, _ = all_moves(space)
         top = (space.results * (1 - 2 * (space.plies % 2))).astype(np.float64)
@@ -117,7 +117,7 @@ class Q(Learner[QTable]):
     def learns_both_sides(self) -> bool:
         return self.choice != "article"
 
-    def empty(self, space: Space) -> QTable:
+    def empty(self, space: StateSpace) -> QTable:
         moves = len(all_moves(space).cells)
         return QTable.of(space, np.zeros(moves), np.zeros(moves, np.int64))
 
@@ -157,7 +157,7 @@ class Q(Learner[QTable]):
             mix = (self.gamma * (1.0 - self.slips), self.gamma * self.slips)
             play(*learnt, *space, mix, (float(self.alpha), float(self.pace)), epsilon, *chunk)
 
-    def _exploration(self, space: Space, number: int) -> float:
+    def _exploration(self, space: StateSpace, number: int) -> float:
         """Epsilon from the ``number``-th game of the run on."""
         settling = self.settling * len(space)
         return max(self.epsilon, settling / (settling + number)) if settling > 0 else float(self.epsilon)
@@ -185,7 +185,7 @@ class Q(Learner[QTable]):
             entries.setdefault(texts[index], {})[str(cell)] = [value, count]
         return entries
 
-    def from_entries(self, space: Space, entries: Entries) -> QTable:
+    def from_entries(self, space: StateSpace, entries: Entries) -> QTable:
         number, first, cells, _ = all_moves(space)
         values, visits = np.zeros(len(cells)), np.zeros(len(cells), np.int64)
         place_of: dict[bytes, dict[str, int]] = {}  # by the legal cells, which few positions have alone
@@ -206,7 +206,7 @@ class Q(Learner[QTable]):
         return QTable.of(space, values + 0.0, visits)
 
 
-def _name_cells(space: Space, moves: Int8s) -> None:
+def _name_cells(space: StateSpace, moves: Int8s) -> None:
     """Turn the numbers of the moves of games, as the kernels write them, into cells."""
     _, first, cells, after = all_moves(space)
     index = np.zeros(len(moves), np.uint32)

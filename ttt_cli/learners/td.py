@@ -34,13 +34,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, best, first, uniform
-from ttt_cli.engine.space import Floats, Int8s, Int64s, Space
+from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
 from ttt_cli.learners.base import Block, Entries, Learner, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
-from ttt_cli.learners.joining import join
-from ttt_cli.learners.kernel import Kernel
 from ttt_cli.learners.moves import Moves, all_moves
+from ttt_cli.learners.weighted_mean import join
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
@@ -58,7 +58,7 @@ class TdTable:
     :ivar visits: int64[n, 2], how often that was updated.
     """
 
-    space: Space
+    space: StateSpace
     values: Floats
     visits: Int64s
 
@@ -96,7 +96,7 @@ class Td(Learner[TdTable]):
         "best", "learn from the best reply or from what came next", choices=("best", "next")
     )
 
-    def empty(self, space: Space) -> TdTable:
+    def empty(self, space: StateSpace) -> TdTable:
         drawn = 0.0 if self.choice == "article" else 0.5
         unknown = np.where(space.ended, drawn, 0.5)
         sides = [np.where(space.results == 0, unknown, space.results == side) for side in (1, -1)]
@@ -152,7 +152,7 @@ class Td(Learner[TdTable]):
             entries.setdefault(texts[index], {})[SIDES[side]] = pair
         return entries
 
-    def from_entries(self, space: Space, entries: Entries) -> TdTable:
+    def from_entries(self, space: StateSpace, entries: Entries) -> TdTable:
         table = self.empty(space)
         for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
             if not isinstance(found, dict) or not found or not found.keys() <= set(SIDES):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.locks import alive, lock, take
 from ttt_cli.store.system import (
     BINARY,
@@ -166,7 +166,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
     last line that lacks nothing but its line end is kept. A call that is refused leaves the log as it was.
 
     :raises BusyError: another process has not let go of the log in time.
-    :raises UnfitError: the file is no log of lines.
+    :raises InvalidFileError: the file is no log of lines.
     :raises TttError: with path and remedy if the system refuses.
     """
     if not line or b"\n" in line:
@@ -180,7 +180,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
             with naming(path):
                 size = os.fstat(fd).st_size
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
-                    raise UnfitError("is no plain file", where=os.fspath(path))
+                    raise InvalidFileError("is no plain file", where=os.fspath(path))
                 tail = _tail(fd, size, path)
             whole, torn = _is_record(tail), None
             if tail and not whole:
@@ -318,7 +318,7 @@ def _tail(fd: int, size: int, path: AnyPath) -> bytes:
         if b"\n" in tail:
             return tail[tail.rindex(b"\n") + 1 :]
     if start > 0:
-        raise UnfitError("is no log of JSON lines: its last line never ends", where=os.fspath(path))
+        raise InvalidFileError("is no log of JSON lines: its last line never ends", where=os.fspath(path))
     return tail
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import orjson
 
 from ttt_cli.engine.game import RESULTS, Game, replay
+from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import TttError, UnfitError
-from ttt_cli.learners.kernel import few_games
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line
 from ttt_cli.store.reading import load_json, read_lines
 from ttt_cli.store.state import Run, State
@@ -73,33 +73,33 @@ class GameRecord:
 
         :raises NotationError: if the moves cannot be played or do not end the game.
         """
-        return Game.of(Space.of(self.rules), self.moves, resigned=self.resigned)
+        return Game.of(StateSpace.of(self.rules), self.moves, resigned=self.resigned)
 
     @classmethod
     def from_json(cls, found: Any, where: str) -> "GameRecord":
         """A record from its JSON object.
 
-        :raises UnfitError: naming the key that is wrong, or the move.
+        :raises InvalidFileError: naming the key that is wrong, or the move.
         """
         if not isinstance(found, dict):
-            raise UnfitError("expected a game record, an object", where=where)
+            raise InvalidFileError("expected a game record, an object", where=where)
         for key in sorted(_KEYS - found.keys()):
-            raise UnfitError(f'"{key}" is missing', where=where)
+            raise InvalidFileError(f'"{key}" is missing', where=where)
         for key in sorted(found.keys() - _KEYS - _OPTIONAL):
-            raise UnfitError(f"unknown key {key!r}", where=where)
+            raise InvalidFileError(f"unknown key {key!r}", where=where)
         for key in ("id", "x", "o", "result"):
             if not isinstance(found[key], str):
-                raise UnfitError(f'"{key}" must be text', where=where)
+                raise InvalidFileError(f'"{key}" must be text', where=where)
         teaches, moves = found.get("teaches", []), found["moves"]
         if not isinstance(teaches, list) or not all(isinstance(name, str) for name in teaches):
-            raise UnfitError('"teaches" must be a list of names', where=where)
+            raise InvalidFileError('"teaches" must be a list of names', where=where)
         if not isinstance(moves, list) or not all(type(cell) is int for cell in moves):
-            raise UnfitError('"moves" must be a list of cells', where=where)
+            raise InvalidFileError('"moves" must be a list of cells', where=where)
         if found.get("end", "resigned") != "resigned":
-            raise UnfitError('"end" can only be "resigned"', where=where)
+            raise InvalidFileError('"end" can only be "resigned"', where=where)
         rules = found["rules"]
         if not isinstance(rules, dict) or rules.keys() != {"rows", "cols", "line"}:
-            raise UnfitError('"rules" must hold rows, cols and line', where=where)
+            raise InvalidFileError('"rules" must hold rows, cols and line', where=where)
         try:
             record = cls(
                 tuple(cell - 1 for cell in moves),
@@ -113,9 +113,11 @@ class GameRecord:
             )
             result = RESULTS[replay(record.rules, record.moves, resigned=record.resigned)[1]]
         except TttError as error:
-            raise UnfitError(error.message, where=where, hint=error.hint) from None
+            raise InvalidFileError(error.message, where=where, hint=error.hint) from None
         if result != record.result:
-            raise UnfitError(f'"result" is {record.result!r}, but the moves give {result!r}', where=where)
+            raise InvalidFileError(
+                f'"result" is {record.result!r}, but the moves give {result!r}', where=where
+            )
         return record
 
 
@@ -128,7 +130,7 @@ def read_games(path: Path, wanted: Callable[[bytes], bool] = lambda line: True) 
     """The game records of a file in JSON Lines; a torn last line of a log being written is left out.
 
     :param wanted: which lines to look at.
-    :raises UnfitError: naming the line.
+    :raises InvalidFileError: naming the line.
     """
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip() or not wanted(line):
@@ -136,7 +138,7 @@ def read_games(path: Path, wanted: Callable[[bytes], bool] = lambda line: True) 
         where = f"{path}: line {number}"
         try:
             found = load_json(line, str(path), line=number)
-        except UnfitError:
+        except InvalidFileError:
             if path.name == LOG and not line.endswith(b"\n"):
                 return
             raise
@@ -193,7 +195,7 @@ def teach(
                 continue
             moves: Sequence[int] = record.moves
             if state.symmetric:
-                moves = Space.of(state.rules).quotient.project_game(moves)
+                moves = StateSpace.of(state.rules).quotient.project_game(moves)
             game = Game.of(state.space, moves, resigned=record.resigned)
             own_only = name is not None and not state.learner.learns_both_sides
             state.learner.learn(table, game, own_sides(record, name or "") if own_only else "xo")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import TttError, UnfitError, UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import native, native_csv
 from ttt_cli.store.files import write_bytes
@@ -113,12 +113,12 @@ def load(path: Path, rules: Rules | None = None, *, limit: int = LIMIT) -> Loade
     """Read a state, native or foreign.
 
     :param rules: what the user says the game is.
-    :raises UnfitError: if it cannot be read, is damaged, no format fits, or it is for another game.
+    :raises InvalidFileError: if it cannot be read, is damaged, no format fits, or it is for another game.
     """
     found = _load(path, limit)
     if rules is not None and rules != found.state.rules:
         played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
-        raise UnfitError(played, where=str(path), hint="--board and --line say which game is meant")
+        raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
     return found
 
 

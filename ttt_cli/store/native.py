@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.entries import check_spelling
 from ttt_cli.store.reading import load_json, quoted
@@ -99,7 +99,7 @@ def from_bytes(content: bytes, where: str, *, trust_edits: bool = False) -> Stat
 
     :param where: the file's name, for errors.
     :param trust_edits: read a file whose digest does not fit (for ``ttt accept``).
-    :raises UnfitError: if it is damaged, newer than this program, or holds what no state can.
+    :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
     """
     found = load_json(content, where)
     fields = read_header(found, where)
@@ -107,13 +107,13 @@ def from_bytes(content: bytes, where: str, *, trust_edits: bool = False) -> Stat
         check_digest(content, str(found["digest"]), where)
     entries = found.get("entries")
     if not isinstance(entries, dict):
-        raise UnfitError("expected an object of positions", where=f'{where}: "entries"')
+        raise InvalidFileError("expected an object of positions", where=f'{where}: "entries"')
     try:
         check_spelling(fields["rules"], entries)
         space = table_space(fields["rules"], fields["symmetric"])
         table = fields["learner"].from_entries(space, entries)
     except TttError as error:
-        raise UnfitError(
+        raise InvalidFileError(
             error.message, where=": ".join(filter(None, (where, error.where))), hint=error.hint
         ) from None
     return State(table=table, **fields)
@@ -122,10 +122,10 @@ def from_bytes(content: bytes, where: str, *, trust_edits: bool = False) -> Stat
 def check_digest(content: bytes, stated: str, where: str) -> None:
     """Compare a file's digest with its content.
 
-    :raises UnfitError: if they differ.
+    :raises InvalidFileError: if they differ.
     """
     if digest(content) != stated:
-        raise UnfitError(
+        raise InvalidFileError(
             "the content does not fit its digest: the file is damaged or was edited",
             where=where,
             hint=f"if you edited it on purpose: ttt accept {where}; if not, go back to a good copy",
@@ -135,22 +135,24 @@ def check_digest(content: bytes, stated: str, where: str) -> None:
 def read_header(found: Any, where: str) -> dict[str, Any]:
     """The fields of ``State``, but for the table, from a header.
 
-    :raises UnfitError: naming the key that is missing or wrong.
+    :raises InvalidFileError: naming the key that is missing or wrong.
     """
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise UnfitError(f'not a native state: no "format": "{FORMAT}"', where=where)
+        raise InvalidFileError(f'not a native state: no "format": "{FORMAT}"', where=where)
     version = found.get("version")
     if type(version) is int and version > VERSION:
-        raise UnfitError(
+        raise InvalidFileError(
             f"format version {version} is newer than this program knows ({VERSION})",
             where=f'{where}: "version"',
             hint="install a newer ttt-cli",
         )
     _expect(version == VERSION and type(version) is int, where, "version", f"expected {VERSION}", version)
     for name in sorted(_HEADER - found.keys()):
-        raise UnfitError("missing", where=f'{where}: "{name}"', hint="the file is not a whole native state")
+        raise InvalidFileError(
+            "missing", where=f'{where}: "{name}"', hint="the file is not a whole native state"
+        )
     for name in sorted(found.keys() - _HEADER - {"entries"}):
-        raise UnfitError("unknown key", where=f"{where}: {name!r}", hint="see ttt schema state")
+        raise InvalidFileError("unknown key", where=f"{where}: {name!r}", hint="see ttt schema state")
     _expect(isinstance(found["digest"], str), where, "digest", "expected text", found["digest"])
     name = found["learner"]
     known = isinstance(name, str) and name in LEARNERS
@@ -162,7 +164,7 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         learner = learner_of(name, found["choice"])
         rules = _rules(found["rules"])
     except TttError as error:
-        raise UnfitError(error.message, where=where, hint=error.hint) from None
+        raise InvalidFileError(error.message, where=where, hint=error.hint) from None
     if learner.symmetric_only:
         _expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
     runs = _runs(found["runs"], where)
@@ -174,12 +176,12 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
 
 def _expect(fits: bool, where: str, key: str, expected: str, found: Any) -> None:
     if not fits:
-        raise UnfitError(f"{expected}, found {quoted(found)}", where=f'{where}: "{key}"')
+        raise InvalidFileError(f"{expected}, found {quoted(found)}", where=f'{where}: "{key}"')
 
 
 def _rules(value: Any) -> Rules:
     if not isinstance(value, dict) or value.keys() != {"rows", "cols", "line"}:
-        raise UnfitError(f'"rules" must hold rows, cols and line, found {quoted(value)}')
+        raise InvalidFileError(f'"rules" must hold rows, cols and line, found {quoted(value)}')
     return Rules(**value)
 
 
@@ -194,11 +196,11 @@ def _runs(value: Any, where: str) -> tuple[Run, ...]:
 def _run(item: Any, where: str) -> Run:
     """One run record; what a kind adds (``details``) is kept as it is."""
     if not isinstance(item, dict):
-        raise UnfitError(f"expected an object, found {quoted(item)}", where=where)
+        raise InvalidFileError(f"expected an object, found {quoted(item)}", where=where)
     details = dict(item)
     for key in ("id", "kind", "games", "results"):
         if key not in details:
-            raise UnfitError(f'"{key}" is missing', where=where)
+            raise InvalidFileError(f'"{key}" is missing', where=where)
     identity, kind = details.pop("id"), details.pop("kind")
     games, results = details.pop("games"), details.pop("results")
     _expect(

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.errors import TttError, UnfitError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners.entries import check_spelling
 from ttt_cli.store import native
 from ttt_cli.store.reading import decode, load_json, quoted
@@ -43,7 +43,7 @@ def is_native_csv(data: bytes) -> bool:
 def from_bytes(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     """The state of a native CSV file.
 
-    :raises UnfitError: naming the line, if it is damaged or holds what no book can.
+    :raises InvalidFileError: naming the line, if it is damaged or holds what no book can.
     """
     fields, first = None, 1
     if data.startswith(MARK):
@@ -64,25 +64,25 @@ def from_bytes(data: bytes, where: str, *, trust_edits: bool = False) -> State:
         fields = _unstated(entries, where)
     state = State(table=None, **fields)
     if state.learner.name != "book":
-        raise UnfitError(f"a {state.learner.name} state is a JSON file, not CSV", where=where)
+        raise InvalidFileError(f"a {state.learner.name} state is a JSON file, not CSV", where=where)
     known = {run.id for run in state.runs}
     for text, rows in entries.items():
         for number, row in zip(places[text], rows, strict=True):
             if row[3] not in known:
-                raise UnfitError(
+                raise InvalidFileError(
                     f"run {quoted(row[3])} is not in the header", where=f"{where}: line {number}"
                 )
     for text, numbers in places.items():
         try:
             check_spelling(state.rules, [text])
         except TttError as error:
-            raise UnfitError(error.message, where=f"{where}: line {numbers[0]}") from None
+            raise InvalidFileError(error.message, where=f"{where}: line {numbers[0]}") from None
     space = table_space(state.rules, state.symmetric)
     try:
         table = state.learner.from_entries(space, entries)
     except TttError as error:
         line = _line_of_fault(state, entries, places)
-        raise UnfitError(error.message, where=f"{where}: line {line}", hint=error.hint) from None
+        raise InvalidFileError(error.message, where=f"{where}: line {line}", hint=error.hint) from None
     return State(table=table, **fields)
 
 
@@ -90,7 +90,7 @@ def _rows(lines: list[str], first: int, name: str, where: str) -> Iterator[tuple
     """Line number, position and ``[move, plies, result, run, count]`` of each row."""
     columns = tuple(lines[0].rstrip("\r").split(",")) if lines else ()
     if columns[:4] != REQUIRED or columns[4:] not in {(), ("run",), ("count",), ("run", "count")}:
-        raise UnfitError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {first}")
+        raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {first}")
     has_run, has_count = "run" in columns, "count" in columns
     for number, line in enumerate(lines[1:], first + 1):
         row = line.rstrip("\r")
@@ -99,10 +99,10 @@ def _rows(lines: list[str], first: int, name: str, where: str) -> Iterator[tuple
         cells = row.split(",")
         place = f"{where}: line {number}"
         if len(cells) != len(columns):
-            raise UnfitError(f"expected {len(columns)} columns, found {len(cells)}", where=place)
+            raise InvalidFileError(f"expected {len(columns)} columns, found {len(cells)}", where=place)
         text, move, plies, result = cells[:4]
         if result not in RESULTS:
-            raise UnfitError(f"the result is {quoted(result)}, not X, O or draw", where=place)
+            raise InvalidFileError(f"the result is {quoted(result)}, not X, O or draw", where=place)
         run = cells[4] if has_run else name
         count = _whole(cells[-1], "count", place) if has_count else 1
         yield number, text, [_whole(move, "move", place), _whole(plies, "plies", place), result, run, count]
@@ -110,14 +110,16 @@ def _rows(lines: list[str], first: int, name: str, where: str) -> Iterator[tuple
 
 def _whole(text: str, column: str, where: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise UnfitError(f"{column} is {quoted(text)}, not a whole number", where=where)
+        raise InvalidFileError(f"{column} is {quoted(text)}, not a whole number", where=where)
     return int(text)
 
 
 def _unstated(entries: dict[str, list[list[Any]]], where: str) -> dict[str, Any]:
     """The state of a file without a header: the usual board, runs that are known by name only."""
     if any(len(text) != STANDARD.cells for text in entries):
-        raise UnfitError("positions of an unusual board need a header that states its rules", where=where)
+        raise InvalidFileError(
+            "positions of an unusual board need a header that states its rules", where=where
+        )
     games: dict[str, int] = {}
     for text, rows in entries.items():
         for _, _, _, run, count in rows:

@@ -1,4 +1,4 @@
-"""The one reader: any bytes become a value or one UnfitError with its place, in bounded time and memory.
+"""The one reader: any bytes become a value or one InvalidFileError with its place, in bounded time and space.
 
 Nothing in a file is trusted and nothing executed. Sizes are limited before anything is read, and JSON is
 taken strictly: UTF-8 only, no duplicate keys, no NaN or infinity, no integer beyond 64 bits, no deep nesting.
@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import BINARY, NO_WAITING, AnyPath, naming
 
 LIMIT = 256 * 2**20
@@ -70,7 +70,7 @@ _CONSTANT = re.compile("NaN|Infinity")
 _DIGITS = re.compile(rb"[0-9]+")
 
 
-def raise_limits(times: int) -> None:
+def scale_limits(times: int) -> None:
     """From here on in this context every limit on the size of what is read is so many times the usual one."""
     _times.set(times)
 
@@ -80,21 +80,23 @@ def allowed(usual: int) -> int:
     return usual * _times.get()
 
 
-def beyond(message: str, where: AnyPath) -> UnfitError:
+def beyond(message: str, where: AnyPath) -> InvalidFileError:
     """The error for what is larger than a limit."""
-    return UnfitError(message, where=os.fspath(where), hint="--limits 10 reads what is ten times as large")
+    return InvalidFileError(
+        message, where=os.fspath(where), hint="--limits 10 reads what is ten times as large"
+    )
 
 
 def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
     """Return the content of the file at ``path``; a device or a pipe is refused without waiting for it.
 
-    :raises UnfitError: missing (with neighbours of like names), a folder, not permitted, above ``limit``
-        bytes.
+    :raises InvalidFileError: missing (with neighbours of like names), a folder, not permitted, above
+        ``limit`` bytes.
     """
     limit = allowed(limit)
     fd = _open(path)
     try:
-        with naming(path, _CANNOT, UnfitError):
+        with naming(path, _CANNOT, InvalidFileError):
             known = os.fstat(fd)
             if not stat.S_ISREG(known.st_mode):
                 _no_file(path, known.st_mode)
@@ -114,7 +116,7 @@ def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
 def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
     """The lines of the file at ``path``, each with its end, however many there are: one at a time is held.
 
-    :raises UnfitError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
+    :raises InvalidFileError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
     """
     longest = allowed(longest)
     with _opened(path) as file:
@@ -141,7 +143,7 @@ def read_start(path: AnyPath) -> bytes:
 def read_blocks(path: AnyPath, size: int = 2**20) -> Iterator[bytes]:
     """The content of the file at ``path``, however long, in blocks of whole lines of some ``size`` bytes.
 
-    :raises UnfitError: as ``read_lines``.
+    :raises InvalidFileError: as ``read_lines``.
     """
     with _opened(path) as file:
         rest = b""
@@ -173,13 +175,13 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
 
     ``line`` is the one of the file on which ``data`` begins.
 
-    :raises UnfitError: with line and byte; other encodings, archives and pickles by their name.
+    :raises InvalidFileError: with line and byte; other encodings, archives and pickles by their name.
     """
     name = os.fspath(where)
     refuse_binary(data, where)
     if data.startswith(BOM):
         if not bom:
-            raise UnfitError(
+            raise InvalidFileError(
                 "begins with a byte order mark (BOM)", where=name, hint="save it as UTF-8 without one"
             )
         data = data[len(BOM) :]
@@ -187,29 +189,29 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
         text = data.decode()
     except UnicodeDecodeError as error:
         place = _line_and_byte(data, error.start, line)
-        raise UnfitError(
+        raise InvalidFileError(
             f"is not UTF-8: byte 0x{data[error.start]:02x}", where=f"{name}, {place}", hint="save it as UTF-8"
         ) from None
     if (at := data.find(b"\0")) >= 0:
-        raise UnfitError(
+        raise InvalidFileError(
             "holds a NUL byte, so it is no text", where=f"{name}, {_line_and_byte(data, at, line)}"
         )
     return text
 
 
 def refuse_binary(data: bytes, where: AnyPath) -> None:
-    """Raise UnfitError if ``data`` is a pickle, an archive, UTF-16 or another known thing but UTF-8 text."""
+    """Raise InvalidFileError if ``data`` is a pickle, an archive, UTF-16 or anything known but UTF-8 text."""
     name = os.fspath(where)
     for mark, what, remedy in _MARKS:
         if data.startswith(mark):
-            raise UnfitError(f"is {what}", where=name, hint=remedy.replace("FILE", name))
+            raise InvalidFileError(f"is {what}", where=name, hint=remedy.replace("FILE", name))
     if _PICKLE.match(data) and (data[0] == 0x80 or data.rstrip(b"\n").endswith(b".")):
-        raise UnfitError("is a Python pickle", where=name, hint=_UNPICKLE.replace("FILE", name))
+        raise InvalidFileError("is a Python pickle", where=name, hint=_UNPICKLE.replace("FILE", name))
     wide = next((encoding for mark, encoding in _WIDE if data.startswith(mark)), None)
     if wide is None and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
         wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
     if wide is not None:
-        raise UnfitError(
+        raise InvalidFileError(
             f"is {wide}, not UTF-8", where=name, hint=f"convert it: iconv -f {wide} -t UTF-8 {name}"
         )
 
@@ -220,7 +222,7 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     ``where`` names the file in errors, ``line`` the line of it on which ``data`` begins; ``limit`` is in
     bytes.
 
-    :raises UnfitError: with line and column, or the duplicate key.
+    :raises InvalidFileError: with line and column, or the duplicate key.
     """
     limit = allowed(limit)
     if len(data) > limit:
@@ -236,7 +238,7 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     try:
         again = orjson.dumps(value)
     except TypeError:
-        raise UnfitError("is nested too deeply; the limit is 254", where=os.fspath(where)) from None
+        raise InvalidFileError("is nested too deeply; the limit is 254", where=os.fspath(where)) from None
     # Each member of an object has one colon outside strings, and orjson never escapes a colon. So a text
     # without escaped colons has as many of them as its value written anew, unless members were dropped:
     # duplicate keys.
@@ -281,12 +283,12 @@ def _settle(data: bytes, where: AnyPath) -> None:
             seen = set()
             for key, _ in pairs:
                 if key in seen:
-                    raise UnfitError("the key is there twice", where=f"{name}, key {quoted(key)}")
+                    raise InvalidFileError("the key is there twice", where=f"{name}, key {quoted(key)}")
                 seen.add(key)
 
     def integer(digits: str) -> None:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
-            raise UnfitError(f"the integer {quoted(digits)} does not fit into 64 bits", where=name)
+            raise InvalidFileError(f"the integer {quoted(digits)} does not fit into 64 bits", where=name)
 
     json.loads(data, object_pairs_hook=members, parse_int=integer, parse_float=len)
 
@@ -294,7 +296,7 @@ def _settle(data: bytes, where: AnyPath) -> None:
 def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDecodeError) -> NoReturn:
     name = os.fspath(where)
     if not data.strip():
-        raise UnfitError("is empty", where=name) from None
+        raise InvalidFileError("is empty", where=name) from None
     decode(data, where)
     column, at, message, hint = error.colno, error.pos, f"is no JSON: {error.msg}", ""
     if constant := _CONSTANT.match(error.doc, at):
@@ -309,14 +311,14 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
     elif "after document" in error.msg:
         message = "something follows the end of the JSON value"
     place = f"{name}, line {error.lineno + line - 1}, column {column}"
-    raise UnfitError(message, where=place, hint=hint) from None
+    raise InvalidFileError(message, where=place, hint=hint) from None
 
 
 @contextmanager
 def _opened(path: AnyPath) -> Iterator[BinaryIO]:
     """A file to be read in parts; what goes wrong meanwhile is told with its name."""
     fd = _open(path)
-    with naming(path, _CANNOT, UnfitError), os.fdopen(fd, "rb") as file:
+    with naming(path, _CANNOT, InvalidFileError), os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
             _no_file(path, mode)
         yield file
@@ -332,7 +334,7 @@ def _open(path: AnyPath) -> int:
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket
             _no_file(path, stat.S_IFSOCK)
-        with naming(path, _CANNOT, UnfitError):
+        with naming(path, _CANNOT, InvalidFileError):
             if os.path.isdir(path):
                 _no_file(path, stat.S_IFDIR)  # Windows says: permission denied
             raise
@@ -355,7 +357,7 @@ def _missing(path: AnyPath) -> NoReturn:
         pass
     close = difflib.get_close_matches(wanted.name, names, 3, 0.6)
     hint = f"did you mean {' or '.join(str(wanted.with_name(name)) for name in close)}?" if close else ""
-    raise UnfitError("no such file", where=os.fspath(path), hint=hint) from None
+    raise InvalidFileError("no such file", where=os.fspath(path), hint=hint) from None
 
 
 def _no_file(path: AnyPath, mode: int) -> NoReturn:
@@ -365,4 +367,4 @@ def _no_file(path: AnyPath, mode: int) -> NoReturn:
         stat.S_IFSOCK: ("is a socket, not a file", ""),
     }
     message, hint = kinds.get(stat.S_IFMT(mode), ("is a device, not a file", ""))
-    raise UnfitError(message, where=os.fspath(path), hint=hint) from None
+    raise InvalidFileError(message, where=os.fspath(path), hint=hint) from None

@@ -11,7 +11,7 @@ import orjson
 
 from ttt_cli.engine.policy import Policy, uniform
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
@@ -113,7 +113,7 @@ class State:
         return cls(learner, rules, symmetric, learner.empty(table_space(rules, symmetric)))
 
     @property
-    def space(self) -> Space:
+    def space(self) -> StateSpace:
         """The space of the table: of the positions, or of their classes."""
         return table_space(self.rules, self.symmetric)
 
@@ -137,7 +137,7 @@ class State:
             policy = replace(policy, probabilities=known)
         if not self.symmetric:
             return policy
-        quotient = Space.of(self.rules).quotient
+        quotient = StateSpace.of(self.rules).quotient
         return Policy(
             quotient.full,
             quotient.lift_probabilities(policy.probabilities),
@@ -190,6 +190,6 @@ def learner_of(name: str, choice: str) -> Learner[Any]:
     return kind.made(**kind.article) if choice == "article" else kind.made(choice=choice)
 
 
-def table_space(rules: Rules, symmetric: bool) -> Space:
+def table_space(rules: Rules, symmetric: bool) -> StateSpace:
     """The space a table is over."""
-    return Space.of(rules, symmetric)
+    return StateSpace.of(rules, symmetric)

@@ -7,11 +7,11 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.arena.analysis import Analysis, Opinion
 from ttt_cli.engine.game import RESULTS
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment, printable
+from ttt_cli.evaluation.analysis import Analysis, Opinion
 from ttt_cli.views.board import board
 from ttt_cli.views.numbers import VALUES, percent
 
@@ -71,7 +71,7 @@ def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opin
 
 
 def analysis_fields(
-    space: Space, indexes: Sequence[int], found: Analysis, opinions: Sequence[Opinion] = ()
+    space: StateSpace, indexes: Sequence[int], found: Analysis, opinions: Sequence[Opinion] = ()
 ) -> Iterator[dict[str, Any]]:
     """The fields of a ``ttt-analysis`` document for each of the positions."""
     asked = [_opinion_fields(opinion) for opinion in opinions]

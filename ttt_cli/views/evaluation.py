@@ -8,13 +8,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.arena.best_response import WorstCase
-from ttt_cli.arena.exact import Rates
-from ttt_cli.arena.match import Match, Share
-from ttt_cli.arena.mistakes import RESIGNS, Mistakes
-from ttt_cli.arena.verdict import Step, Verdict
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment, printable
+from ttt_cli.evaluation.blunders import RESIGNS, Mistakes
+from ttt_cli.evaluation.match import Match, Share
+from ttt_cli.evaluation.matchup import Rates
+from ttt_cli.evaluation.verdict import Step, Verdict
+from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.board import board
 from ttt_cli.views.numbers import VALUES, bar, percent
 
@@ -89,7 +89,7 @@ def cells(line: Iterable[int]) -> list[str]:
     return [str(cell + 1) for cell in line]
 
 
-def show_line(env: Environment, space: Space, name: str, side: int, steps: Sequence[Step]) -> None:
+def show_line(env: Environment, space: StateSpace, name: str, side: int, steps: Sequence[Step]) -> None:
     """Print a lost game board by board: what was played, what perfect play would have been, what it cost."""
     heading = f"How {printable(name)} loses as {'XO'[side]}: {' '.join(_played(steps))}"
     env.console.print(Text(f"\n{heading}", "bold"))
@@ -180,7 +180,7 @@ def _worst_fields(case: WorstCase) -> dict[str, Any]:
     return {"loss": case.loss, "line": None if case.line is None else [cell + 1 for cell in case.line]}
 
 
-def step_fields(space: Space, step: Step) -> dict[str, Any]:
+def step_fields(space: StateSpace, step: Step) -> dict[str, Any]:
     """A move of an explained line as a document holds it."""
     return {
         "position": space.text(step.index),
@@ -214,7 +214,7 @@ def match_fields(matches: Sequence[tuple[str, Match]], seed: int) -> dict[str, A
     }
 
 
-def mistakes_rows(space: Space, mistakes: Mistakes, opponents: Sequence[str]) -> Iterable[list[Any]]:
+def mistakes_rows(space: StateSpace, mistakes: Mistakes, opponents: Sequence[str]) -> Iterable[list[Any]]:
     """The rows of the CSV of mistakes, the header first."""
     yield [
         *("position", "cell", "probability", "value_before", "value_after", "reachable"),

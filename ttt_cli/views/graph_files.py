@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from ttt_cli.agents.perfect import solve
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.space import Bools, Floats, Int32s, Int64s, Space
+from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.state_space import Bools, Floats, Int32s, Int64s, StateSpace
 
 if TYPE_CHECKING:
     from ttt_cli.store.state import State
@@ -87,7 +87,7 @@ def _graph_scores(state: "State") -> Floats:
 
     table = state.table
     scores = np.where(table.known, back_up(table, state.learner.choice == "article"), np.nan)
-    return scores[Space.of(state.rules).quotient.members] if state.symmetric else scores
+    return scores[StateSpace.of(state.rules).quotient.members] if state.symmetric else scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Int64s
+from ttt_cli.engine.state_space import Int64s
 from ttt_cli.errors import UsageError
 from ttt_cli.views.graph_files import PositionGraph, color_of
 

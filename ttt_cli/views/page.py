@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.agents.perfect import solve
-from ttt_cli.arena.mistakes import Mistakes, find_mistakes
-from ttt_cli.arena.verdict import Verdict
 from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Floats
+from ttt_cli.engine.state_space import Floats
 from ttt_cli.errors import UsageError
+from ttt_cli.evaluation.blunders import Mistakes, find_mistakes
+from ttt_cli.evaluation.verdict import Verdict
 
 MOST_POSITIONS = 200_000
 """Games that may have more make a page that browsers struggle with."""

@@ -17,13 +17,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.agents.perfect import plies_left, solve
-from ttt_cli.arena.pupil import Learnt, Pupil
-from ttt_cli.arena.sitting import LeftError, Moves, Player, Sitting
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.space import Space
+from ttt_cli.engine.retrograde import plies_left, solve
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment, printable
+from ttt_cli.play.online_learner import Learnt, OnlineLearner
+from ttt_cli.play.session import LeftError, Moves, Player, Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board
 
@@ -34,7 +34,7 @@ LEAVING = ("q", "quit", "exit")
 class PlayScreen:
     """The screen of one sitting."""
 
-    def __init__(self, env: Environment, sitting: Sitting) -> None:
+    def __init__(self, env: Environment, sitting: Session) -> None:
         self.env = env
         self.sitting = sitting
         self.console: Console = env.error_console if env.json else env.console
@@ -189,7 +189,7 @@ class PlayScreen:
             self.env.stdout.flush()
 
 
-def what_was_learnt(pupil: Pupil, learnt: Learnt, record: GameRecord | None = None) -> str:
+def what_was_learnt(pupil: OnlineLearner, learnt: Learnt, record: GameRecord | None = None) -> str:
     """A line on what a state has learnt, or why it has not.
 
     :param record: the game in question, if it is one.
@@ -236,7 +236,7 @@ def agrees(env: Environment, question: str) -> bool:
         _hint(env, "y or Enter for yes, n for no, q leaves")
 
 
-def knowledge(space: Space, position: Position, name: str = "", policy: Policy | None = None) -> Group:
+def knowledge(space: StateSpace, position: Position, name: str = "", policy: Policy | None = None) -> Group:
     """The moves of a position: what an agent thinks of each and how likely it plays it, and the truth."""
     index = space.index(position)
     scores = solve(space).move_scores(slice(index, index + 1))[0]
@@ -267,7 +267,7 @@ def knowledge(space: Space, position: Position, name: str = "", policy: Policy |
 
 def strip(env: Environment, record: GameRecord) -> Text:
     """The boards of a game, side by side as far as they fit."""
-    space = Space.of(record.rules)
+    space = StateSpace.of(record.rules)
     path = space.path(record.moves)
     boards = [
         board(space.position(index), last=last, unicode=env.unicode)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.arena.curve import Row
 from ttt_cli.errors import TttError
+from ttt_cli.training.curve import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ MARKS = "123456789abcdefghijklmnopqrstuvwxyz"
 """What the points of several curves are drawn with."""
 
 BOTH = "*"
-"""Where points of two curves meet."""
+"""Where points of two curves play_exact."""
 
 Curves = Sequence[tuple[str, Sequence[Row]]]
 """Curves and what to call them; each has at least one row."""
@@ -65,7 +65,7 @@ def text_plot(curves: Curves, width: int = 80, *, unicode: bool = True) -> list[
         if beside
         else [*plots[0], "", *plots[1]]
     )
-    meeting = [f"{BOTH}  where curves meet"] if any(BOTH in line for line in lines) else []
+    meeting = [f"{BOTH}  where curves play_exact"] if any(BOTH in line for line in lines) else []
     return [*lines, "", *_legend(curves, unicode), *meeting]
 
 

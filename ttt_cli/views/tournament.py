@@ -6,8 +6,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.arena.tournament import Tournament
 from ttt_cli.environment import Environment, printable
+from ttt_cli.evaluation.tournament import Tournament
 from ttt_cli.views.evaluation import rates_fields
 
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library, reading
 from ttt_cli.store.formats import (
     Options,
@@ -29,7 +29,7 @@ from ttt_cli.store.formats import (
 )
 from ttt_cli.store.formats.states import import_file
 
-SPACE = Space.of(STANDARD)
+SPACE = StateSpace.of(STANDARD)
 E, X, O = 0, 1, -1  # noqa: E741
 EMPTY = [E] * 9
 
@@ -170,7 +170,7 @@ def rekey(brain: dict, old: str, new: str) -> None:
     ],
 )
 def test_a_broken_brain_is_refused_naming_the_key(change, key, why):
-    with pytest.raises(UnfitError, match=why) as caught:
+    with pytest.raises(InvalidFileError, match=why) as caught:
         read(spoil(change), "brain.json")
     assert caught.value.where == f"brain.json, key '{key}'"
 
@@ -221,7 +221,7 @@ def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
     found = read(data, "book.csv")
     assert len(found.rows) == 4
     assert [(item.where, why in item.why) for item in found.rejected] == [("line 3", True)]
-    with pytest.raises(UnfitError, match=why) as caught:
+    with pytest.raises(InvalidFileError, match=why) as caught:
         read(data, "book.csv", Options(strict=True))
     assert caught.value.where == "book.csv, line 3"
 
@@ -253,7 +253,7 @@ def test_a_large_book_of_another_encoding_is_refused_with_its_line(tmp_path, mon
     path = tmp_path / "book.csv"
     path.write_bytes(b"0,0,0,0,0,0,0,0,0,-5,9\n" * 10 + b"0,0,0,0\xff,0,0,0,0,-5,9\n")
     monkeypatch.setattr(reading, "LARGE", 100)
-    with pytest.raises(UnfitError, match="not UTF-8: byte 0xff") as refused:
+    with pytest.raises(InvalidFileError, match="not UTF-8: byte 0xff") as refused:
         import_file(path)
     assert refused.value.where == f"{path}, line 11, byte 8"
 
@@ -316,7 +316,7 @@ def test_boards_before_any_learning():
     ],
 )
 def test_a_broken_value_table_is_refused(change, why, where):
-    with pytest.raises(UnfitError, match=why) as caught:
+    with pytest.raises(InvalidFileError, match=why) as caught:
         read(change(value_csv(value_table.starts())), "values.csv")
     assert where in caught.value.where
 
@@ -344,17 +344,17 @@ def test_arrays_are_checked_and_pickles_in_them_not_loaded():
         ({"V_x": good, "V_o": np.full(19683, np.nan)}, "index 0 is nan"),
         ({"V_x": good, "V_o": np.zeros(40_000)}, "damaged|expected 19683"),
     ]:
-        with pytest.raises(UnfitError, match=why):
+        with pytest.raises(InvalidFileError, match=why):
             read(npz(**arrays), "values.npz")
     whole = npz(V_x=good, V_o=good)
     for cut in (100, len(whole) // 2, len(whole) - 30):
-        with pytest.raises(UnfitError):
+        with pytest.raises(InvalidFileError):
             read(whole[:cut], "values.npz")
     other = io.BytesIO()
     with zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("V_x.npy", b"\0" * 10**7)
         archive.writestr("V_o.npy", b"\0" * 10**7)
-    with pytest.raises(UnfitError):
+    with pytest.raises(InvalidFileError):
         read(other.getvalue(), "bomb.npz")
 
 
@@ -386,13 +386,13 @@ def test_fillers_and_ended_positions_of_a_q_table_are_ignored():
 def test_any_bytes_are_read_or_refused_in_a_line(data):
     try:
         read(data, "file")
-    except UnfitError as error:
+    except InvalidFileError as error:
         assert "\n" not in str(error)
 
 
 def test_a_pickle_is_never_loaded():
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         data = pickle.dumps({"X........": 0.5, "trap": 1}, protocol)
-        with pytest.raises(UnfitError, match="pickle") as caught:
+        with pytest.raises(InvalidFileError, match="pickle") as caught:
             read(data, "policy.json")
         assert "JSON" in caught.value.hint

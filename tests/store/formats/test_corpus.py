@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.engine.position import Position
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import Imported, Options, read
 from ttt_cli.store.library import load
 
@@ -120,7 +120,7 @@ def test_what_a_file_does_not_know_is_played_at_random():
 
 def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
     data = b'{"X........": 0.3, "....X....": 0.4, "X...O....": 0.35, "XX..O....": 0.1, "....X..O.": 0.2}'
-    with pytest.raises(UnfitError, match="--values-for x, o, mover or moved"):
+    with pytest.raises(InvalidFileError, match="--values-for x, o, mover or moved"):
         read(data, "f.json")
     for_x = read(data, "f.json", Options(values_for="x")).entries["X........"]["x"][0]
     for_mover = read(data, "f.json", Options(values_for="mover")).entries["X........"]["x"][0]
@@ -129,19 +129,19 @@ def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
 
 def test_keys_that_break_every_spelling_are_named():
     data = b'{"X........": 0.3, "XO.......": 0.4, "XOX......": 0.5, "XXXX.....": 0.9}'
-    with pytest.raises(UnfitError, match=r"1 of 4 are none .*'XXXX\.\.\.\.\.'"):
+    with pytest.raises(InvalidFileError, match=r"1 of 4 are none .*'XXXX\.\.\.\.\.'"):
         read(data, "f.json")
     found = read(data, "f.json", Options(spelling={"first": "X"}, values_for="x"))
     assert found.positions == 3
     assert [item.where for item in found.rejected] == ["key 'XXXX.....'"]
-    with pytest.raises(UnfitError):
+    with pytest.raises(InvalidFileError):
         read(data, "f.json", Options(spelling={"first": "X"}, values_for="x", strict=True))
 
 
 def test_readings_that_fit_equally_well_are_named_with_what_decides():
     """All of cells 1 to 8, counted from 0 as from 1, are free here, and the stones are no usual ones."""
     data = b'{".........": {"5": 0.1, "6": 0.2}, "#.......@": {"4": 0.3, "2": 0.1}}'
-    with pytest.raises(UnfitError, match="fit equally well") as caught:
+    with pytest.raises(InvalidFileError, match="fit equally well") as caught:
         read(data, "f.json")
     assert "cells=0" in str(caught.value) and "cells=1" in str(caught.value)
     assert "--spelling" in caught.value.hint

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import read
 
 
@@ -51,7 +51,7 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_a_bad_file_ends_in_one_line(name):
     data, why = SMALL[name]
-    with pytest.raises(UnfitError, match=why) as caught:
+    with pytest.raises(InvalidFileError, match=why) as caught:
         read(data, "file.json")
     line = str(caught.value)
     assert "\n" not in line and "\x1b" not in line and len(line) < 600
@@ -76,12 +76,12 @@ def test_a_huge_file_ends_in_one_line_in_bounded_time_and_memory(name):
     """At most a gigabyte and 20 seconds of one processor beyond what it takes to make the file."""
     program = (
         "import resource, time\n"
-        "from ttt_cli.errors import UnfitError\nfrom ttt_cli.store.formats import read\n"
+        "from ttt_cli.errors import InvalidFileError\nfrom ttt_cli.store.formats import read\n"
         f"data = {LARGE[name]}\n"
         "def used(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
         "before, start = used(), time.process_time()\n"
         "try: read(data, 'file')\n"
-        "except UnfitError as error: line = str(error)\n"
+        "except InvalidFileError as error: line = str(error)\n"
         "print(len(line.splitlines()), time.process_time() - start < 20, used() - before < 1024)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -14,8 +14,8 @@ import pytest
 from tests.store.formats import strangers
 from tests.store.formats.strangers import CELLS, KEYS, STONES, Spell
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import Imported, Options, read
 from ttt_cli.store.formats.states import to_state
 
@@ -25,7 +25,7 @@ PRODUCT = [
     for key, stones, shape in product(KEYS, STONES, SHAPES)
     if strangers.can_write(key, stones)
 ]
-SPACE = Space.of(STANDARD)
+SPACE = StateSpace.of(STANDARD)
 
 
 @cache
@@ -244,7 +244,7 @@ def test_other_boards_are_read_when_they_are_named():
     from ttt_cli.engine.rules import Rules
 
     rules = Rules(2, 3, 2)
-    space = Space.of(rules)
+    space = StateSpace.of(rules)
     table = {text: float(space.results[at]) for at, text in enumerate(space.texts)}
     found = read(json.dumps(table).encode(), "f.json", Options(values_for="x"), rules)
     assert found.positions == len(space) and found.rules == rules
@@ -259,7 +259,7 @@ def test_a_small_part_of_a_table_is_read_rightly_or_refused(count):
         table = {text: value for text, value in positions().items() if text in kept}
         try:
             found = read(Spell(STONES["120"], KEYS["tuple"]).positions(table).encode(), "f.json")
-        except UnfitError as error:
+        except InvalidFileError as error:
             assert "--values-for" in error.hint
         else:
             wrong = [

@@ -7,7 +7,7 @@ The four authors' formats have a file each; files of unknown origin keyed by pos
 from typing import Any
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import UnfitError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import game_csv, moves_csv, position_keyed, q_table, state_action, value_table
 from ttt_cli.store.formats.imported import DEFAULTS, JSON_LIMIT, LIMIT, Imported, Options, Rejected, Row
 from ttt_cli.store.reading import allowed, beyond, decode, load_json, refuse_binary
@@ -20,7 +20,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | No
 
     :param where: the file's name, for errors.
     :param rules: of a file of unknown origin; None: the usual board.
-    :raises UnfitError: if no format fits, or the file breaks the rules of the one that does.
+    :raises InvalidFileError: if no format fits, or the file breaks the rules of the one that does.
     """
     if len(data) > (limit := allowed(LIMIT)):
         raise beyond(f"has {len(data):,} bytes; the limit for foreign files is {limit:,}", where)
@@ -57,11 +57,11 @@ def _csv(data: bytes, where: str, options: Options, rules: Rules | None) -> Impo
         return moves_csv.read([data], where, options)
     try:
         return game_csv.read(data, where, options, rules or STANDARD)
-    except UnfitError as error:
+    except InvalidFileError as error:
         if options.strict and "finished game" in error.message:
             raise
     try:
         return position_keyed.read_csv(data, where, options, rules or STANDARD)
-    except UnfitError as error:
+    except InvalidFileError as error:
         error.hint = error.hint or "ttt formats lists what can be read"
         raise

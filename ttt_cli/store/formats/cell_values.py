@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Floats, Int64s
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import Floats, Int64s
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.reading import quoted
 
 MOST_BEADS = 10_000
@@ -48,7 +48,7 @@ class Values:
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     """The numbers of a file's values.
 
-    :raises UnfitError: naming the key whose value is none of the shapes that are known.
+    :raises InvalidFileError: naming the key whose value is none of the shapes that are known.
     """
     values = _unwrapped(values)
     if all(value is None or _is_number(value) for value in values):
@@ -91,8 +91,8 @@ def _is_plain(value: Any) -> bool:
     return type(value) is list and len(value) <= MOST_BEADS and not {dict, list} & set(map(type, value))
 
 
-def _unfit(value: Any, key: str, rules: Rules, where: str) -> UnfitError:
-    return UnfitError(
+def _unfit(value: Any, key: str, rules: Rules, where: str) -> InvalidFileError:
+    return InvalidFileError(
         f"{quoted(value)}: expected a number, a list of {rules.cells} or an object of cells",
         where=f"{where}, key {quoted(key)}",
     )

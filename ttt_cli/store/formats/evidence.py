@@ -12,13 +12,13 @@ import numpy as np
 
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Bools, Floats, Int64s, Space
+from ttt_cli.engine.state_space import Bools, Floats, Int64s, StateSpace
 
 
 @lru_cache(maxsize=4)
 def prospects(rules: Rules) -> Floats:
     """float64[n]: the mean result for X (+1 won, -1 lost) when both sides play at random from here on."""
-    space = Space.of(rules)
+    space = StateSpace.of(rules)
     means = space.results.astype(np.float64)
     for layer in space.backwards():
         legal = space.legal[layer]
@@ -27,7 +27,7 @@ def prospects(rules: Rules) -> Floats:
     return means
 
 
-def skill(space: Space, values: Floats) -> float:
+def skill(space: StateSpace, values: Floats) -> float:
     """How much better than chance the moves of the largest value are: the sum of two standard scores.
 
     The one is for what the moves are worth, the other for winning at once where that is possible: the surest
@@ -60,7 +60,7 @@ def _standard(worth: Floats, chosen: Bools, legal: Bools) -> float:
     return float(gain.sum()) / total if total > 0 else 0.0
 
 
-def agreement(space: Space, indexes: Int64s, values: Floats) -> float:
+def agreement(space: StateSpace, indexes: Int64s, values: Floats) -> float:
     """How well values (float64[k]), taken as X's, follow what the positions are worth: a standard score."""
     worth = prospects(space.rules)[indexes]
     if len(values) < 3 or values.std() == 0 or worth.std() == 0:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import NotationError, UnfitError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, NotationError
 from ttt_cli.store.formats.cell_values import namings
 from ttt_cli.store.formats.imported import (
     DEFAULTS,
@@ -76,7 +76,7 @@ class _Meaning:
     cells: dict[str, int]
     results: dict[str, int]
 
-    def play(self, row: Sequence[str], space: Space) -> Game:
+    def play(self, row: Sequence[str], space: StateSpace) -> Game:
         """The game of a row.
 
         :raises NotationError: with what is wrong with it.
@@ -90,13 +90,13 @@ class _Meaning:
 def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
     """The book of a file of games; games that cannot be, or end otherwise than they say, are left out.
 
-    :raises UnfitError: if the rows are no games; under ``options.strict`` if one is not.
+    :raises InvalidFileError: if the rows are no games; under ``options.strict`` if one is not.
     """
-    space = Space.of(rules)
+    space = StateSpace.of(rules)
     rows = [(number, [field.strip() for field in row]) for number, row in csv_rows(data, where)]
     meaning = _meaning([row for _, row in rows], space, options)
     if meaning is None:
-        raise UnfitError(
+        raise InvalidFileError(
             "the rows are no finished games", where=where, hint="expected moves and a result in each"
         )
     if (
@@ -134,7 +134,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = ST
     )
 
 
-def _learnt(meaning: _Meaning, row: Sequence[str], space: Space) -> list[Row] | str:
+def _learnt(meaning: _Meaning, row: Sequence[str], space: StateSpace) -> list[Row] | str:
     """What a book learns from a row, or why it does not."""
     try:
         game = meaning.play(row, space)
@@ -150,7 +150,7 @@ def _learnt(meaning: _Meaning, row: Sequence[str], space: Space) -> list[Row] | 
     ]
 
 
-def _meaning(rows: Sequence[Sequence[str]], space: Space, options: Options) -> _Meaning | None:
+def _meaning(rows: Sequence[Sequence[str]], space: StateSpace, options: Options) -> _Meaning | None:
     """The reading under which the most rows are games, if they are enough."""
     sample = rows[:: max(1, len(rows) // SAMPLE)]
     shortest = int(space.plies[space.ended].min())
@@ -183,7 +183,7 @@ def _layouts(sample: Sequence[Sequence[str]]) -> Iterator[_Layout]:
                 yield _Layout(moves, True, result)
 
 
-def _with_results(meaning: _Meaning, sample: Sequence[Sequence[str]], space: Space) -> _Meaning:
+def _with_results(meaning: _Meaning, sample: Sequence[Sequence[str]], space: StateSpace) -> _Meaning:
     """With the result that each word most often stands for."""
     seen: dict[str, Counter[int]] = {}
     for row in sample:

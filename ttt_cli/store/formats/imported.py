@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import NotationError, UnfitError
+from ttt_cli.errors import InvalidFileError, NotationError
 from ttt_cli.store.reading import allowed, beyond, decode
 
 LIMIT = 64 * 2**20
@@ -142,7 +142,7 @@ def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:
 def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
 
-    :raises UnfitError: if it is no CSV, or has too many lines to be held.
+    :raises InvalidFileError: if it is no CSV, or has too many lines to be held.
     """
     if (many := data.count(b"\n")) > (most := allowed(MOST_LINES)):
         raise beyond(f"has {many:,} lines; the limit is {most:,}", where)
@@ -156,7 +156,7 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
             if any(row):
                 yield reader.line_num, row
     except csv.Error as error:
-        raise UnfitError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
+        raise InvalidFileError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
 
 
 def refuse(
@@ -165,13 +165,13 @@ def refuse(
     """Make an error of rejected rows where nothing else is left, or where the call is strict.
 
     :param count: how many there are, where not all are listed.
-    :raises UnfitError: naming the first of them.
+    :raises InvalidFileError: naming the first of them.
     """
     if rejected and (strict or (len(rejected) if count is None else count) == rows):
         first = rejected[0]
         if strict:
-            raise UnfitError(first.why, where=f"{where}, {first.where}")
-        raise UnfitError(
+            raise InvalidFileError(first.why, where=f"{where}, {first.where}")
+        raise InvalidFileError(
             f"none of the {rows:,} rows can be from {what}: {first.why}",
             where=f"{where}, {first.where}",
         )

@@ -13,8 +13,8 @@ from operator import attrgetter
 import numpy as np
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Int64s, Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import Int64s, StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.imported import (
     DEFAULTS,
     MOST_REJECTED,
@@ -49,7 +49,7 @@ def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Im
     """The book of an experience file; rows that cannot be from a game are left out, with their lines.
 
     :param blocks: the content, in parts of whole lines. Only the different rows are held, each checked once.
-    :raises UnfitError: where no row can be from a game; under ``options.strict`` where one cannot.
+    :raises InvalidFileError: where no row can be from a game; under ``options.strict`` where one cannot.
     """
     rows: dict[bytes, Row] = {}
     blank: set[bytes] = set()
@@ -66,10 +66,12 @@ def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Im
             text = _text(line, lines, where, number)
             try:
                 rows[line] = _row(text.strip())
-            except UnfitError as error:
+            except InvalidFileError as error:
                 wrong[line] = error.message
         if len(rows) + len(wrong) > MOST_LINES:
-            raise UnfitError(f"has more than {MOST_LINES:,} different rows, more than any book", where=where)
+            raise InvalidFileError(
+                f"has more than {MOST_LINES:,} different rows, more than any book", where=where
+            )
         total += len(lines) - sum(map(lines.count, blank & different))
         if not different.isdisjoint(wrong):
             for at, line in enumerate(lines, number + 1):
@@ -89,7 +91,7 @@ def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Im
 def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
     """A line as text; ``before``: the lines of the file before ``lines``.
 
-    :raises UnfitError: naming the line if it is none.
+    :raises InvalidFileError: naming the line if it is none.
     """
     if line.isascii() and b"\0" not in line:
         return line.decode()
@@ -100,44 +102,44 @@ def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
 def _row(line: str) -> Row:
     """The row of a line.
 
-    :raises UnfitError: with what is wrong.
+    :raises InvalidFileError: with what is wrong.
     """
     match = _LINE.fullmatch(line)
     if not match:
-        raise UnfitError(f"expected 11 integers, found {quoted(line)}")
+        raise InvalidFileError(f"expected 11 integers, found {quoted(line)}")
     *stones, move, stage = map(int, match.groups())
     try:
         text = "".join(map(_SYMBOLS.__getitem__, stones))
     except KeyError as error:
-        raise UnfitError(f"a cell holds -1 (X), 1 (O) or 0, not {error.args[0]}") from None
+        raise InvalidFileError(f"a cell holds -1 (X), 1 (O) or 0, not {error.args[0]}") from None
     space, index_of, stages = _stages()
     index = index_of.get(text, -1)
     if index < 0:
-        raise UnfitError(why_not(text))
+        raise InvalidFileError(why_not(text))
     if space.ended[index]:
-        raise UnfitError(f"nobody moves in {text!r}: the game is over")
+        raise InvalidFileError(f"nobody moves in {text!r}: the game is over")
     sign, mover = (-1, "X") if sum(stones) == 0 else (1, "O")
     if not 1 <= abs(move) <= STANDARD.cells:
-        raise UnfitError(f"a move is a cell from 1 to 9, not {move}")
+        raise InvalidFileError(f"a move is a cell from 1 to 9, not {move}")
     if move * sign < 0:
-        raise UnfitError(f"{mover} is to move, but the move is {move} ({'XO'[move > 0]}'s sign)")
+        raise InvalidFileError(f"{mover} is to move, but the move is {move} ({'XO'[move > 0]}'s sign)")
     cell = abs(move)
     if text[cell - 1] != ".":
-        raise UnfitError(f"cell {cell} is taken by {text[cell - 1]}")
+        raise InvalidFileError(f"cell {cell} is taken by {text[cell - 1]}")
     if not STANDARD.line * 2 - 2 <= stage <= DRAW:
-        raise UnfitError(f"a stage is from 4 to 9, not {stage}")
+        raise InvalidFileError(f"a stage is from 4 to 9, not {stage}")
     if not stages[space.successors[index, cell - 1]] >> stage & 1:
-        raise UnfitError(f"no game through this move ends at stage {stage}")
+        raise InvalidFileError(f"no game through this move ends at stage {stage}")
     if stage == DRAW:
         return Row(text, cell, STANDARD.cells, "draw")
     return Row(text, cell, stage + 1, "XO"[stage % 2])
 
 
 @lru_cache(maxsize=1)
-def _stages() -> tuple[Space, dict[str, int], Int64s]:
+def _stages() -> tuple[StateSpace, dict[str, int], Int64s]:
     """The usual space, the index of each text, and the stages at which games through each position can end,
     as a set of bits (int64[n])."""
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     stage = np.where(space.results != 0, space.plies.astype(np.int64) - 1, DRAW)
     stages = np.where(space.ended, 1 << stage, 0)
     for layer in space.backwards():

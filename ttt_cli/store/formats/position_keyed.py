@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.store.formats.cell_values import collect, namings
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, csv_rows, number_in, told
 from ttt_cli.store.formats.spelling import KeyReading, spellings
@@ -53,7 +53,7 @@ class Document:
 def read_json(found: Any, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
     """The table of a JSON value, which may be an object of tables.
 
-    :raises UnfitError: if no reading fits, or several do.
+    :raises InvalidFileError: if no reading fits, or several do.
     """
     return _read(_documents(found, rules), where, options, rules)
 
@@ -61,7 +61,7 @@ def read_json(found: Any, where: str, options: Options = DEFAULTS, rules: Rules 
 def read_csv(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
     """The table of a CSV file: the key in the first columns, a value in the last or one for each cell.
 
-    :raises UnfitError: if no reading fits, or several do.
+    :raises InvalidFileError: if no reading fits, or several do.
     """
     return _read(_of_rows(list(csv_rows(data, where)), where, rules), where, options, rules)
 
@@ -102,11 +102,11 @@ def _documents(found: Any, rules: Rules) -> Iterator[Document]:
 def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) -> Iterator[Document]:
     """The tables that rows may be: with a value in the last column, or with one for each cell.
 
-    :raises UnfitError: naming the line that is of another length.
+    :raises InvalidFileError: naming the line that is of another length.
     """
     for number, row in numbered:
         if len(row) != len(numbered[0][1]):
-            raise UnfitError(
+            raise InvalidFileError(
                 f"expected {len(numbered[0][1])} fields as before, found {len(row)}",
                 where=f"{where}, line {number}",
             )
@@ -114,7 +114,7 @@ def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) ->
     if rows and number_in(rows[0][-1].strip()) is None:
         rows = rows[1:]  # a header
     if not rows or len(rows[0]) < 2:
-        raise UnfitError("expected rows of a position and a value", where=where)
+        raise InvalidFileError("expected rows of a position and a value", where=where)
     numbers = [[number_in(field.strip()) for field in row] for row in rows]
     for values in (1, rules.cells):
         if len(rows[0]) <= values:
@@ -125,20 +125,20 @@ def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) ->
 
 
 def _read(documents: Iterator[Document], where: str, options: Options, rules: Rules) -> Imported:
-    space = Space.of(rules)
+    space = StateSpace.of(rules)
     said = _said(options)
-    failure: UnfitError | None = None
+    failure: InvalidFileError | None = None
     for document in documents:
         try:
             return _table(document, where, options, said, space)
-        except UnfitError as error:
+        except InvalidFileError as error:
             failure = failure or error
             if isinstance(error, _UndecidedError):
                 raise
-    raise failure or UnfitError("holds no table of positions", where=where)
+    raise failure or InvalidFileError("holds no table of positions", where=where)
 
 
-class _UndecidedError(UnfitError):
+class _UndecidedError(InvalidFileError):
     """Several readings fit."""
 
 
@@ -158,18 +158,20 @@ def _said(options: Options) -> dict[str, str]:
 
 
 def _table(
-    document: Document, where: str, options: Options, said: Mapping[str, str], space: Space
+    document: Document, where: str, options: Options, said: Mapping[str, str], space: StateSpace
 ) -> Imported:
     """The table of a document.
 
-    :raises UnfitError: if no reading fits, or several do.
+    :raises InvalidFileError: if no reading fits, or several do.
     """
     keys = document.keys
     if len(keys) > 2 * len(space) * space.cells:
-        raise UnfitError(f"has {len(keys):,} keys; {len(space):,} positions do not need so many", where=where)
+        raise InvalidFileError(
+            f"has {len(keys):,} keys; {len(space):,} positions do not need so many", where=where
+        )
     longest = max(keys, key=len)
     if len(longest) > LONGEST:
-        raise UnfitError(
+        raise InvalidFileError(
             f"a key of {len(longest):,} characters is no position", where=f"{where}, key {quoted(longest)}"
         )
     fitting, breaking = spellings(keys, space.rules, document.columns)
@@ -189,7 +191,7 @@ def _table(
         raise _misfit(keys, breaking, said, where)
     values = collect(document.values, document.keys, space.rules, where)
     if not len(values.rows):
-        raise UnfitError("holds no values", where=where)
+        raise InvalidFileError("holds no values", where=where)
     chosen, custom = _decide(list(readings(fitting, values, space)), said, where)
     table = chosen.table
     positions, moves = table.counts
@@ -229,11 +231,11 @@ def _without(document: Document, reading: KeyReading) -> tuple[Document, list[Re
 def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[Reading, list[str]]:
     """The one reading of all that fit, and what was decided by custom alone.
 
-    :raises UnfitError: if there is none, or several are left.
+    :raises InvalidFileError: if there is none, or several are left.
     """
     found = [reading for reading in found if _agrees(reading.facets, said)]
     if not found:
-        raise UnfitError(
+        raise InvalidFileError(
             "the keys are positions, but the values do not fit them",
             where=where,
             hint="expected a number a position, or numbers at the cells that are free",
@@ -271,7 +273,7 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
     return leader, [custom] if open_facets else []
 
 
-def _undecided(rivals: list[Reading], where: str) -> UnfitError:
+def _undecided(rivals: list[Reading], where: str) -> InvalidFileError:
     """The refusal of a file that can be read in several ways, with the facets that would decide."""
     shown = rivals[:TOLD]
     names = dict.fromkeys(name for reading in shown for name in reading.facets)
@@ -292,18 +294,20 @@ def _undecided(rivals: list[Reading], where: str) -> UnfitError:
 
 def _misfit(
     keys: Sequence[str], breaking: Sequence[KeyReading], said: Mapping[str, str], where: str
-) -> UnfitError:
+) -> InvalidFileError:
     """The refusal of a file whose keys are no positions, with the keys that broke the best spellings."""
     nearest = [reading for reading in breaking if _agrees(reading.spelling.facets, said)][:TOLD]
     if not nearest:
         shown = ", ".join(quoted(key) for key in keys[:TOLD])
-        return UnfitError(f"the keys are no positions of {STANDARD.describe()}, such as {shown}", where=where)
+        return InvalidFileError(
+            f"the keys are no positions of {STANDARD.describe()}, such as {shown}", where=where
+        )
     reasons = []
     for reading in nearest:
         words = _words(reading.spelling.facets)
         shown = ", ".join(quoted(keys[row]) for row in reading.broken[:TOLD])
         reasons.append(f"{len(reading.broken)} of {len(keys)} are none with {words} ({shown})")
-    return UnfitError(
+    return InvalidFileError(
         f"in no spelling are all keys positions: {'; '.join(reasons)}",
         where=where,
         hint="to leave those keys out, say the spelling: ttt import FILE --spelling first=…",

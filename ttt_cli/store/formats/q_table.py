@@ -13,8 +13,8 @@ import numpy as np
 import orjson
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Floats, Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options
 from ttt_cli.store.reading import quoted
 
@@ -29,7 +29,7 @@ def fits(found: Any) -> bool:
     """Whether a JSON value is such a table: nine digits, nine numbers, and X the digit that moves first."""
     if not isinstance(found, dict) or not found:
         return False
-    known = set(Space.of(STANDARD).texts)
+    known = set(StateSpace.of(STANDARD).texts)
     return all(
         _KEY.fullmatch(key)
         and isinstance(values, list)
@@ -42,23 +42,23 @@ def fits(found: Any) -> bool:
 def read(found: Any, where: str, options: Options = DEFAULTS) -> Imported:
     """The table of a JSON value.
 
-    :raises UnfitError: naming the key and what is wrong with it.
+    :raises InvalidFileError: naming the key and what is wrong with it.
     """
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
     entries: dict[str, Any] = {}
     moves = 0
     for key, values in found.items():
         place = f"{where}, key {quoted(key)}"
         if not _KEY.fullmatch(key) or key.translate(_SYMBOLS) not in index_of:
-            raise UnfitError("not a position in nine digits, 0 empty, 1 X, 2 O", where=place)
+            raise InvalidFileError("not a position in nine digits, 0 empty, 1 X, 2 O", where=place)
         if not isinstance(values, list) or len(values) != 9:
-            raise UnfitError("expected nine numbers, one a cell", where=place)
+            raise InvalidFileError("expected nine numbers, one a cell", where=place)
         text = key.translate(_SYMBOLS)
         entry = {}
         for cell in np.flatnonzero(space.legal[index_of[text]]).tolist():
             if type(values[cell]) not in (int, float):
-                raise UnfitError(f"the value of cell {cell + 1} is no number", where=place)
+                raise InvalidFileError(f"the value of cell {cell + 1} is no number", where=place)
             moves += 1
             if values[cell] != 0:
                 entry[str(cell + 1)] = [float(values[cell]), options.visits]
@@ -70,7 +70,7 @@ def read(found: Any, where: str, options: Options = DEFAULTS) -> Imported:
 
 def values_of(entries: dict[str, Any]) -> Floats:
     """float64[n, 9] over the usual space: the values of a q learner's entries."""
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
     values = np.zeros((len(space), STANDARD.cells))
     for text, entry in entries.items():
@@ -81,7 +81,7 @@ def values_of(entries: dict[str, Any]) -> Floats:
 
 def write(values: Floats) -> bytes:
     """A table of values (float64[n, 9] over the usual space) for all open positions."""
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     kept = np.where(space.legal, values, 0.0) + 0.0  # -0.0 is written 0.0
     items = sorted(
         (space.texts[index].translate(_DIGITS), kept[index].tolist())

@@ -19,7 +19,7 @@ from itertools import permutations
 import numpy as np
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.space import Bools, Int32s, Int64s, Space
+from ttt_cli.engine.state_space import Bools, Int32s, Int64s, StateSpace
 
 SAMPLE = 200
 """Candidates for the place of the board are tried on so many keys before on all."""
@@ -214,7 +214,7 @@ def spellings(
 
     :param columns: extras that stand outside the keys, such as the name of the part of the file they are in.
     """
-    space = Space.of(rules)
+    space = StateSpace.of(rules)
     fitting: list[KeyReading] = []
     breaking: list[KeyReading] = []
     for frame, lexer, length in _frames(keys, space):
@@ -229,7 +229,7 @@ def spellings(
     return fitting, breaking
 
 
-def turned(reading: KeyReading, space: Space) -> Iterator[KeyReading]:
+def turned(reading: KeyReading, space: StateSpace) -> Iterator[KeyReading]:
     """The same keys with their cells in the orders that the board turned or mirrored would give."""
     powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
     stones = space.stones[reading.indexes].astype(np.int64)
@@ -284,7 +284,9 @@ def _fields(key: str, between: str) -> list[str]:
     return key.translate(_UNMARKED).split(between)
 
 
-def _frames(keys: Sequence[str], space: Space) -> Iterator[tuple[Frame, Callable[[str], list[str]], int]]:
+def _frames(
+    keys: Sequence[str], space: StateSpace
+) -> Iterator[tuple[Frame, Callable[[str], list[str]], int]]:
     """The frames that most of the keys have, with the lexer and the number of items.
 
     Of frames that find the same in a sample of the keys, the first stands for all.
@@ -316,7 +318,7 @@ def _frames(keys: Sequence[str], space: Space) -> Iterator[tuple[Frame, Callable
 
 
 def _roles(
-    frame: Frame, boards: list[Sequence[str]], extras: tuple[Sequence[str], ...], space: Space
+    frame: Frame, boards: list[Sequence[str]], extras: tuple[Sequence[str], ...], space: StateSpace
 ) -> Iterator[KeyReading]:
     """The readings of boards of symbols: each way to take the symbols for empty cells and stones."""
     distinct = {board: row for row, board in enumerate(dict.fromkeys(boards))}

@@ -15,8 +15,8 @@ from typing import Any
 
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, why_not
 from ttt_cli.store.reading import load_json, quoted
 
@@ -50,11 +50,11 @@ def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     An entry keeps the score's spelling, as ``score``, where it is not the one the format has (0 for a leaf,
     a float inside), so that ``write`` gives the same bytes.
 
-    :raises UnfitError: naming the key and what is wrong with it.
+    :raises InvalidFileError: naming the key and what is wrong with it.
     """
     found = load_json(data, where) if data.strip() else {}
     if not isinstance(found, dict):
-        raise UnfitError("expected an object of nodes", where=where)
+        raise InvalidFileError("expected an object of nodes", where=where)
     nodes = [_node(key, node, at, len(found), where) for at, (key, node) in enumerate(found.items())]
     repaired = _join_roots(nodes, found)
     entries, stale = _entries(nodes, options.visits, where)
@@ -69,9 +69,9 @@ def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
 def _node(key: str, node: Any, at: int, nodes: int, where: str) -> _Node:
     place = f"{where}, key {quoted(key)}"
     if key != str(at):
-        raise UnfitError(f"expected key '{at}': nodes are numbered from 0 on, in order", where=place)
+        raise InvalidFileError(f"expected key '{at}': nodes are numbered from 0 on, in order", where=place)
     if not isinstance(node, dict) or node.keys() != set(_FIELDS):
-        raise UnfitError(f"a node has {', '.join(_FIELDS)} and nothing else", where=place)
+        raise InvalidFileError(f"a node has {', '.join(_FIELDS)} and nothing else", where=place)
     state, following, score, end = (node[name] for name in _FIELDS)
     if state == [] and at == 0:
         text = _EMPTY
@@ -82,16 +82,16 @@ def _node(key: str, node: Any, at: int, nodes: int, where: str) -> _Node:
     ):
         text = "".join(_SYMBOLS[stone] for stone in state)
     else:
-        raise UnfitError("state must be a list of 9 numbers, each 1, -1 or 0", where=place)
+        raise InvalidFileError("state must be a list of 9 numbers, each 1, -1 or 0", where=place)
     if not isinstance(following, list) or not all(type(child) is str for child in following):
-        raise UnfitError("next must be a list of keys, as strings", where=place)
+        raise InvalidFileError("next must be a list of keys, as strings", where=place)
     for child in following:
         if not (child.isascii() and child.isdigit() and child == str(int(child[:9])) and int(child) < nodes):
-            raise UnfitError(f"next names the key {quoted(child)}, which is not there", where=place)
+            raise InvalidFileError(f"next names the key {quoted(child)}, which is not there", where=place)
     if type(score) not in (int, float):
-        raise UnfitError("score must be a number", where=place)
+        raise InvalidFileError("score must be a number", where=place)
     if type(end) is not bool:
-        raise UnfitError("end must be true or false", where=place)
+        raise InvalidFileError("end must be true or false", where=place)
     return _Node(key, text, [int(child) for child in following], score, end)
 
 
@@ -111,20 +111,20 @@ def _join_roots(nodes: list[_Node], found: dict[str, Any]) -> list[str]:
 
 def _entries(nodes: list[_Node], visits: int, where: str) -> tuple[dict[str, Any], int]:
     """The graph in native form, and how many of its scores were stale."""
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
     at_key: dict[str, str] = {}
     for at, node in enumerate(nodes):
         place = f"{where}, key {quoted(node.key)}"
         if node.text not in index_of:
-            raise UnfitError(why_not(node.text), where=place)
+            raise InvalidFileError(why_not(node.text), where=place)
         if node.text in at_key:
-            raise UnfitError(f"the same board as key {quoted(at_key[node.text])}", where=place)
+            raise InvalidFileError(f"the same board as key {quoted(at_key[node.text])}", where=place)
         if at == 0 and node.text != _EMPTY:
-            raise UnfitError("the first node must be the empty board", where=place)
+            raise InvalidFileError("the first node must be the empty board", where=place)
         at_key[node.text] = node.key
         if node.end != bool(space.results[index_of[node.text]]):
-            raise UnfitError(f"end is {str(node.end).lower()}, but {_ending(node.text)}", where=place)
+            raise InvalidFileError(f"end is {str(node.end).lower()}, but {_ending(node.text)}", where=place)
     cells_of: list[list[int]] = []
     for node in nodes:
         successors = space.successors[index_of[node.text]].tolist()
@@ -133,10 +133,10 @@ def _entries(nodes: list[_Node], visits: int, where: str) -> tuple[dict[str, Any
             after = index_of[nodes[child].text]
             if after not in successors:
                 why = f"key {quoted(nodes[child].key)} is not one move further"
-                raise UnfitError(why, where=f"{where}, key {quoted(node.key)}")
+                raise InvalidFileError(why, where=f"{where}, key {quoted(node.key)}")
             cells.append(successors.index(after) + 1)
         if len(set(cells)) < len(cells):
-            raise UnfitError("next names a key twice", where=f"{where}, key {quoted(node.key)}")
+            raise InvalidFileError("next names a key twice", where=f"{where}, key {quoted(node.key)}")
         cells_of.append(cells)
     results = [int(space.results[index_of[node.text]]) for node in nodes]
     scores = back_up([node.text for node in nodes], results, [node.following for node in nodes])
@@ -164,7 +164,7 @@ def back_up(texts: Sequence[str], results: Sequence[int], children: Sequence[Seq
 
 def write(entries: dict[str, Any]) -> bytes:
     """A graph's entries as a brain: ``json.dumps(…, indent=4)`` without a line end, or nothing at all."""
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
     texts = sorted(entries, key=lambda text: entries[text]["seen"])
     number = {index_of[text]: at for at, text in enumerate(texts)}

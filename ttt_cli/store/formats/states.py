@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.space import Space
-from ttt_cli.errors import UnfitError, UsageError
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.store import native, native_csv
 from ttt_cli.store.formats import moves_csv, read
@@ -22,7 +22,7 @@ def import_file(
 ) -> tuple[Imported, Loaded]:
     """Read a foreign file as a state; see ``read`` and ``to_state``.
 
-    :raises UnfitError: if it is no foreign file, but the program's own.
+    :raises InvalidFileError: if it is no foreign file, but the program's own.
     """
     if learner is not None:
         learner_class(learner)
@@ -31,7 +31,9 @@ def import_file(
     data = read_bytes(path)
     if native.is_native(data) or native_csv.is_native_csv(data):
         hint = f"ttt show {path} looks inside; ttt merge joins it with others"
-        raise UnfitError("is a state of ttt's own, there is nothing to import", where=str(path), hint=hint)
+        raise InvalidFileError(
+            "is a state of ttt's own, there is nothing to import", where=str(path), hint=hint
+        )
     return read_whole(data, path, options, rules, learner)
 
 
@@ -46,7 +48,7 @@ def read_whole(
     start = data[:4096].partition(b"\n")[0]
     if start.startswith(b"{") and b'"moves"' in start and b'"result"' in start:
         hint = f"a learner learns from them: ttt train q --games-from {path}"
-        raise UnfitError("holds records of games, which are no player's", where=str(path), hint=hint)
+        raise InvalidFileError("holds records of games, which are no player's", where=str(path), hint=hint)
     found = read(data, str(path), options, rules)
     return found, _loaded(found, hashlib.sha256(data), path, options, learner)
 
@@ -93,7 +95,7 @@ def to_state(found: Imported, digest: str, learner: str | None = None, visits: i
                 where="--learner",
                 hint=f"it becomes one of {name}" + " or q" * (name == "td"),
             )
-        name, entries = "q", _move_values(entries, Space.of(found.rules), visits)
+        name, entries = "q", _move_values(entries, StateSpace.of(found.rules), visits)
     made = learner_of(name, found.choice)
     run = Run(digest[:24], "import", found.games, found.results, {"format": found.format})
     if name == "book":
@@ -101,11 +103,11 @@ def to_state(found: Imported, digest: str, learner: str | None = None, visits: i
         for row in found.rows:
             fields = [row.move, row.plies, row.result, run.id, row.count]
             entries.setdefault(row.position, []).append(fields)
-    table = made.from_entries(Space.of(found.rules), entries)
+    table = made.from_entries(StateSpace.of(found.rules), entries)
     return State(made, found.rules, False, table, (run,))
 
 
-def _move_values(entries: dict[str, Any], space: Space, visits: int) -> dict[str, Any]:
+def _move_values(entries: dict[str, Any], space: StateSpace, visits: int) -> dict[str, Any]:
     """Values of moves from those of the positions after them: chances of 0 to 1 become values of -1 to 1."""
     found: dict[str, Any] = {}
     for index, cell in zip(*space.legal.nonzero(), strict=True):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.space import Floats, Int64s, Space
+from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.store.formats.cell_values import Values, namings
 from ttt_cli.store.formats.evidence import agreement, skill
 from ttt_cli.store.formats.spelling import KeyReading, turned
@@ -38,7 +38,7 @@ ODD_COLUMN = 3
 class Moves:
     """Values of moves: float64[n, cells] from the mover's side, NaN where there is none."""
 
-    space: Space
+    space: StateSpace
     values: Floats
     learner = "q"
 
@@ -77,7 +77,7 @@ class Positions:
     :ivar owners: int64[k], +1 X, -1 O, 0 both: whose table the value is in.
     """
 
-    space: Space
+    space: StateSpace
     indexes: Int64s
     numbers: Floats
     signs: Int64s
@@ -171,7 +171,7 @@ class _Extras:
     owners: Int64s | None = None
 
 
-def readings(keys: Sequence[KeyReading], values: Values, space: Space) -> Iterator[Reading]:
+def readings(keys: Sequence[KeyReading], values: Values, space: StateSpace) -> Iterator[Reading]:
     """The readings of a table whose keys have these readings."""
     for reading in keys:
         for extras in _explained(reading, values, space):
@@ -190,7 +190,7 @@ def readings(keys: Sequence[KeyReading], values: Values, space: Space) -> Iterat
                     yield from _moves(other, values, extras, 0 if usual else ODD_ORDER, space)
 
 
-def _explained(reading: KeyReading, values: Values, space: Space) -> Iterator[_Extras]:
+def _explained(reading: KeyReading, values: Values, space: StateSpace) -> Iterator[_Extras]:
     """The ways to explain what stands in the keys beside the board."""
     columns = list(range(len(reading.extras)))
     spans: list[tuple[int, ...]] = [()]
@@ -212,7 +212,7 @@ def _explained(reading: KeyReading, values: Values, space: Space) -> Iterator[_E
 
 
 def _players(
-    column: Sequence[str], reading: KeyReading, space: Space
+    column: Sequence[str], reading: KeyReading, space: StateSpace
 ) -> Iterator[tuple[dict[str, str], Int64s | None]]:
     """The ways to take a column for the players: as the stones are written, or either way round.
 
@@ -241,7 +241,7 @@ def _sided(column: Sequence[str], sides: Mapping[str, int]) -> Int64s:
     return np.array([sides[label] for label in column], np.int64)
 
 
-def _side(space: Space, indexes: Int64s) -> Int64s:
+def _side(space: StateSpace, indexes: Int64s) -> Int64s:
     """int64[k]: +1 where X is to move."""
     return np.where(space.plies[indexes] % 2 == 0, 1, -1)
 
@@ -254,7 +254,7 @@ def _in_file(meaning: str, reading: KeyReading) -> str:
 
 
 def _positions(
-    reading: KeyReading, values: Values, extras: _Extras, oddness: int, space: Space
+    reading: KeyReading, values: Values, extras: _Extras, oddness: int, space: StateSpace
 ) -> Iterator[Reading]:
     indexes = reading.indexes[values.rows]
     owners = np.zeros(len(indexes), np.int64) if extras.owners is None else extras.owners[values.rows]
@@ -282,7 +282,7 @@ def _positions(
 
 
 def _moves(
-    reading: KeyReading, values: Values, extras: _Extras, oddness: int, space: Space
+    reading: KeyReading, values: Values, extras: _Extras, oddness: int, space: StateSpace
 ) -> Iterator[Reading]:
     indexes = reading.indexes[values.rows]
     for words, cells, numbers, rows in _placed(indexes, values, extras, space):
@@ -313,7 +313,7 @@ def _moves(
 
 
 def _placed(
-    indexes: Int64s, values: Values, extras: _Extras, space: Space
+    indexes: Int64s, values: Values, extras: _Extras, space: StateSpace
 ) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
     """The cells (from 0) of the numbers: in what words, the cells, the numbers, and which of ``values``."""
     every, places = np.arange(len(values.rows)), values.places

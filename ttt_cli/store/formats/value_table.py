@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.space import Floats, Int64s, Space
-from ttt_cli.errors import UnfitError
+from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, lines, number_in
 from ttt_cli.store.reading import quoted
 
@@ -38,29 +38,29 @@ def fits(line: str) -> bool:
 def read_csv(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     """The values of a CSV file.
 
-    :raises UnfitError: naming the line, or the index that is missing.
+    :raises InvalidFileError: naming the line, or the index that is missing.
     """
     values = np.full((2, BOARDS), np.nan)
     rows = lines(data, where)
     if not fits(next(rows, (1, ""))[1]):
-        raise UnfitError(f"expected the header {HEADER}", where=f"{where}, line 1")
+        raise InvalidFileError(f"expected the header {HEADER}", where=f"{where}, line 1")
     for number, line in rows:
         place = f"{where}, line {number}"
         fields = [field.strip() for field in line.split(",")]
         if len(fields) != 3 or not _INDEX.fullmatch(fields[0]):
-            raise UnfitError(f"expected an index and two values, found {quoted(line)}", where=place)
+            raise InvalidFileError(f"expected an index and two values, found {quoted(line)}", where=place)
         index = int(fields[0])
         if index >= BOARDS:
-            raise UnfitError(f"there are indexes 0 to {BOARDS - 1}, not {index}", where=place)
+            raise InvalidFileError(f"there are indexes 0 to {BOARDS - 1}, not {index}", where=place)
         if not math.isnan(values[0, index]):
-            raise UnfitError(f"the index {index} is there twice", where=place)
+            raise InvalidFileError(f"the index {index} is there twice", where=place)
         for side, field in enumerate(fields[1:]):
             if (value := number_in(field)) is None:
-                raise UnfitError(f"{quoted(field)} is no number", where=place)
+                raise InvalidFileError(f"{quoted(field)} is no number", where=place)
             values[side, index] = value
     missing = np.flatnonzero(np.isnan(values[0]))
     if len(missing):
-        raise UnfitError(
+        raise InvalidFileError(
             f"the index {missing[0]} is missing" + f", and {len(missing) - 1} more" * (len(missing) > 1),
             where=where,
         )
@@ -70,17 +70,17 @@ def read_csv(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
 def read_npz(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     """The values of an ``.npz`` archive. Arrays of objects, which are pickles inside, are refused.
 
-    :raises UnfitError: naming the array and what is wrong with it.
+    :raises InvalidFileError: naming the array and what is wrong with it.
     """
     values = np.empty((2, BOARDS))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for side, name in enumerate(ARRAYS):
                 values[side] = _array(archive, name, where)
-    except UnfitError:
+    except InvalidFileError:
         raise
     except Exception as error:  # zipfile promises no kind of error for an archive that lies
-        raise UnfitError(f"is a damaged .npz archive: {error}", where=where) from None
+        raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
     return _imported(values, options)
 
 
@@ -91,7 +91,7 @@ def _array(archive: zipfile.ZipFile, name: str, where: str) -> Floats:
         held = (
             ", ".join(quoted(member.removesuffix(".npy")) for member in archive.namelist()[:5]) or "nothing"
         )
-        raise UnfitError(
+        raise InvalidFileError(
             f"the array {name} is missing; the archive holds {held}",
             where=where,
             hint=f"a value table is an .npz file with the arrays {' and '.join(ARRAYS)}",
@@ -102,18 +102,18 @@ def _array(archive: zipfile.ZipFile, name: str, where: str) -> Floats:
         array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False, max_header_size=4000)
     except ValueError as error:
         what = "holds Python objects, which are not read" if "Object arrays" in str(error) else "is damaged"
-        raise UnfitError(f"{what}; {expected}", where=place) from None
+        raise InvalidFileError(f"{what}; {expected}", where=place) from None
     if array.shape != (BOARDS,) or array.dtype.kind != "f" or array.dtype.itemsize != 8:
-        raise UnfitError(f"{expected}, found {array.dtype} of shape {array.shape}", where=place)
+        raise InvalidFileError(f"{expected}, found {array.dtype} of shape {array.shape}", where=place)
     strange = np.flatnonzero(~np.isfinite(array))
     if len(strange):
-        raise UnfitError(f"the value at index {strange[0]} is {array[strange[0]]}", where=place)
+        raise InvalidFileError(f"the value at index {strange[0]} is {array[strange[0]]}", where=place)
     return array
 
 
 def _imported(values: Floats, options: Options) -> Imported:
     """What differs from the start of learning has been learned."""
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     indexes, start = _indexes(), starts()
     entries: dict[str, Any] = {}
     for place, index in enumerate(indexes):
@@ -133,7 +133,7 @@ def _imported(values: Floats, options: Options) -> Imported:
 @lru_cache(maxsize=1)
 def _indexes() -> Int64s:
     """int64[n]: the index of each position of the space."""
-    stones = Space.of(STANDARD).stones.astype(np.int64)
+    stones = StateSpace.of(STANDARD).stones.astype(np.int64)
     return np.where(stones == 2, 1, np.where(stones == 1, 2, 0)) @ 3 ** np.arange(STANDARD.cells)
 
 
@@ -161,7 +161,7 @@ def values_of(entries: dict[str, Any], start: Callable[[str, int], float] | None
         it the article's.
     """
     values = starts().copy()
-    space = Space.of(STANDARD)
+    space = StateSpace.of(STANDARD)
     for text, index in zip(space.texts, _indexes(), strict=True):
         entry = entries.get(text, {})
         for side, name in enumerate("xo"):

@@ -1,0 +1,63 @@
+"""Perfect play, against a plain recursion over positions."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.retrograde import ILLEGAL, look_ahead, plies_left, solve
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+
+
+@cache
+def searched(position: Position) -> tuple[int, int]:
+    """Value for the mover and plies to the end, by the textbook recursion."""
+    if position.ended:
+        return (-1 if position.winner else 0), 0
+    found = [searched(position.play(cell)) for cell in position.legal]
+    value = max(-after for after, _ in found)
+    plies = [plies + 1 for after, plies in found if -after == value]
+    return value, min(plies) if value > 0 else max(plies)
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2), Rules(2, 4, 3), Rules(1, 5, 2)], ids=str)
+def test_values_and_distances_are_those_of_a_plain_recursion(rules: Rules) -> None:
+    space = StateSpace.of(rules)
+    solution = solve(space)
+    expected = [searched(space.position(index)) for index in range(len(space))]
+    assert list(zip(solution.values.tolist(), solution.plies.tolist(), strict=True)) == expected
+
+
+def test_each_move_has_its_own_score() -> None:
+    space = StateSpace.of()
+    # X wins with 3; with 6 it blocks O's row and draws on the full board; after 8 O completes that row.
+    index = space.index(Position.parse("XX.OO.X.O"))
+    scores = solve(space).move_scores(np.array([index]))
+    assert (scores[0] == ILLEGAL).tolist() == [stone != "." for stone in "XX.OO.X.O"]
+    plies = plies_left(space, scores, space.plies[[index]][:, None])
+    assert np.sign(scores[0][[2, 5, 7]]).tolist() == [1, 0, -1]
+    assert plies[0][[2, 5, 7]].tolist() == [1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("size", "value", "plies"), [((3, 3, 3), 0, 9), ((3, 4, 3), 1, 7), ((3, 4, 4), 0, 12)]
+)
+def test_what_the_empty_board_is_worth(size: tuple[int, int, int], value: int, plies: int) -> None:
+    solution = solve(StateSpace.of(Rules(*size)))
+    assert (solution.values[0], solution.plies[0]) == (value, plies)
+
+
+def test_the_classes_of_positions_are_worth_what_their_members_are() -> None:
+    quotient = StateSpace.of().quotient
+    assert np.array_equal(solve(quotient.space).scores[quotient.members], solve(quotient.full).scores)
+
+
+def test_a_search_to_the_end_is_perfect_play_and_a_short_one_sees_what_is_near() -> None:
+    space = StateSpace.of()
+    assert np.array_equal(look_ahead(space, 9), solve(space).scores)
+    near = solve(space).plies <= 3
+    assert np.array_equal(look_ahead(space, 3)[near], solve(space).scores[near])
+    far = look_ahead(space, 3)[~near]
+    assert not far[space.plies[~near] < 5].any()

@@ -1,0 +1,72 @@
+"""The same truths as the evaluation, by plain recursion over positions: slow, short, with exact fractions."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.state_space import StateSpace
+
+
+def some_policy(space: StateSpace, seed: int, *, resigning: float = 0.0) -> Policy:
+    """A policy of no sense: some moves, with odd probabilities; it resigns in some positions if asked."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 4, space.legal.shape) * space.legal
+    weights = np.where(weights.any(axis=1, keepdims=True), weights, space.legal)
+    weights[rng.random(len(space)) < resigning] = 0
+    return Policy(space, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1))
+
+
+def moves(policy: Policy, position: Position) -> dict[int, Fraction]:
+    """The policy's moves in a position with their probabilities, made to sum to 1 exactly."""
+    row = policy.probabilities[policy.space.index(position)]
+    found = {
+        cell: Fraction(float(row[cell])).limit_denominator(99) for cell in position.legal if row[cell] > 0
+    }
+    return {cell: share / sum(found.values()) for cell, share in found.items()}
+
+
+def result(position: Position) -> int:
+    """+1 X has won, -1 O has won, 0 drawn."""
+    return {"X": 1, "O": -1, None: 0}[position.winner]
+
+
+def results(x: Policy, o: Policy) -> dict[int, Fraction]:
+    """The probability of each result (for X) between two policies."""
+
+    @cache
+    def after(position: Position) -> dict[int, Fraction]:
+        if position.ended:
+            return {result(position): Fraction(1)}
+        played = moves(x if position.mover == "X" else o, position)
+        if not played:
+            return {-1 if position.mover == "X" else 1: Fraction(1)}
+        total: dict[int, Fraction] = {}
+        for cell, share in played.items():
+            for outcome, chance in after(position.play(cell)).items():
+                total[outcome] = total.get(outcome, Fraction(0)) + share * chance
+        return total
+
+    return after(Position.start(x.space.rules))
+
+
+def forced(policy: Policy, side: str, worth: Callable[[int], int]) -> Fraction:
+    """The largest expected ``worth`` of the result (+1: the opponent wins) that any opponent of the policy,
+    which plays ``side``, can have."""
+    sign = -1 if side == "X" else 1
+
+    @cache
+    def after(position: Position) -> Fraction:
+        if position.ended:
+            return Fraction(worth(sign * result(position)))
+        if position.mover != side:
+            return max(after(position.play(cell)) for cell in position.legal)
+        played = moves(policy, position)
+        if not played:
+            return Fraction(worth(1))
+        return sum((share * after(position.play(cell)) for cell, share in played.items()), Fraction(0))
+
+    return after(Position.start(policy.space.rules))

@@ -1,0 +1,94 @@
+"""Sampled matches, held against the exact rates."""
+
+import numpy as np
+import pytest
+
+from tests.evaluation.reference import some_policy
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.match import Games, Share, play_match, wilson
+from ttt_cli.evaluation.matchup import both_sides
+
+
+def test_the_exact_value_lies_within_the_interval_in_95_of_100_matches() -> None:
+    """1,000 repetitions, played one after the other; three standard deviations of the coverage are 2 %."""
+    space = StateSpace.of()
+    agent, opponent = heuristic.policy(space), uniform.policy(space)
+    batches: list[Games] = []
+    play_match(agent, opponent, 200_000, 1, batches.append)
+    results = np.concatenate([batch.results for batch in batches]).reshape(1000, 100, 2)
+    rates = both_sides(agent, opponent)
+    for side, sign in ((0, 1), (1, -1)):
+        for name, value in (("win", sign), ("draw", 0), ("loss", -sign)):
+            counts = (results[:, :, side] == value).sum(axis=1).tolist()
+            intervals = [Share(count, 100).interval for count in counts]
+            inside = sum(low <= getattr(rates[side], name) <= high for low, high in intervals)
+            # With 1.3 losses expected in 100 games no interval can be exact.
+            assert inside >= (850 if (side, name) == (0, "loss") else 930), (side, name)
+            assert inside <= 985
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2), Rules(3, 4)], ids=str)
+def test_games_are_games(rules: Rules) -> None:
+    space = StateSpace.of(rules)
+    agent, opponent = some_policy(space, 1), some_policy(space, 2, resigning=0.05)
+    batches: list[Games] = []
+    match = play_match(agent, opponent, 501, 7, batches.append)
+    wins = 0
+    for number, (row, result, resigned) in enumerate(
+        game for batch in batches for game in zip(batch.moves, batch.results, batch.resigned, strict=True)
+    ):
+        game = Game.of(space, [int(cell) for cell in row if cell >= 0], resigned=bool(resigned))
+        assert game.result == result
+        for ply, (index, cell) in enumerate(zip(game.path, game.moves, strict=False)):
+            player = agent if (ply + number) % 2 == 0 else opponent
+            assert player.probabilities[index, cell] > 0
+        wins += game.result == (1 if number % 2 == 0 else -1)
+    assert match.games == 501 == number + 1
+    assert sum(match.counts[0]) == 251
+    assert match.counts[0][0] + match.counts[1][0] == wins
+
+
+def test_the_seed_fixes_every_game_and_a_longer_match_begins_with_the_same_ones() -> None:
+    space = StateSpace.of()
+    agent, opponent = heuristic.policy(space), uniform.policy(space)
+
+    def moves(games: int, seed: int) -> list[list[int]]:
+        batches: list[Games] = []
+        play_match(agent, opponent, games, seed, batches.append)
+        return np.concatenate([batch.moves for batch in batches]).tolist()
+
+    assert moves(300, 1) == moves(300, 1)
+    assert moves(300, 1) == moves(20_000, 1)[:300]
+    assert moves(300, 1) != moves(300, 2)
+
+
+def test_greedy_players_repeat_one_game() -> None:
+    space = StateSpace.of()
+    first = minimax.policy(space, ties="first")
+    match = play_match(first, first, 1000, 1)
+    assert match.counts == ((0, 500, 0), (0, 500, 0))
+    assert match.distinct == 2  # one as X, one as O
+    assert play_match(uniform.policy(space), first, 1000, 1).distinct > 50
+
+
+def test_a_match_of_resigning_players() -> None:
+    space = StateSpace.of()
+    nobody = Policy(space, np.zeros(space.legal.shape))
+    match = play_match(uniform.policy(space), nobody, 3, 1)
+    assert match.counts == ((2, 0, 0), (1, 0, 0))
+    one = play_match(uniform.policy(space), nobody, 1, 1)
+    assert one.shares(1)["win"].rate is None
+    assert one.shares(1)["win"].interval == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("count", "games", "low", "high"),
+    [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (1, 2, 0.0945, 0.9055)],
+)
+def test_wilsons_interval(count: int, games: int, low: float, high: float) -> None:
+    """The values in the literature."""
+    assert wilson(count, games) == pytest.approx((low, high), abs=5e-5)

@@ -1,0 +1,93 @@
+"""The same numbers as OpenSpiel's, which goes through all histories instead of all positions.
+
+Needs ``pip install open_spiel``; its exploitability takes some ten seconds a policy.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.evaluation.reference import some_policy
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.matchup import play_exact
+from ttt_cli.evaluation.verdict import judge
+
+pyspiel = pytest.importorskip("pyspiel")
+
+
+def as_openspiel(game: Any, ours: Policy) -> Any:
+    """Our policy in OpenSpiel's form."""
+    from open_spiel.python import policy
+
+    space = ours.space
+    rows = dict(zip(map(str.lower, space.texts), ours.probabilities.tolist(), strict=True))
+
+    class Theirs(policy.Policy):  # type: ignore[misc]
+        def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+            row = rows[str(state).replace("\n", "")]
+            return {action: row[action] for action in state.legal_actions()}
+
+    return Theirs(game, [0, 1])
+
+
+def half_trained(space: StateSpace) -> Policy:
+    """Perfect in half of the positions, of no sense in the others."""
+    sound = np.random.default_rng(1).random((len(space), 1)) < 0.5
+    rows = np.where(sound, minimax.policy(space).probabilities, some_policy(space, 1).probabilities)
+    return Policy(space, rows)
+
+
+POLICIES = {
+    "uniform": uniform.policy,
+    "half trained": half_trained,
+    "perfect": minimax.policy,
+    "heuristic": heuristic.policy,
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", POLICIES)
+def test_exploitability_is_openspiels(name: str) -> None:
+    from open_spiel.python.algorithms import exploitability
+
+    ours = POLICIES[name](StateSpace.of())
+    game = pyspiel.load_game("tic_tac_toe")
+    theirs = exploitability.nash_conv(game, as_openspiel(game, ours))
+    verdict = judge(ours)
+    assert verdict.nash_conv == pytest.approx(theirs, abs=1e-12)
+    assert verdict.exploitability == pytest.approx(theirs / 2, abs=1e-12)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", POLICIES)
+def test_expected_scores_are_openspiels(name: str) -> None:
+    from open_spiel.python.algorithms import expected_game_score
+
+    space = StateSpace.of()
+    ours, opponent = POLICIES[name](space), uniform.policy(space)
+    game = pyspiel.load_game("tic_tac_toe")
+    for x, o in ((ours, opponent), (opponent, ours)):
+        players = [as_openspiel(game, x), as_openspiel(game, o)]
+        theirs = expected_game_score.policy_value(game.new_initial_state(), players)
+        rates = play_exact(x, o).rates
+        assert rates.win - rates.loss == pytest.approx(theirs[0], abs=1e-12)
+
+
+def test_the_rules_are_openspiels() -> None:
+    """From every position, the same moves, ends and results."""
+    space = StateSpace.of()
+    game = pyspiel.load_game("tic_tac_toe")
+    histories = {0: game.new_initial_state()}
+    for index in range(len(space)):
+        state = histories.pop(index)
+        assert str(state).replace("\n", "") == space.text(index).replace("X", "x").replace("O", "o")
+        assert state.is_terminal() == space.ended[index]
+        if state.is_terminal():
+            assert state.returns()[0] == space.results[index]
+        else:
+            assert state.legal_actions() == np.flatnonzero(space.legal[index]).tolist()
+            for action in state.legal_actions():
+                histories.setdefault(int(space.successors[index, action]), state.child(action))

@@ -1,0 +1,52 @@
+"""Tournaments and their rating."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.matchup import play_exact
+from ttt_cli.evaluation.tournament import bradley_terry, play_tournament
+
+
+def test_points_are_expected_scores_from_both_sides() -> None:
+    space = StateSpace.of()
+    players = [uniform.policy(space), minimax.policy(space), heuristic.policy(space)]
+    found = play_tournament(players)
+    for x in range(3):
+        assert found.rates[x][x] is None
+        for o in range(3):
+            if x != o:
+                assert found.rates[x][o] == play_exact(players[x], players[o]).rates
+                assert found.scores[x, o] + found.scores[o, x] == pytest.approx(2)
+    assert found.points.sum() == pytest.approx(6)
+    assert found.ranking == [1, 2, 0]
+    assert (np.diff(found.ratings[found.ranking]) < 0).all()
+
+
+def test_when_everything_is_drawn_all_are_equal() -> None:
+    assert bradley_terry(np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0.0]])).tolist() == [0, 0, 0]
+
+
+def test_when_everything_is_won_ratings_are_finite() -> None:
+    """2.5 of 3 points against 0.5: five times the strength."""
+    ratings = bradley_terry(np.array([[0, 2], [0, 0.0]]))
+    assert ratings == pytest.approx(np.array([0.5, -0.5]) * 400 * np.log10(5))
+
+
+@given(st.integers(2, 6).flatmap(lambda n: st.lists(st.floats(0, 2), min_size=n * n, max_size=n * n)))
+def test_a_rating_explains_the_points(flat: list[float]) -> None:
+    """The model's expected points, virtual draws included, are the ones that were scored."""
+    players = round(len(flat) ** 0.5)
+    upper = np.triu(np.array(flat).reshape(players, players), 1)
+    scores = upper + np.tril(2 - upper.T, -1)
+    ratings = bradley_terry(scores)
+    assert np.isfinite(ratings).all()
+    assert ratings.mean() == pytest.approx(0, abs=1e-9)
+    strengths = 10 ** (ratings / 400)
+    share = strengths[:, None] / (strengths[:, None] + strengths)
+    others = ~np.eye(players, dtype=bool)
+    expected = (3 * share * others).sum(axis=1)
+    assert expected == pytest.approx((scores + 0.5 * others).sum(axis=1), abs=1e-8)

@@ -1,0 +1,154 @@
+"""Mistakes and verdicts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.evaluation.reference import some_policy
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.blunders import RESIGNS, find_mistakes
+from ttt_cli.evaluation.matchup import can_reach, play_exact
+from ttt_cli.evaluation.verdict import Coverage, MistakeCount, explain, is_unbeatable, judge
+
+
+def changed(policy: Policy, text: str, cells: dict[int, float]) -> Policy:
+    """The policy with other probabilities (by cell from 1) in one position."""
+    rows = policy.probabilities.copy()
+    index = policy.space.index(Position.parse(text))
+    rows[index] = 0
+    for cell, probability in cells.items():
+        rows[index, cell - 1] = probability
+    return replace(policy, probabilities=rows)
+
+
+def test_mistakes_are_the_moves_that_lower_the_value() -> None:
+    space = StateSpace.of()
+    values = solve(space).values.tolist()
+    for policy in (heuristic.policy(space), some_policy(space, 1, resigning=0.1)):
+        expected = set()
+        for index in np.flatnonzero(~space.ended).tolist():
+            for cell in np.flatnonzero(policy.probabilities[index]).tolist():
+                if -values[space.successors[index, cell]] < values[index]:
+                    expected.add((index, cell, values[index], -values[space.successors[index, cell]]))
+            if not policy.probabilities[index].any() and values[index] > -1:
+                expected.add((index, RESIGNS, values[index], -1))
+        found = find_mistakes(policy)
+        columns = (found.positions, found.cells, found.before, found.after)
+        assert set(zip(*(column.tolist() for column in columns), strict=True)) == expected
+        assert len(found) == len(expected)
+        assert judge(policy).mistakes.positions == len({index for index, *_ in expected})
+
+
+def test_the_first_mistake_is_the_one_to_mend_first() -> None:
+    space = StateSpace.of()
+    first = minimax.policy(space, ties="first")  # as X it opens in cell 1
+    never = changed(first, "..X.....O", {6: 1})  # makes a loss of a win where it never is
+    rare = changed(never, "X........", {5: 0.99, 2: 0.01})  # once in a hundred answers to a corner
+    often = changed(rare, "....X....", {1: 0.5, 2: 0.5})  # every other time after the centre
+    found = find_mistakes(often, [uniform.policy(space), minimax.policy(space)])
+    assert [space.text(index) for index in found.positions] == ["....X....", "X........", "..X.....O"]
+    assert found.cells.tolist() == [1, 1, 5]
+    assert found.probabilities.tolist() == [0.5, 0.01, 1.0]
+    assert found.before.tolist() == [0, 0, 1]
+    assert found.after.tolist() == [-1, -1, -1]
+    assert found.reach == pytest.approx(np.array([[1 / 9, 1 / 9], [1 / 9, 1 / 9], [0, 0]]))
+    assert found.reachable.tolist() == [True, True, False]
+
+
+def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
+    """The position comes about in the other role too: there the mistake is not the policy's to make."""
+    space = StateSpace.of()
+    policy = changed(minimax.policy(space, ties="first"), "..X.....O", {6: 1})
+    index = space.index(Position("..X.....O"))
+    answers = changed(policy, "..X......", {5: 0.5, 9: 0.5})  # as O it may come here
+    assert can_reach(answers, 1)[index] and not can_reach(answers, 0)[index]
+    assert judge(policy).mistakes == MistakeCount(1, 0, 4520)
+    assert judge(policy).unbeatable
+    assert judge(answers).mistakes == MistakeCount(2, 1, 4520)
+    assert not judge(answers).unbeatable
+
+
+def test_reach_goes_by_the_side_to_move() -> None:
+    space = StateSpace.of()
+    policy, opponent = heuristic.policy(space), uniform.policy(space)
+    found = find_mistakes(policy, [opponent])
+    as_x, as_o = play_exact(policy, opponent).reach, play_exact(opponent, policy).reach
+    for index, reach in zip(found.positions.tolist(), found.reach[:, 0].tolist(), strict=True):
+        assert reach == (as_x if space.plies[index] % 2 == 0 else as_o)[index]
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4), Rules(2, 2, 2)], ids=str)
+@pytest.mark.parametrize("ties", ["random", "first", "last", "trap"])
+def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, ties: str) -> None:
+    policy = minimax.policy(StateSpace.of(rules), ties=ties)  # type: ignore[arg-type]
+    verdict = judge(policy)
+    assert verdict.unbeatable and is_unbeatable(policy)
+    assert (verdict.mistakes.positions, verdict.mistakes.reachable) == (0, 0)
+    assert verdict.nash_conv == pytest.approx(0, abs=1e-12)
+    assert verdict.coverage is None
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_whoever_can_do_worse_than_the_game_is_worth_is_beatable(seed: int) -> None:
+    policy = some_policy(StateSpace.of(), seed)
+    verdict = judge(policy)
+    assert not verdict.unbeatable and not is_unbeatable(policy)
+    assert verdict.mistakes.reachable > 0
+    assert verdict.exploitability == verdict.nash_conv / 2 > 0
+
+
+def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
+    space = StateSpace.of(Rules(3, 4))  # X can win, but not after every first move
+    slips = np.flatnonzero(space.legal[0] & (solve(space).values[space.successors[0]] > -1))
+    assert len(slips)
+    rows = minimax.policy(space).probabilities.copy()
+    rows[0] = np.eye(12)[slips[0]]
+    verdict = judge(Policy(space, rows))
+    assert not verdict.unbeatable
+    assert verdict.as_x.guaranteed < 1
+
+
+def test_coverage_counts_positions_in_the_policys_own_play() -> None:
+    space = StateSpace.of()
+    first = minimax.policy(space, ties="first")
+    own = (can_reach(first, 0) & space.x_moves) | (can_reach(first, 1) & space.o_moves)
+    known = own.copy()
+    known[0] = False
+    known[~own & ~space.ended] = True
+    assert judge(replace(first, known=known)).coverage == Coverage(int(own.sum()) - 1, int(own.sum()))
+
+
+def test_results_come_in_the_order_asked_for() -> None:
+    space = StateSpace.of()
+    random = uniform.policy(space)
+    verdict = judge(random, [("b", minimax.policy(space)), ("a", random)])
+    assert [result.opponent for result in verdict.results] == ["b", "a"]
+    assert verdict.results[1].as_x.win == pytest.approx(737 / 1260)
+    assert verdict.exploitability == pytest.approx(0.9598296957671959, abs=1e-14)
+
+
+def test_a_line_explained() -> None:
+    space = StateSpace.of()
+    policy = changed(minimax.policy(space, ties="first"), "X........", {2: 1})
+    line = judge(policy).as_o.line
+    assert line is not None and line[:2] == (0, 1)
+    steps = explain(policy, 1, line)
+    assert [step.cell for step in steps] == list(line)
+    assert steps[0].probability is None  # the opponent's
+    mistake = steps[1]
+    assert (mistake.probability, mistake.before, mistake.after, mistake.sound) == (1.0, 0, -1, (4,))
+    assert all(step.before == step.after for step in steps if step is not mistake)
+
+
+def test_resigning_explained() -> None:
+    space = StateSpace.of()
+    policy = changed(minimax.policy(space, ties="first"), "X........", {})
+    steps = explain(policy, 1, judge(policy).as_o.line or ())
+    assert [(step.cell, step.after) for step in steps] == [(0, 0), (None, -1)]
+    assert find_mistakes(policy).cells.tolist() == [RESIGNS]

@@ -1,0 +1,87 @@
+"""The worst case, against a plain recursion with fractions and OpenSpiel's numbers."""
+
+import numpy as np
+import pytest
+
+from tests.evaluation.reference import forced, some_policy
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
+
+
+def test_the_uniform_policy_is_as_exploitable_as_openspiel_says() -> None:
+    policy = uniform.policy(StateSpace.of())
+    assert sum(worst_case(policy, side).gain for side in (0, 1)) == pytest.approx(
+        1.9196593915343918, abs=1e-14
+    )
+
+
+@pytest.mark.parametrize("rules", [Rules(2, 3, 2), Rules(2, 3, 3), Rules(1, 6, 2)], ids=str)
+@pytest.mark.parametrize("resigning", [0.0, 0.1])
+def test_loss_and_gain_are_those_of_a_plain_recursion(rules: Rules, resigning: float) -> None:
+    space = StateSpace.of(rules)
+    for seed in range(1, 4):
+        policy = some_policy(space, seed, resigning=resigning)
+        for side, name in enumerate("XO"):
+            found = worst_case(policy, side)
+            assert found.loss == pytest.approx(float(forced(policy, name, lambda own: own > 0)), abs=1e-14)
+            assert found.gain == pytest.approx(float(forced(policy, name, lambda own: own)), abs=1e-14)
+            assert (found.line is None) == (found.loss == 0) == (found.guaranteed >= 0)
+            assert guaranteed_result(policy, side) == found.guaranteed
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 4, 3)], ids=str)
+def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
+    space = StateSpace.of(rules)
+    for policy in (
+        uniform.policy(space),
+        heuristic.policy(space),
+        some_policy(space, 1),
+        some_policy(space, 2, resigning=0.1),
+    ):
+        for side in (0, 1):
+            line = worst_case(policy, side).line
+            assert line is not None
+            path = space.path(line)
+            for index, cell in zip(path, line, strict=False):
+                if space.plies[index] % 2 == side:
+                    assert policy.probabilities[index, cell] > 0
+            if space.ended[path[-1]]:
+                assert space.results[path[-1]] == (-1 if side == 0 else 1)
+            else:  # it resigned
+                assert space.plies[path[-1]] % 2 == side
+                assert not policy.probabilities[path[-1]].any()
+
+
+def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> None:
+    space = StateSpace.of()
+    policy = minimax.policy(space, ties="first", depth=1)  # wins where it can, blocks nothing
+    for side in (0, 1):
+        found = worst_case(policy, side)
+        assert found.line is not None
+        assert found.loss == 1  # without chance, what can be forced is certain …
+        assert len(found.line) == (6, 5)[side]  # … and here it takes three stones in a row
+    row = np.zeros((len(space), 9))
+    sound = minimax.policy(space).probabilities
+    row[:] = sound
+    index = space.index(space.position(0).play(0))
+    row[index] = 0
+    row[index, [4, 1, 8]] = 0.9, 0.06, 0.04  # the answer to the corner is wrong in two ways
+    found = worst_case(Policy(space, row), 1)
+    assert found.line is not None and found.line[:2] == (0, 1)
+    assert found.loss == pytest.approx(0.1)
+
+
+def test_rounding_decides_nothing() -> None:
+    """A mistake of the smallest probability is a way to lose, however small the number it comes to."""
+    space = StateSpace.of()
+    row = minimax.policy(space, ties="first").probabilities.copy()
+    corner = space.index(space.position(0).play(0))
+    row[corner, 4], row[corner, 1] = 1 - 1e-18, 1e-18
+    found = worst_case(Policy(space, row), 1)
+    assert 0 < found.loss < 1e-17
+    assert found.guaranteed == -1
+    assert found.line is not None and found.line[:2] == (0, 1)
+    assert worst_case(minimax.policy(space), 1).line is None

@@ -1,0 +1,132 @@
+"""Merging: what each input has beyond the others, once, whatever the order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from tests.store.conftest import continued
+from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.learners import LEARNERS
+from ttt_cli.store import library
+from ttt_cli.store.library import Loaded
+from ttt_cli.store.merge import merge
+from ttt_cli.store.state import State, learner_of
+
+Load = Callable[..., Loaded]
+Train = Callable[..., State]
+
+
+@pytest.fixture(params=LEARNERS)
+def three(request: pytest.FixtureRequest, trained: Train, loaded: Load) -> list[Loaded]:
+    """Three states of one learner with different runs."""
+    symmetric = request.param == "menace"
+    return [loaded(trained(request.param, seed=seed, symmetric=symmetric), f"{seed}") for seed in (1, 2, 3)]
+
+
+def content(merged) -> bytes:
+    return library.content(merged.state)
+
+
+def test_the_order_of_the_inputs_never_changes_a_byte(three: list[Loaded]):
+    results = {content(merge(order)) for order in permutations(three)}
+    assert len(results) == 1
+    assert merge(three).state.games == 900
+
+
+def test_the_empty_state_is_the_identity_to_the_byte(three: list[Loaded], loaded: Load):
+    state = three[0].state
+    nothing = loaded(State.empty(state.learner, state.rules, symmetric=state.symmetric), "nothing")
+    assert (
+        content(merge([three[0], nothing])) == content(merge([nothing, three[0]])) == library.content(state)
+    )
+
+
+def test_a_file_twice_is_the_file(three: list[Loaded]):
+    assert content(merge([three[0], three[0]])) == library.content(three[0].state)
+
+
+def test_an_input_that_another_contains_adds_nothing(three: list[Loaded], loaded: Load):
+    both = loaded(merge(three[:2]).state, "both")
+    merged = merge([three[1], both, three[0]])
+    assert content(merged) == library.content(both.state)
+    assert sorted(str(item.path) for item in merged.contained) == ["1", "2"]
+    assert len(merged.duplicates) == 2
+
+
+def test_the_longer_of_two_stages_of_a_run_wins(loaded: Load):
+    start = State.empty(learner_of("td", "default"), Rules())
+    planned = 3 * start.learner.block_games
+    early = loaded(continued(start, 0, 7, planned=planned), "early")
+    assert 0 < early.state.games < planned
+    full = loaded(continued(State.empty(learner_of("td", "default"), Rules()), planned, 7), "full")
+    assert early.state.runs[0].id == full.state.runs[0].id
+    assert content(merge([early, full])) == content(merge([full, early])) == library.content(full.state)
+
+
+def test_files_that_tell_different_things_of_the_same_runs_are_refused(three: list[Loaded], loaded: Load):
+    """Whichever order they come in, with the position that proves it."""
+    state = three[0].state
+    other = three[1].state
+    edited = loaded(replace(state, table=other.table), "edited")
+    for inputs in ([three[0], edited], [edited, three[0]]):
+        with pytest.raises(InvalidFileError, match="contradict each other: the same runs") as refused:
+            merge(inputs)
+        text = refused.value.where.removeprefix("position ")
+        entries = [state.learner.to_entries(item.state.table).get(text) for item in inputs]
+        assert entries[0] != entries[1]
+
+
+@pytest.mark.parametrize("learner", [name for name in LEARNERS if name != "menace"])
+def test_a_part_that_has_more_than_the_whole_is_refused(trained: Train, loaded: Load, learner: str):
+    first, second, long = trained(learner, seed=1), trained(learner, seed=2), trained(learner, 3000, seed=3)
+    both = loaded(merge([loaded(first, "1"), loaded(second, "2")]).state, "both")
+    edited = loaded(replace(first, table=long.table), "edited")
+    with pytest.raises(InvalidFileError, match=r"[0-9] and [0-9,]+ visits") as refused:
+        merge([both, edited])
+    index = both.state.space.texts.index(refused.value.where.removeprefix("position "))
+    visits = first.learner.visits
+    assert visits(edited.state.table)[index] > visits(both.state.table)[index]
+
+
+def test_overlap_in_part_is_refused_by_name_unless_allowed(three: list[Loaded], loaded: Load):
+    one = loaded(merge([three[0], three[1]]).state, "one")
+    other = loaded(merge([three[1], three[2]]).state, "other")
+    if one.state.learner.keeps_runs_apart:
+        assert content(merge([one, other])) == content(merge(three))
+        return
+    with pytest.raises(InvalidFileError, match=three[1].state.runs[0].id):
+        merge([one, other])
+    forced = merge([one, other], allow_overlap=True)
+    assert [run.kind for run in forced.state.runs] == ["overlap"]
+    assert forced.state.games == 1200
+    assert content(forced) == content(merge([other, one], allow_overlap=True))
+
+
+def test_nested_merges_agree(three: list[Loaded], loaded: Load):
+    """To the byte for integer tables, to 1e-12 for values."""
+    flat = merge(three).state
+    for first, second, third in permutations(three):
+        nested = merge([loaded(merge([first, second]).state, "inner"), third]).state
+        if flat.learner.name in ("q", "td"):
+            assert np.abs(nested.table.values - flat.table.values).max() <= 1e-12
+            assert np.array_equal(nested.table.visits, flat.table.visits)
+        else:
+            assert library.content(nested) == library.content(flat)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"learner": "td"}, "learner"),
+        ({"rules": Rules(2, 3, 2)}, "rules"),
+        ({"symmetric": True}, "symmetry"),
+        ({"choice": "article"}, "choice rule"),
+    ],
+)
+def test_states_of_different_kinds_are_refused(trained: Train, loaded: Load, options: dict, what: str):
+    with pytest.raises(InvalidFileError, match=what):
+        merge([loaded(trained("q"), "a"), loaded(trained(**{"learner": "q", **options}), "b")])

@@ -1,0 +1,149 @@
+"""Learning curves: when a run is looked at, what a row says, and the file."""
+
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.agents import heuristic, minimax, uniform
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.training.curve import HEADER, Curve, Row, points, read, row, to_csv
+
+SPACE = StateSpace.of()
+RANDOM, PERFECT = uniform.policy(SPACE), minimax.policy(SPACE)
+
+
+def run(curve: Curve, games: int, block: int) -> list[int]:
+    """The games at which a run of blocks is looked at."""
+    for done in [0, *range(block, games, block), games]:
+        curve.look(done, lambda: RANDOM)
+    return [row.games for row in curve.rows]
+
+
+def test_a_row_is_exact():
+    found = row(5, RANDOM)
+    assert (found.games, found.unbeatable) == (5, 0)
+    assert found.x_win == pytest.approx(737 / 1260, abs=1e-15)
+    assert found.x_draw == pytest.approx(8 / 63, abs=1e-15)
+    assert found.o_win == pytest.approx(121 / 420, abs=1e-15)
+    assert found.exploitability == pytest.approx(0.9598296957671959, abs=1e-14)
+    assert found.mistakes == found.reachable > 0
+    perfect = row(0, PERFECT)
+    assert (perfect.worst_x, perfect.worst_o, perfect.mistakes, perfect.exploitability) == (0, 0, 0, 0)
+    assert perfect.unbeatable == 1
+
+
+@given(st.integers(1, 10**12))
+def test_points_are_few_and_go_from_the_start_to_the_end(games):
+    found = points(games)
+    assert found == sorted(set(found))
+    assert found[0] == 0
+    assert found[-1] == games
+    assert len(found) <= 8 * 12 + 2
+
+
+def test_a_run_is_looked_at_in_even_steps_of_the_logarithm(tmp_path):
+    looked = run(Curve(tmp_path / "a.csv", 10**6), 10**6, 1000)
+    assert looked[:3] == [0, 1000, 2000]
+    assert looked[-1] == 10**6
+    late = [b / a for a, b in pairwise(looked) if a >= 10**4]
+    assert all(ratio == pytest.approx(10 ** (1 / 8), rel=0.1) for ratio in late)
+
+
+@pytest.mark.parametrize(("games", "block"), [(1, 1), (50, 16384), (20_000, 16384), (40_000, 1)])
+def test_the_first_block_and_the_end_are_always_there(tmp_path, games, block):
+    looked = run(Curve(tmp_path / "a.csv", games), games, block) if games < 30_000 else points(games)
+    assert looked[0] == 0
+    assert looked[1] == min(block, games)
+    assert looked[-1] == games
+
+
+def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
+    path = tmp_path / "folder" / "curve.csv"
+    curve = Curve(path, 100)
+    assert curve.look(0, lambda: RANDOM) is not None
+    assert curve.look(0, lambda: RANDOM) is None
+    assert read(path) == curve.rows
+    curve.look(40, lambda: heuristic.policy(SPACE))
+    curve.look(100, lambda: PERFECT)
+    assert read(path) == curve.rows
+    assert [row.games for row in curve.rows] == [0, 40, 100]
+    assert path.read_bytes() == to_csv(curve.rows)
+    assert path.read_text().startswith(HEADER + "\n0,")
+
+
+def test_a_policy_is_made_only_when_it_is_looked_at(tmp_path):
+    curve = Curve(tmp_path / "a.csv", 1000)
+    curve.look(500, lambda: RANDOM)
+
+    def never():
+        raise AssertionError
+
+    assert curve.look(501, never) is None
+    assert curve.look(501, lambda: RANDOM, now=True) is not None
+    assert curve.look(501, never, now=True) is None
+
+
+def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
+    whole, broken = tmp_path / "whole.csv", tmp_path / "broken.csv"
+    run(Curve(whole, 1000), 1000, 10)
+    first = Curve(broken, 1000)
+    for games in range(0, 410, 10):
+        first.look(games, lambda: RANDOM)
+    again = Curve(broken, 1000, done=300)  # the checkpoint was behind the curve
+    for games in range(300, 1001, 10):
+        again.look(games, lambda: RANDOM)
+    assert broken.read_bytes() == whole.read_bytes()
+    assert [row.games for row in Curve(broken, 1000).rows] == []  # a new run starts anew
+
+
+def test_no_other_file_is_overwritten(tmp_path):
+    path = tmp_path / "q.json"
+    path.write_text("{}")
+    with pytest.raises(InvalidFileError, match="is no learning curve"):
+        Curve(path, 100)
+    assert path.read_text() == "{}"
+
+
+GOOD = to_csv([row(0, RANDOM), row(9, PERFECT)]).decode()
+LAST = GOOD.splitlines()[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no learning curve"),
+        ("games,x_win\n0,1\n", "is no learning curve"),
+        (GOOD + "10,1\n", "line 4: expected 13 numbers, found 2"),
+        (GOOD + LAST + "\n", "line 4: 9 games do not come after 9"),
+        (GOOD.replace("\n9,", "\n9.5,"), "line 3: games: expected a whole number from 0"),
+        (GOOD.replace("\n9,", "\n-9,"), "line 3: games"),
+        (GOOD.replace("\n9,", "\n9,nan,0,0,0,0,0,0,0,0,0,0,0\n10,"), "line 3: x_win: expected a number"),
+        (GOOD.replace("\n9,", "\n9,1e999,0,0,0,0,0,0,0,0,0,0,0\n10,"), "line 3: x_win"),
+        (GOOD.replace("\n9,", "\n" + "9" * 30 + ","), "line 3: games"),
+    ],
+)
+def test_faults_are_named_with_their_place(tmp_path, text, said):
+    path = tmp_path / "curve.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidFileError) as caught:
+        read(path)
+    assert said in str(caught.value)
+
+
+def test_windows_line_ends_are_read(tmp_path):
+    path = tmp_path / "curve.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
+    assert read(path) == [row(0, RANDOM), row(9, PERFECT)]
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_curve_or_one_error(tmp_path_factory, data):
+    path: Path = tmp_path_factory.mktemp("fuzz") / "curve.csv"
+    path.write_bytes(HEADER.encode() + b"\n" + data)
+    with suppress(TttError):
+        assert all(isinstance(found, Row) for found in read(path))

@@ -1,0 +1,37 @@
+"""Runs as sequences of blocks."""
+
+from itertools import pairwise
+
+import pytest
+
+from ttt_cli.learners.q import Q
+from ttt_cli.training.runs import FIRST_BLOCK, Plan
+
+
+@pytest.mark.parametrize("games", [1, 255, 256, 257, 50_000, 1_000_000, 12_000_000])
+def test_blocks_double_up_to_their_full_size_and_add_up(games: int):
+    plan = Plan(Q(), games, seed=1)
+    sizes = []
+    while sum(sizes) < games:
+        assert plan.first_game(len(sizes)) == sum(sizes)
+        assert plan.block_at(sum(sizes)) == len(sizes)
+        sizes.append(sum(shard.games for shard in plan.block(len(sizes))))
+    assert sum(sizes) == games
+    assert sizes[0] == min(games, FIRST_BLOCK)
+    for one, other in pairwise(sizes[:-1]):
+        assert other == min(2 * one, plan.block_games)
+    if games > 2 * FIRST_BLOCK:
+        with pytest.raises(ValueError, match="no block"):
+            plan.block_at(FIRST_BLOCK + 1)
+
+
+def test_shards_follow_from_the_call_alone():
+    assert Plan(Q(), 9_999_999, 1).shards_a_block == 1
+    assert Plan(Q(), 10_000_000, 1).shards_a_block == 8
+    assert Plan(Q.made(**Q.article), 10_000_000, 1).shards_a_block == 1
+    plan = Plan(Q(), 10_000_000, 1)
+    again = Plan(Q(), 10_000_000, 1)
+    for one, other in zip(plan.block(3), again.block(3), strict=True):
+        assert one.rng.random() == other.rng.random()
+    draws = {shard.rng.random() for index in range(4) for shard in plan.block(index)}
+    assert len(draws) == 32

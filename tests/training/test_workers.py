@@ -1,0 +1,77 @@
+"""Workers: however many there are, the bytes are the same."""
+
+import subprocess
+import sys
+from pathlib import Path
+from threading import Barrier, Thread
+
+import numpy as np
+import pytest
+
+from tests.learners.fragile import Fragile, trained
+from ttt_cli.engine.kernel import Kernel
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.learners.base import Block
+from ttt_cli.training.workers import local_workers
+
+
+@pytest.mark.parametrize("count", [2, 7])
+def test_the_number_of_workers_changes_no_byte(count: int) -> None:
+    with local_workers(count) as workers:
+        assert trained(Fragile(), workers) == trained(Fragile())
+
+
+def test_workers_leave_the_table_they_start_from_alone() -> None:
+    learner = Fragile()
+    table = learner.empty(StateSpace.of())
+    shards = [Block(first=0, games=10, rng=np.random.default_rng(number)) for number in range(3)]
+    with local_workers(2) as workers:
+        trained_parts = [part for part, _ in workers(learner, table, shards)]
+    assert not table.visits.any()
+    assert all(part.visits.any() for part in trained_parts)
+
+
+def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
+    class Broken(Fragile):
+        def train(self, table: object, block: Block) -> object:
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:
+        trained(Broken(), workers)
+
+
+def test_a_kernel_that_several_threads_call_first_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    prepared: list[Kernel] = []
+    kernel = Kernel(calls.append)
+
+    def prepare() -> tuple[object, str]:
+        prepared.append(kernel)
+        return kernel.python, ""
+
+    monkeypatch.setattr(kernel, "_prepared", prepare)
+    barrier = Barrier(4)
+
+    def work(number: int) -> None:
+        barrier.wait(30)
+        kernel(number)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(calls) == [0, 1, 2, 3]
+    assert prepared == [kernel]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("learner", ["q", "td", "book", "graph", "menace"])
+def test_the_files_of_long_runs_are_the_same_for_1_2_and_7_workers(tmp_path: Path, learner: str) -> None:
+    contents = set()
+    for count in (1, 2, 7):
+        path = tmp_path / f"{count}.json"
+        call = [sys.executable, "-m", "ttt_cli", "train", learner, "--games", "10000000", "--seed", "1"]
+        subprocess.run([*call, "--workers", str(count), "-o", path], check=True, capture_output=True)
+        contents.add(path.read_bytes())
+    assert len(contents) == 1

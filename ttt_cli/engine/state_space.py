@@ -1,0 +1,297 @@
+"""All positions of one game as arrays: rules are turned into a space once, after that every method is
+array look-ups.
+
+Positions are sorted by the number of stones, then by text; index 0 is the empty board. ``quotient`` is the
+same game up to the board's symmetries: a smaller space of the same kind, so that whatever works on a
+space works on it unchanged.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.errors import NotationError, UsageError
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Int8s = NDArray[np.int8]
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+
+PIECE = 1 << 16
+"""How many positions are worked on at a time, so that temporary arrays stay small."""
+
+MAX_POSITIONS = 12_000_000
+"""Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """All ``n`` positions of one game.
+
+    :ivar codes: int64[n], ``Position.code`` of each; ascending within a layer.
+    :ivar plies: int8[n], stones on the board; even: X to move.
+    :ivar ended: bool[n].
+    :ivar results: int8[n], +1 X has won, -1 O has won, 0 drawn or open.
+    :ivar successors: int32[n, cells], the index after the mover takes that cell, -1 where it may not.
+    :ivar symmetric: whether the positions are classes up to symmetry (``Quotient.space``).
+    """
+
+    rules: Rules
+    codes: Int64s
+    plies: Int8s
+    ended: Bools
+    results: Int8s
+    successors: Int32s
+    symmetric: bool = False
+
+    @classmethod
+    def of(cls, rules: Rules = STANDARD, symmetric: bool = False) -> "StateSpace":
+        """The space of these rules, or of their classes up to symmetry (built once a process).
+
+        :raises UsageError: if there are too many positions to hold in memory.
+        """
+        return _build(rules).quotient.space if symmetric else _build(rules)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A space that ``of`` makes is copied and sent to other processes by its name, not by its arrays."""
+        if self is StateSpace.of(self.rules, self.symmetric):
+            return StateSpace.of, (self.rules, self.symmetric)
+        arrays = (self.codes, self.plies, self.ended, self.results, self.successors)
+        return StateSpace, (self.rules, *arrays, self.symmetric)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of the board."""
+        return self.rules.cells
+
+    @cached_property
+    def legal(self) -> Bools:
+        """bool[n, cells]: where the mover may play."""
+        return np.greater_equal(self.successors, 0)
+
+    @cached_property
+    def x_moves(self) -> Bools:
+        """bool[n]: open positions with X to move."""
+        return np.logical_and(~self.ended, self.plies % 2 == 0)
+
+    @cached_property
+    def o_moves(self) -> Bools:
+        """bool[n]: open positions with O to move."""
+        return np.logical_and(~self.ended, self.plies % 2 == 1)
+
+    @cached_property
+    def layers(self) -> list[slice]:
+        """The positions with 0, 1, 2 … stones as slices of the arrays."""
+        starts = np.searchsorted(self.plies, np.arange(self.cells + 2))
+        return [slice(int(start), int(stop)) for start, stop in pairwise(starts)]
+
+    def backwards(self) -> Iterator[slice]:
+        """The positions from the full board to the empty one, the order of every retrograde computation:
+        each slice lies within one layer and is short enough for temporary arrays to stay small."""
+        return (piece for layer in self.layers[::-1] for piece in _pieces(layer))
+
+    def forwards(self) -> Iterator[slice]:
+        """The same slices in the order of play."""
+        return (piece for layer in self.layers for piece in _pieces(layer))
+
+    @cached_property
+    def stones(self) -> Int8s:
+        """int8[n, cells]: 0 free, 1 O, 2 X (the digits of the codes)."""
+        stones = np.empty((len(self), self.cells), np.int8)
+        for cell in range(self.cells):
+            stones[:, cell] = self.codes // 3 ** (self.cells - 1 - cell) % 3
+        return stones
+
+    def text(self, index: int) -> str:
+        """The position's text."""
+        return "".join(SYMBOLS[stone] for stone in self.stones[index])
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The text of every position."""
+        symbols = np.frombuffer(SYMBOLS.encode(), np.uint8)
+        joined = symbols[self.stones].tobytes().decode("ascii")
+        return [joined[at : at + self.cells] for at in range(0, len(joined), self.cells)]
+
+    def position(self, index: int) -> Position:
+        """The position as a value."""
+        return Position(self.text(index), self.rules)
+
+    @cached_property
+    def _sorted(self) -> tuple[Int64s, NDArray[np.intp]]:
+        order = np.argsort(self.codes)
+        return self.codes[order], order
+
+    def find(self, codes: Int64s) -> Int64s:
+        """int64[k]: the index of each code, -1 where it is no position of this space."""
+        known, order = self._sorted
+        places = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+        return np.where(known[places] == codes, order[places], -1)
+
+    def index(self, position: Position) -> int:
+        """The index of a position.
+
+        :raises NotationError: if it belongs to other rules.
+        """
+        found = int(self.find(np.array([position.code]))[0]) if position.rules == self.rules else -1
+        if found < 0:
+            raise NotationError(f"{position.text!r} is no position of {self.rules.describe()}")
+        return found
+
+    def path(self, cells: Sequence[int]) -> list[int]:
+        """The indexes of the positions a game goes through, the empty board first.
+
+        :raises NotationError: at the first cell that cannot be played.
+        """
+        path = [0]
+        for ply, cell in enumerate(cells, 1):
+            after = int(self.successors[path[-1], cell]) if 0 <= cell < self.cells else -1
+            if after < 0:
+                why = "the game is over" if self.ended[path[-1]] else "it is taken or not on the board"
+                raise NotationError(
+                    f"move {ply}: cell {cell + 1} cannot be played in {self.text(path[-1])!r}: {why}"
+                )
+            path.append(after)
+        return path
+
+    @cached_property
+    def quotient(self) -> "Quotient":
+        """The same game up to symmetry."""
+        return _quotient(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """A space up to the board's symmetries.
+
+    :ivar space: the classes as a space: the member with the smallest text stands for its class, and of the
+        moves that a symmetry of that board exchanges only the one with the lowest cell is legal.
+    :ivar full: the space it was made from, of ``n`` positions.
+    :ivar members: int32[n], the class of each position.
+    :ivar representatives: int32[classes], the position that stands for each class.
+    :ivar moves: int8[n, cells], the cell of the class's board that a cell of the position corresponds to.
+    :ivar twins: int8[classes, cells], how many cells of the class's board a legal cell stands for.
+    """
+
+    space: StateSpace
+    full: StateSpace
+    members: Int32s
+    representatives: Int32s
+    moves: Int8s
+    twins: Int8s
+
+    def lift(self, table: Floats) -> Floats:
+        """float64[n, cells] from float64[classes, cells]: a value for each move of each position."""
+        return table[self.members[:, None], self.moves]
+
+    def lift_probabilities(self, table: Floats) -> Floats:
+        """Like ``lift``, sharing each probability equally among the equivalent cells."""
+        return self.lift(table / np.maximum(self.twins, 1)) * self.full.legal
+
+    def project_probabilities(self, table: Floats) -> Floats:
+        """float64[classes, cells] from float64[n, cells]: what a policy does on the classes' boards."""
+        rows = table[self.representatives]
+        moves = self.moves[self.representatives]
+        projected = np.zeros_like(rows)
+        np.add.at(projected, (np.arange(len(rows))[:, None], moves), rows)
+        return projected * self.space.legal
+
+    def project_game(self, cells: Sequence[int]) -> list[int]:
+        """The moves of a game on the classes' boards."""
+        path = self.full.path(cells)
+        return [int(self.moves[index, cell]) for index, cell in zip(path, cells, strict=False)]
+
+
+def _pieces(layer: slice) -> Iterator[slice]:
+    for start in range(layer.start, layer.stop, PIECE):
+        yield slice(start, min(start + PIECE, layer.stop))
+
+
+@lru_cache(maxsize=8)
+def _build(rules: Rules) -> StateSpace:
+    """Layer by layer: play every legal move from every open position and keep what is new."""
+    if rules.positions_bound > MAX_POSITIONS:
+        raise UsageError(
+            f"the game {rules.describe()} has up to {rules.positions_bound:,} positions, "
+            f"more than the {MAX_POSITIONS:,} that fit in memory",
+            hint="choose a smaller board, such as 4x4",
+        )
+    cells = rules.cells
+    powers = 3 ** np.arange(cells - 1, -1, -1, dtype=np.int64)
+    bits = 1 << np.arange(cells, dtype=np.int64)
+    lines = np.array([sum(1 << cell for cell in line) for line in rules.lines], dtype=np.int64)
+    codes = np.zeros(1, np.int64)
+    mine, theirs = np.zeros(1, np.int64), np.zeros(1, np.int64)  # stones of the mover, of the other side
+    layers = []
+    first = 0  # index of the layer's first position
+    for plies in range(cells + 1):
+        won = np.zeros(len(codes), np.bool_)
+        for line in lines:
+            won |= (theirs & line) == line
+        ended = won | (plies == cells)
+        results = won.astype(np.int8) * np.int8(-1 if plies % 2 == 0 else 1)
+        playable = ~ended[:, None] & ((mine | theirs)[:, None] & bits == 0)
+        rows, moves = np.nonzero(playable)
+        digit = 2 if plies % 2 == 0 else 1
+        after, origin, place = np.unique(
+            codes[rows] + digit * powers[moves], return_index=True, return_inverse=True
+        )
+        successors = np.full((len(codes), cells), -1, np.int32)
+        successors[rows, moves] = first + len(codes) + place
+        layers.append((codes, np.full(len(codes), plies, np.int8), ended, results, successors))
+        first += len(codes)
+        codes, mine, theirs = after, theirs[rows[origin]], mine[rows[origin]] | bits[moves[origin]]
+    arrays: Any = (np.concatenate(parts) for parts in zip(*layers, strict=True))
+    return StateSpace(rules, *arrays)
+
+
+def _quotient(full: StateSpace) -> Quotient:
+    cells = full.cells
+    powers = 3 ** np.arange(cells - 1, -1, -1, dtype=np.int64)
+    images = np.array(full.rules.symmetries, dtype=np.int8)
+    smallest = full.codes.copy()
+    moves = np.broadcast_to(images[0], (len(full), cells)).copy()
+    turned = []
+    for image in images:
+        codes = full.stones @ powers[image]
+        smaller = codes < smallest
+        smallest[smaller] = codes[smaller]
+        moves[smaller] = image
+        turned.append(codes)
+    representatives = np.flatnonzero(smallest == full.codes)
+    # Of the cells that a symmetry of the class's own board exchanges, the lowest stands for all.
+    lowest = np.broadcast_to(np.arange(cells, dtype=np.int8), (len(representatives), cells)).copy()
+    for image, codes in zip(images, turned, strict=True):
+        stable = codes[representatives] == full.codes[representatives]
+        lowest[stable] = np.minimum(lowest[stable], image)
+    class_of = np.full(len(full), -1, np.int32)
+    class_of[representatives] = np.arange(len(representatives))
+    members = class_of[full.find(smallest)]
+    moves = np.take_along_axis(lowest[members], moves.astype(np.intp), axis=1)
+    twins = np.zeros((len(representatives), cells), np.int8)
+    np.add.at(twins, (np.arange(len(representatives))[:, None], lowest), np.int8(1))
+    after = full.successors[representatives]
+    chosen = (after >= 0) & (lowest == np.arange(cells))
+    space = StateSpace(
+        full.rules,
+        full.codes[representatives],
+        full.plies[representatives],
+        full.ended[representatives],
+        full.results[representatives],
+        np.where(chosen, members[after], -1).astype(np.int32),
+        symmetric=True,
+    )
+    return Quotient(
+        space, full, members, representatives.astype(np.int32), moves, twins * space.legal.astype(np.int8)
+    )

@@ -1,0 +1,80 @@
+"""Tournaments: everyone against everyone, both sides, exact, and a rating.
+
+The rating is the Bradley-Terry model (1952) fitted to the expected scores: players of strengths p and q share
+a game's point as p : q. One virtual draw a pairing keeps every strength finite, whatever was won or drawn; it
+is also what limits the rating of a player who wins everything.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.state_space import Floats
+from ttt_cli.evaluation.matchup import Rates, play_exact
+
+ELO = 400.0
+"""Rating points for a strength ten times as large."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tournament:
+    """What came of it; players are numbered in the order given.
+
+    :ivar rates: ``rates[x][o]``, how the games of ``x`` as X against ``o`` end for ``x``; None where x is o.
+    :ivar scores: float64[players, players], the expected points of the one against the other in two games,
+        one as X and one as O; 0 on the diagonal.
+    :ivar ratings: float64[players], on the Elo scale, their mean being 0.
+    """
+
+    rates: tuple[tuple[Rates | None, ...], ...]
+    scores: Floats
+    ratings: Floats
+
+    @property
+    def points(self) -> Floats:
+        """float64[players], expected points over all games, two for each opponent."""
+        return self.scores.sum(axis=1)
+
+    @property
+    def ranking(self) -> list[int]:
+        """The players by points, equal ones in the order given."""
+        return np.argsort(-np.round(self.points, 12), kind="stable").tolist()
+
+
+def play_tournament(players: Sequence[Policy]) -> Tournament:
+    """Let all players play_exact as both sides."""
+    rates = tuple(
+        tuple(None if x is o else play_exact(players[x], players[o]).rates for o in range(len(players)))
+        for x in range(len(players))
+    )
+    scores = np.zeros((len(players), len(players)))
+    for x, row in enumerate(rates):
+        for o, found in enumerate(row):
+            if found is not None:
+                scores[x, o] += found.points
+                scores[o, x] += 1 - found.points
+    return Tournament(rates, scores, bradley_terry(scores))
+
+
+def bradley_terry(scores: Floats) -> Floats:
+    """float64[players], ratings with mean 0 that make these scores of two games a pairing likeliest.
+
+    Fitted by minorisation and maximisation (Hunter, 2004).
+    """
+    players = len(scores)
+    others = ~np.eye(players, dtype=bool)
+    games = 3.0 * others  # two games and the virtual draw
+    won = (scores + 0.5 * others).sum(axis=1)
+    strengths = np.ones(players)
+    for _ in range(10_000):
+        expected = (games / (strengths[:, None] + strengths)).sum(axis=1)
+        updated = won / expected if players > 1 else strengths
+        updated /= np.exp(np.log(updated).mean())
+        settled = np.abs(np.log(updated / strengths)).max() < 1e-13
+        strengths = updated
+        if settled:
+            break
+    ratings = ELO * np.log10(strengths)
+    return ratings + 0.0  # no -0.0

@@ -1,0 +1,126 @@
+"""A state that learns from the games it is in: its file is locked, taught what waits for it, saved.
+
+A game is in the store's log before any of this happens, so whatever goes wrong here costs nothing: the games
+wait, and whoever writes the state next learns them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ttt_cli.errors import BusyError
+from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord, teach, waiting_games
+from ttt_cli.store.locks import Lock, lock
+from ttt_cli.store.state import Run, State
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What a state has learnt.
+
+    :ivar games: how many games it learnt.
+    :ivar new_positions: the positions that it knows now and did not before.
+    :ivar waits: why the games wait instead; empty if they do not.
+    """
+
+    games: int = 0
+    new_positions: int = 0
+    waits: str = ""
+
+    def __add__(self, other: "Learnt") -> "Learnt":
+        return Learnt(self.games + other.games, self.new_positions + other.new_positions, other.waits)
+
+
+class OnlineLearner:
+    """A state in its file.
+
+    :ivar name: what game records call it: its name in the store, or its path.
+    :ivar state: what it knew when it was last looked at.
+    :ivar total: all that it has learnt here.
+    """
+
+    def __init__(self, store: Path, path: Path, name: str, state: State) -> None:
+        self.store = store
+        self.path = path
+        self.name = name
+        self.state = state
+        self.total = Learnt()
+        self._held: Lock | None = None
+        self._run: Run | None = None
+        self._unsaved = False
+
+    @property
+    def known(self) -> int:
+        """The positions it knows."""
+        known = self.state.policy.known
+        return 0 if known is None else int(np.count_nonzero(known))
+
+    @property
+    def held(self) -> bool:
+        """Whether nobody else can write the file now."""
+        return self._held is not None
+
+    def take(self) -> str:
+        """Lock the file and read what it holds by now.
+
+        :returns: why the state cannot learn at present; empty if it can.
+        """
+        try:
+            held = lock(self.path, "taught", remedy="games wait until it is free", parents=True)
+        except BusyError as error:
+            return error.message
+        try:
+            if self.path.exists():
+                self.state = library.load(self.path).state
+            run = self.state.unfinished
+        except BaseException:
+            held.release()
+            raise
+        if run is not None:
+            held.release()
+            return f"{self.name} is in the middle of a training run; games wait until that has ended"
+        self._held = held
+        return ""
+
+    def learn(self, records: Iterable[GameRecord]) -> Learnt:
+        """Learn from games, in memory."""
+        before = self.known
+        lesson = teach(self.state, records, self.name, going_on=self._run)
+        if lesson.learnt:
+            self._run, self._unsaved = lesson.run, True
+            self.state = lesson.state
+        learnt = Learnt(len(lesson.learnt), self.known - before)
+        self.total += learnt
+        return learnt
+
+    def learn_waiting(self) -> Learnt:
+        """Learn from the games of the log that wait for it, in memory."""
+        return self.learn(waiting_games(self.store, self.name, self.state))
+
+    def save(self) -> None:
+        """Write what has been learnt since the last time."""
+        if self._unsaved:
+            library.save(self.state, self.path)
+            self._unsaved = False
+
+    def release(self) -> None:
+        """Let others write the file."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.release()
+
+    def study(self) -> Learnt:
+        """Learn from the games that wait for it and save, if the file is free."""
+        waits = "" if self.held else self.take()
+        if waits:
+            self.total += Learnt(waits=waits)
+            return Learnt(waits=waits)
+        try:
+            learnt = self.learn_waiting()
+            self.save()
+        finally:
+            self.release()
+        return learnt

@@ -1,0 +1,233 @@
+"""How a function becomes a command, and how commands are found only when they are called.
+
+A command is a plain function in a module of its own name, ``ttt_cli/commands/show.py`` (``import_.py`` where
+the name is a Python keyword). It takes an ``env: Environment`` and its own arguments as Typer describes them,
+and returns nothing or an exit code; errors are raised::
+
+    def show(
+        env: Environment,
+        file: Annotated[str, typer.Argument(help="...", autocompletion=complete_states)],
+        position: Annotated[str | None, typer.Option(metavar="P", help="...")] = None,
+    ) -> None:
+        \"""What is in a state: learner, rules, runs, sizes.
+
+        Examples:
+          ttt show q
+          ttt show q --position X...O....
+        \"""
+
+The docstring is the help; its ``Examples:``, which every command has, are shown as they are written. The
+common options come by themselves. A command with subcommands is a ``Subcommands`` of that name instead of a
+function. The name is listed once, in ``app.Commands``.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from contextvars import copy_context
+from dataclasses import dataclass
+from importlib import import_module
+from keyword import iskeyword
+from types import MappingProxyType
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ttt_cli.errors import ExitCode, Stopped, UsageError, did_you_mean
+
+EXAMPLES = "Examples:"
+COMMON = "Common options"
+"""The heading of the common options; an option names its heading as its ``rich_help_panel``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subcommands:
+    """A command that is a family: its subcommands are made when they are called.
+
+    ``names`` gives each subcommand's name and what it is in one line; ``load`` makes its function.
+    """
+
+    doc: str
+    names: Mapping[str, str]
+    load: Callable[[str], Callable[..., Any]]
+
+
+class Command(TyperCommand):
+    """A command whose options are listed under headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; an error knows the command it happened in."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            vars(error).setdefault("ctx", None)
+            error.ctx = error.ctx or ctx  # type: ignore[attr-defined]
+            raise
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The arguments as the manual pages write them, without Typer's braces around required ones."""
+        return [re.sub(r"^\{(.*)\}$", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options under their headings."""
+        _format_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        _format_epilog(self.epilog, formatter)
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows the names of its commands and imports a command only when it is asked for."""
+
+    sections: Mapping[str, tuple[str, ...]]
+    """The names under the headings they have in the help."""
+
+    def load(self, name: str) -> Any:
+        """Make the command called ``name``."""
+        raise NotImplementedError
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, in the order of the help."""
+        return [name for names in self.sections.values() for name in names]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command called ``cmd_name``, ``None`` if there is none."""
+        if cmd_name not in self.commands and cmd_name in self.list_commands(ctx):
+            self.commands[cmd_name] = self.load(cmd_name)
+        return self.commands.get(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that ``args`` call, and the arguments left for it.
+
+        :raises UsageError: if there is no such command.
+        """
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            near = did_you_mean(args[0], known)
+            raise UsageError(
+                f"no such command {args[0]!r}",
+                where=ctx.command_path,
+                hint=near or f"{ctx.command_path} --help lists the commands",
+            )
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the group's own options; called bare, show the help."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help())
+            raise typer.Exit()
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands under their headings, then the options."""
+        for heading, names in self.sections.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            limit = formatter.width - 6 - max(map(len, names))
+            with formatter.section(heading):
+                formatter.write_dl([(name, headline(command.help, limit)) for name, command in commands])
+        _format_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples and what else stands at the end."""
+        _format_epilog(self.epilog, formatter)
+
+
+def _format_epilog(epilog: str | None, formatter: Any) -> None:
+    if epilog:
+        formatter.write_paragraph()
+        formatter.write_text(epilog.rstrip())
+
+
+def _format_options(command: Any, ctx: Any, formatter: Any) -> None:
+    headings: dict[str, list[tuple[str, str]]] = {}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if not record:
+            continue
+        heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
+        heading = getattr(parameter, "rich_help_panel", None) or heading
+        if parameter.name == "help" and COMMON in headings:
+            heading = COMMON
+        name, text = record
+        text = re.sub(r"default: \(([^()]*)\)", r"default: \1", text)  # Typer's brackets around a text
+        text = re.sub(rf"(\d+)<=x<={2**63 - 1}\b", r"x>=\1", text)
+        headings.setdefault(heading, []).append((name, text))
+    for heading in sorted(headings, key=lambda name: (name != "Arguments", name == COMMON)):
+        with formatter.section(heading):
+            formatter.write_dl(headings[heading])
+
+
+def load_command(name: str) -> Any:
+    """Import the module of the command ``name`` and make the command."""
+    found = getattr(import_module(_module(name)), name + "_" * iskeyword(name))
+    if isinstance(found, Subcommands):
+        return make_group(name, found)
+    return make_command(name, found)
+
+
+def _module(name: str) -> str:
+    return f"ttt_cli.commands.{name}" + "_" * iskeyword(name)
+
+
+def make_command(name: str, function: Callable[..., Any]) -> Any:
+    """The Typer command of a function as the module docstring describes it."""
+    from ttt_cli.shell.options import with_environment  # `ttt --version` does without
+
+    full = with_environment(function)
+    signature = inspect.signature(full)
+
+    def call(**values: Any) -> Any:
+        try:
+            return copy_context().run(full, **values)  # --limits holds for this call
+        except KeyboardInterrupt as error:
+            raise Stopped(ExitCode.INTERRUPTED) from error
+        except BrokenPipeError as error:
+            raise Stopped(ExitCode.CLOSED_PIPE) from error
+
+    call.__annotations__ = full.__annotations__
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    text, examples = split_examples(function.__doc__ or "")
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name, cls=Command, help=text, epilog=examples)(call)
+    command: Any = typer.main.get_command(single)
+    for parameter in command.params:
+        kind = getattr(parameter.type, "name", "").partition(" ")[0]
+        usual = {"int": "N", "float": "NUMBER"}.get(kind)
+        if parameter.param_type_name == "argument":
+            usual = parameter.name.upper()
+        parameter.metavar = parameter.metavar or usual
+    return command
+
+
+def make_group(name: str, family: Subcommands) -> LazyGroup:
+    """The group of a family of subcommands."""
+    text, examples = split_examples(family.doc)
+
+    class Family(LazyGroup):
+        sections = MappingProxyType({"Commands": tuple(family.names)})
+
+        def load(self, name: str) -> Any:
+            return make_command(name, family.load(name))
+
+        def format_options(self, ctx: Any, formatter: Any) -> None:
+            with formatter.section("Commands"):
+                formatter.write_dl(list(family.names.items()))
+            _format_options(self, ctx, formatter)
+
+    return Family(name=name, help=text, epilog=examples, rich_markup_mode=None)
+
+
+def headline(text: str, width: int) -> str:
+    """The first sentence of a command's help, ended at a comma, colon or semicolon where it is too long."""
+    sentence = " ".join(text.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
+    while len(sentence) > width and (clause := re.match(r"(.*)[,;:] ", sentence)):
+        sentence = clause[1]
+    return sentence if len(sentence) <= width else f"{sentence[: width - 3].rstrip()}..."
+
+
+def split_examples(doc: str) -> tuple[str, str]:
+    """A docstring as help text and its examples, these marked to be shown line by line."""
+    text, found, examples = inspect.cleandoc(doc).partition(f"\n{EXAMPLES}\n")
+    return text.rstrip(), f"\b\n{EXAMPLES}\n{examples}" if found else ""

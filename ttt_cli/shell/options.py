@@ -1,0 +1,215 @@
+"""The options commands share, and how a command's one parameter is spread over several options.
+
+A command takes an ``env: Environment``; on the command line that one parameter is ``--store``, ``--board``,
+``--line``, ``--limits``, ``--quiet``, ``--json`` and ``--debug``. In the same way a learner's parameters, the
+fields of a frozen dataclass, become one option each (``with_parameters``).
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, replace
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import typer
+
+from ttt_cli.environment import DEFAULT_STORE, Environment
+from ttt_cli.errors import UsageError
+from ttt_cli.shell.frame import COMMON
+
+if TYPE_CHECKING:
+    from ttt_cli.engine.rules import Rules
+
+PARAMETERS = "Parameters of the learner"
+
+
+def spread(
+    function: Callable[..., Any],
+    name: str,
+    options: Sequence[inspect.Parameter],
+    gather: Callable[[dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """``function`` with ``options`` in place of its parameter ``name``.
+
+    ``gather`` makes the value of ``name`` from the options' values. The result has the signature Typer reads.
+
+    :raises TypeError: if an option has the name of another parameter.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    own = [parameter for key, parameter in signature.parameters.items() if key != name]
+    if twice := {p.name for p in own} & {o.name for o in options}:
+        raise TypeError(f"{function.__name__} has these options twice: {', '.join(sorted(twice))}")
+
+    def call(**values: Any) -> Any:
+        gathered = gather({option.name: values.pop(option.name) for option in options})
+        return function(**{name: gathered}, **values)
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options)]
+    call.__name__ = function.__name__
+    call.__doc__ = function.__doc__
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _option(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+_COMMON_OPTIONS = (
+    _option("context", typer.Context, inspect.Parameter.empty),
+    _option(
+        "store",
+        Annotated[
+            Path,
+            typer.Option(
+                "--store",
+                metavar="DIR",
+                envvar="TTT_STORE",
+                help="Where learned states live.",
+                rich_help_panel=COMMON,
+            ),
+        ],
+        DEFAULT_STORE,
+    ),
+    _option(
+        "board",
+        Annotated[
+            str | None,
+            typer.Option(
+                "--board",
+                metavar="ROWSxCOLS",
+                help="The size of the board; without it 3x3, or the state's own.",
+                rich_help_panel=COMMON,
+            ),
+        ],
+    ),
+    _option(
+        "line",
+        Annotated[
+            int | None,
+            typer.Option(
+                "--line",
+                help="How many stones in line win; without it 3, or the state's own.",
+                rich_help_panel=COMMON,
+            ),
+        ],
+    ),
+    _option(
+        "limits",
+        Annotated[
+            int,
+            typer.Option(
+                "--limits",
+                min=1,
+                max=1000,
+                metavar="TIMES",
+                help="Read files that many times larger than usual.",
+                rich_help_panel=COMMON,
+            ),
+        ],
+        1,
+    ),
+    _option(
+        "quiet",
+        Annotated[bool, typer.Option("--quiet", help="No notices on stderr.", rich_help_panel=COMMON)],
+        False,
+    ),
+    _option(
+        "json",
+        Annotated[
+            bool, typer.Option("--json", help="The result as one JSON document.", rich_help_panel=COMMON)
+        ],
+        False,
+    ),
+    _option(
+        "debug",
+        Annotated[
+            bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=COMMON)
+        ],
+        False,
+    ),
+)
+
+COMMON_NAMES = frozenset(f"--{option.name}" for option in _COMMON_OPTIONS[1:])
+
+
+def with_environment(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` with the common options in place of its ``env``."""
+
+    def gather(values: dict[str, Any]) -> Environment:
+        context: typer.Context = values.pop("context")
+        environment = context.obj
+        assert isinstance(environment, Environment)
+        if values["limits"] > 1:
+            from ttt_cli.store.reading import scale_limits
+
+            scale_limits(values["limits"])
+        return replace(environment, **values)
+
+    return spread(function, "env", _COMMON_OPTIONS, gather)
+
+
+def with_parameters(
+    function: Callable[..., Any], parameters: type, name: str = "given"
+) -> Callable[..., Any]:
+    """``function`` with an option for each field of the dataclass ``parameters`` in place of its ``name``.
+
+    A field's type may be ``int``, ``float``, ``bool``, ``str``, a ``Literal``, or one of these or ``None``;
+    its metadata may hold ``help``, ``min`` and ``max`` (both inclusive). ``function`` gets a dict of those
+    fields alone that were given on the command line, so that a preset or a file can supply the others.
+    """
+    hints = get_type_hints(parameters)
+    options = []
+    for field in fields(parameters):
+        if field.name == "choice":  # a preset's affair, not a number to turn
+            continue
+        kind = _bare(hints[field.name])
+        if field.default is MISSING:
+            raise TypeError(f"{parameters.__name__}.{field.name} needs a default")
+        default = str(field.default)
+        if isinstance(field.default, bool):
+            default = "on" if field.default else "off"
+        option = typer.Option(
+            help=field.metadata.get("help", ""),
+            min=field.metadata.get("min"),
+            max=field.metadata.get("max"),
+            show_default=False if field.default is None else default,
+            rich_help_panel=PARAMETERS,
+            callback=finite if kind is float else None,
+        )
+        options.append(_option(field.name, Annotated[kind | None, option]))
+
+    def gather(values: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in values.items() if value is not None}
+
+    return spread(function, name, options, gather)
+
+
+def _bare(kind: Any) -> Any:
+    """``float`` for ``float | None``."""
+    if get_origin(kind) in {Union, type(int | None)}:
+        (kind,) = [part for part in get_args(kind) if part is not type(None)]
+    if kind not in {int, float, bool, str} and get_origin(kind) is not Literal:
+        raise TypeError(f"no option can be made of the type {kind}")
+    return kind
+
+
+def finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
+    """The callback of an option whose number has to be finite."""
+    if value is not None and not isfinite(value):
+        raise UsageError(f"{value!r} is not a finite number", where=parameter.opts[0])
+    return value
+
+
+def given_rules(env: Environment) -> "Rules | None":
+    """The rules that ``--board`` and ``--line`` say, ``None`` if neither is given.
+
+    :raises UsageError: if they describe no game.
+    """
+    if env.board is None and env.line is None:
+        return None
+    from ttt_cli.engine.rules import Rules
+
+    return Rules.parse("3x3" if env.board is None else env.board, env.line)

@@ -1,0 +1,144 @@
+"""Merging states: one state with the experience of many, none of it twice.
+
+Which experience is new is decided here, by the runs that the states name; the tables of what is left share no
+run, and the learner's own ``merge`` adds them up.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.library import Loaded
+from ttt_cli.store.state import Run, State, digest_of
+
+TOLERANCE = 1e-9
+"""How far apart values of the same experience may be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """What came of a merge.
+
+    :ivar used: the inputs whose tables were added up.
+    :ivar contained: the inputs that another one contains, which were left out.
+    :ivar duplicates: the ids of the runs that more than one input holds.
+    """
+
+    state: State
+    used: Sequence[Loaded]
+    contained: Sequence[Loaded]
+    duplicates: Sequence[str]
+
+
+def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
+    """One state from many; the order of the inputs does not matter.
+
+    :param allow_overlap: count experience twice that several inputs hold mixed with other experience.
+    :raises InvalidFileError: if the inputs are of different kinds, overlap in part, or contradict each other.
+    """
+    _check_same_kind(inputs)
+    counts = Counter(run.id for loaded in inputs for run in loaded.state.runs)
+    duplicates = sorted(run for run, count in counts.items() if count > 1)
+    ordered = sorted(inputs, key=lambda loaded: (loaded.digest, str(loaded.path)))
+    kept: list[Loaded] = []
+    for loaded in ordered:
+        if whole := next((other for other in kept if other.state.contains(loaded.state)), None):
+            _check_contained(loaded, whole)
+            continue
+        for other in kept:
+            if loaded.state.contains(other.state):
+                _check_contained(other, loaded)
+        kept = [other for other in kept if not loaded.state.contains(other.state)]
+        kept.append(loaded)
+    contained = [loaded for loaded in ordered if loaded not in kept]
+    if len(kept) == 1:
+        return Merged(kept[0].state, kept, contained, duplicates)
+    learner = kept[0].state.learner
+    shared = Counter(run.id for loaded in kept for run in loaded.state.runs)
+    overlap = sorted(run for run, count in shared.items() if count > 1)
+    if overlap and not learner.keeps_runs_apart and not allow_overlap:
+        holders = [str(item.path) for item in kept if any(run.id == overlap[0] for run in item.state.runs)]
+        raise InvalidFileError(
+            f"{' and '.join(holders[:2])} both hold run {', '.join(overlap)}, mixed with other experience "
+            "that cannot be taken apart",
+            hint="--allow-overlap counts it twice",
+        )
+    closed = [loaded.state.closed() for loaded in kept]
+    table = learner.merge(learner.empty(closed[0].space), [state.table for state in closed])
+    runs = _union(closed)
+    if overlap and not learner.keeps_runs_apart:
+        runs = (_overlap_run(kept),)
+    return Merged(replace(closed[0], table=table, runs=runs), kept, contained, duplicates)
+
+
+def _check_same_kind(inputs: Sequence[Loaded]) -> None:
+    first = inputs[0]
+    for loaded in inputs[1:]:
+        for what, mine, theirs in (
+            ("learner", first.state.learner.name, loaded.state.learner.name),
+            ("rules", first.state.rules.describe(), loaded.state.rules.describe()),
+            ("symmetry", first.state.symmetric, loaded.state.symmetric),
+            ("choice rule", first.state.learner.choice, loaded.state.learner.choice),
+        ):
+            if mine != theirs:
+                raise InvalidFileError(
+                    f"{what} {theirs} does not go with {mine} of {first.path}",
+                    where=str(loaded.path),
+                    hint="only states of one kind can be merged",
+                )
+
+
+def _check_contained(part: Loaded, whole: Loaded) -> None:
+    """Refuse an input that cannot be of the games that ``whole`` has from the runs of the same names."""
+    learner, space = part.state.learner, part.state.space
+    if part.digest == whole.digest:
+        return
+    fewer, more = learner.visits(part.state.table), learner.visits(whole.state.table)
+    if fewer is not None and more is not None and (fewer > more).any():
+        index = int((fewer > more).argmax())
+        raise _contradiction(part, whole, space.texts[index], f"{fewer[index]:,} and {more[index]:,} visits")
+    if not part.state.contains(whole.state) or any(run.kind == "play" for run in part.state.runs):
+        return  # what comes of recorded games depends on their order
+    mine, theirs = (learner.to_entries(item.state.table) for item in (part, whole))
+    for text in space.texts:
+        if not _alike(mine.get(text), theirs.get(text)):
+            raise _contradiction(part, whole, text, "different entries")
+
+
+def _contradiction(part: Loaded, whole: Loaded, text: str, what: str) -> InvalidFileError:
+    return InvalidFileError(
+        f"{part.path} and {whole.path} contradict each other: the same runs, but {what}",
+        where=f"position {text}",
+        hint="one of them was edited, or damaged and accepted; merge the other one alone",
+    )
+
+
+def _alike(mine: Any, theirs: Any) -> bool:
+    """Whether two entries are the same, values to within what the order of merges can change."""
+    if isinstance(mine, float) and isinstance(theirs, float):
+        return abs(mine - theirs) <= TOLERANCE
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(_alike(mine[key], theirs[key]) for key in mine)
+    if isinstance(mine, list) and isinstance(theirs, list):
+        return len(mine) == len(theirs) and all(map(_alike, mine, theirs))
+    return bool(mine == theirs)
+
+
+def _union(states: Sequence[State]) -> tuple[Run, ...]:
+    runs: dict[str, Run] = {}
+    for state in states:
+        for run in state.runs:
+            if run.id not in runs or run.contains(runs[run.id]):
+                runs[run.id] = run
+    return tuple(sorted(runs.values(), key=lambda run: run.id))
+
+
+def _overlap_run(inputs: Sequence[Loaded]) -> Run:
+    """The record that takes the place of all others: what is in the table can no longer be told apart."""
+    digests = sorted(loaded.digest for loaded in inputs)
+    games = [loaded.state.games for loaded in inputs]
+    known = [count for count in games if count is not None]
+    total = sum(known) if len(known) == len(games) else None
+    return Run(digest_of(digests)[:24], "overlap", total, None, {"inputs": digests})

@@ -1,0 +1,52 @@
+"""Every method side by side: trained as its author had it and by its default, judged by one measure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ttt_cli.agents import uniform
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.verdict import Verdict, judge
+from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.store.library import default_name, path_in
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.training.trainer import train, usual_job, warm_up
+
+
+@dataclass(frozen=True, eq=False)
+class Entrant:
+    """A trained method and what is true of it.
+
+    :ivar positions: how many it knows.
+    :ivar verdict: against random play alone.
+    """
+
+    name: str
+    games: int
+    positions: int
+    seconds: float
+    verdict: Verdict
+
+
+def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterator[Entrant]:
+    """Train every method into ``store``, article first, and judge it against random play."""
+    opponents = [("random", uniform.policy(StateSpace.of(rules)))]
+    for learner in LEARNERS:
+        for choice in ("article", "default"):
+            if choice == "article" and choice not in learner_class(learner).choices:
+                continue
+            name = default_name(learner, article=choice == "article")
+            start = State.empty(learner_of(learner, choice), rules)
+            job = usual_job(path_in(store, name, learner), start, seed=seed, store=store)
+            warm_up(start.learner, start.space)
+            outcome = train(
+                job,
+                checkpoint=float("inf"),
+                tick=lambda state, record, games: False,
+                saved=lambda games: None,
+                stopping=lambda: False,
+            )
+            policy = outcome.state.policy
+            known = 0 if policy.known is None else int(policy.known.sum())
+            yield Entrant(name, outcome.games, known, outcome.seconds, judge(policy, opponents))

@@ -1,0 +1,81 @@
+"""Training the shards of a block side by side: in threads of this process, or on a cluster.
+
+Both are a ``concurrent.futures.Executor``; the shards, not the workers, decide the result. Here threads do
+better than processes: kernels run without the interpreter's lock, nothing is loaded twice or sent around, and
+no worker can die alone. A cluster's worker that dies is replaced, and its shard repeated, by Dask.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from ttt_cli.errors import TttError, UsageError
+from ttt_cli.learners.base import Block, Learner, Table
+from ttt_cli.training.runs import Shard, train_shard
+
+ATTEMPTS = 5
+"""How often a cluster tries a shard whose workers die."""
+
+
+class Workers:
+    """Trains shards by an executor."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._futures: list[Future[Shard]] = []
+
+    def __call__(self, learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[Shard]:
+        """The shards' tables and results, each trained from ``table``."""
+        self._futures = [self._executor.submit(train_shard, learner, table, shard) for shard in shards]
+        return [future.result() for future in self._futures]
+
+    def close(self) -> None:
+        """Let the workers go."""
+        for future in self._futures:
+            future.cancel()
+        self._executor.shutdown(wait=False)
+
+
+@contextmanager
+def local_workers(count: int) -> Iterator[Workers]:
+    """``count`` threads of this process."""
+    workers = Workers(ThreadPoolExecutor(count))
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+@contextmanager
+def cluster_workers(address: str) -> Iterator[Workers]:
+    """The workers of the Dask cluster whose scheduler listens at ``address``.
+
+    :raises UsageError: without the extra ``cluster``.
+    :raises TttError: if nobody answers there.
+    """
+    try:
+        from distributed import Client
+        from distributed.comm import CommClosedError
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        raise UsageError(
+            "a cluster needs Dask", where="--cluster", hint="pip install 'ttt-cli[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise TttError(f"no scheduler answers: {reason[0]}", where=f"--cluster {address}") from None
+    with client:
+        workers = Workers(client.get_executor(pure=False, retries=ATTEMPTS))
+        try:
+            yield workers
+        except KilledWorker:
+            raise TttError(
+                "the workers died too often", where=f"--cluster {address}", hint="have they enough memory?"
+            ) from None
+        except (CancelledError, CommClosedError):
+            raise TttError("the scheduler is gone", where=f"--cluster {address}") from None
+        finally:
+            workers.close()

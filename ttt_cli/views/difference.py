@@ -1,0 +1,93 @@
+"""What ``ttt diff`` shows."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from ttt_cli.engine.policy import Policy
+from ttt_cli.environment import Environment, printable
+from ttt_cli.evaluation.difference import Comparison
+
+SHOWN = 10
+"""Positions listed in the summary."""
+
+
+def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -> None:
+    """Print how often the two differ and the positions in which it matters most."""
+    a, b = map(printable, names)
+    numbers = counts(found)
+    share = f"{numbers['different']:,} of {numbers['positions']:,} open positions"
+    env.out(f"{a} and {b} choose differently in {share}")
+    equal = numbers["different"] - numbers["a_better"] - numbers["b_better"]
+    env.out(f"  {numbers['a_better']:>6,}  where the choice of {a} is worth more")
+    env.out(f"  {numbers['b_better']:>6,}  where the choice of {b} is worth more")
+    env.out(f"  {equal:>6,}  where both are worth the same")
+    for name, number in ((a, numbers["a_only"]), (b, numbers["b_only"])):
+        if number:
+            env.out(f"{number:,} positions are known to {name} alone")
+    rows = [index for index in found.rows[:SHOWN].tolist() if found.differs[index]]
+    if not rows:
+        return
+    env.out("")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in ("position", "to move", Text(a), "worth", Text(b), "worth"):
+        table.add_column(heading, overflow="fold")
+    for row in (_row(found, index) for index in rows):
+        worths = [f"{row[name]:+.2f}" if row[name] else "0" for name in ("a_worth", "b_worth")]
+        table.add_row(row["position"], row["to_move"].upper(), row["a"], worths[0], row["b"], worths[1])
+    env.draw(table)
+    if len(found.rows) > len(rows):
+        env.say(f"all {len(found.rows):,} rows: --csv FILE")
+
+
+def counts(found: Comparison) -> dict[str, int]:
+    """The numbers of a ``ttt-diff`` document."""
+    return {
+        "positions": int(np.count_nonzero(~found.a.space.ended)),
+        "different": int(found.differs.sum()),
+        "a_better": int(found.better_a.sum()),
+        "b_better": int(found.better_b.sum()),
+        "a_only": int(found.only_a.sum()),
+        "b_only": int(found.only_b.sum()),
+    }
+
+
+def comparison_fields(agents: Sequence[dict[str, Any]], found: Comparison) -> dict[str, Any]:
+    """A comparison as a ``ttt-diff`` document holds it, with the rows that matter most."""
+    rows = [_row(found, index) for index in found.rows[:SHOWN].tolist()]
+    return {"a": agents[0], "b": agents[1], **counts(found), "rows": rows}
+
+
+def csv_rows(found: Comparison) -> Iterator[list[Any]]:
+    """All rows for a CSV file, the header first."""
+    yield ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
+    for index in found.rows.tolist():
+        yield list(_row(found, index).values())
+
+
+def _row(found: Comparison, index: int) -> dict[str, Any]:
+    space = found.a.space
+    known = {(True, True): "both", (True, False): "a", (False, True): "b", (False, False): "neither"}
+    return {
+        "position": space.text(index),
+        "to_move": "xo"[int(space.plies[index]) % 2],
+        "a": _choice(found.a, index),
+        "a_worth": float(found.worth_a[index]) + 0.0,
+        "b": _choice(found.b, index),
+        "b_worth": float(found.worth_b[index]) + 0.0,
+        "known": known[bool(found.known_a[index]), bool(found.known_b[index])],
+    }
+
+
+def _choice(policy: Policy, index: int) -> str:
+    """The cells played, such as ``5`` or ``1 3 7``; ``1:0.25 3:0.75`` if they are not equally likely."""
+    row = policy.probabilities[index]
+    cells = np.flatnonzero(row)
+    if not len(cells):
+        return "resigns"
+    if np.ptp(row[cells]) < 1e-9:
+        return " ".join(str(cell + 1) for cell in cells)
+    return " ".join(f"{cell + 1}:{row[cell]:.4g}" for cell in cells)
