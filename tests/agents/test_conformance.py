@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents.grammar import BUILT_IN, resolve
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import find_mistakes
@@ -57,7 +57,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-def policy_of(text: str, store: Path, rules: Rules) -> Policy:
+def policy_of(text: str, store: Path, rules: Rules) -> PolicyTable:
     policy = resolve(text, store, rules).policy
     assert policy is not None
     return policy
@@ -73,15 +73,15 @@ def test_a_policy_is_a_policy(text: str, rules: Rules, store: Path) -> None:
     assert (rows.shape, rows.dtype) == (space.legal.shape, np.float64)
     assert (rows >= 0).all() and not rows[~space.legal].any()  # legal moves only, none when the game is over
     sums = rows.sum(axis=1)
-    resigns = ~rows.any(axis=1) & ~space.ended
-    assert np.allclose(sums, np.where(space.ended | resigns, 0, 1), rtol=0, atol=1e-12)
+    resigns = ~rows.any(axis=1) & ~space.terminal
+    assert np.allclose(sums, np.where(space.terminal | resigns, 0, 1), rtol=0, atol=1e-12)
     assert not resigns.any() or text.startswith("menace")
     if policy.values is not None:
         assert policy.values.shape == rows.shape
         assert not np.isinf(policy.values).any()
     if policy.known is not None:
         assert (policy.known.shape, policy.known.dtype) == ((len(space),), np.bool_)
-        assert not policy.known[space.ended].any()
+        assert not policy.known[space.terminal].any()
 
 
 @pytest.mark.parametrize("text", AGENTS)

@@ -7,7 +7,7 @@ import pytest
 
 from ttt_cli.agents import minimax, uniform
 from ttt_cli.agents.grammar import BUILT_IN, resolve, resolve_all
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
@@ -32,7 +32,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return store
 
 
-def policy_of(text: str, store: Path, rules: Rules | None = None) -> Policy:
+def policy_of(text: str, store: Path, rules: Rules | None = None) -> PolicyTable:
     policy = resolve(text, store, rules).policy
     assert policy is not None
     return policy

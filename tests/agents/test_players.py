@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -14,7 +14,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
 
 
-def cells(policy: Policy, text: str) -> list[int]:
+def cells(policy: PolicyTable, text: str) -> list[int]:
     """The cells (from 1) the policy plays, having checked that they are equally likely."""
     position = Position.parse(text, policy.space.rules)
     row = policy.probabilities[policy.space.index(position)]
@@ -83,7 +83,7 @@ def test_minimax_never_gives_up_game_value(rules: Rules, options: dict[str, Any]
     solution = solve(space)
     at, played = np.nonzero(minimax.policy(space, **options).probabilities)
     assert np.array_equal(-solution.values[space.successors[at, played]], solution.values[at])
-    assert len(np.unique(at)) == (~space.ended).sum()
+    assert len(np.unique(at)) == (~space.terminal).sum()
 
 
 def test_traps_win_as_often_as_anyone_who_never_loses_can() -> None:

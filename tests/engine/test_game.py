@@ -1,32 +1,76 @@
-"""A game's moves, replayed."""
+"""A game: moves made and taken back, its end, its boards."""
 
 import numpy as np
 import pytest
 
-from ttt_cli.engine import game as engine_game
-from ttt_cli.engine.game import Game, replay
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.side import Result, Side
 from ttt_cli.errors import NotationError
 
+BOARDS = [
+    Rules(),
+    Rules(2, 2, 2),
+    Rules(4, 4, 4),
+    Rules(5, 5, 5),
+    Rules(8, 8, 5),
+    Rules(3, 3, 3, misere=True),
+]
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(2, 2, 2), Rules(4, 4, 4), Rules(5, 5, 5)])
-@pytest.mark.parametrize("resigned", [False, True])
-def test_a_game_is_replayed_without_a_space(rules, resigned, monkeypatch):
-    """The same on every board; a large one's space would take long and much memory."""
+
+@pytest.mark.parametrize("rules", BOARDS, ids=str)
+def test_random_games_agree_with_positions(rules: Rules):
     rng = np.random.default_rng(1)
-    monkeypatch.setattr(engine_game, "SMALL", 10)
-    for _ in range(20):
-        boards, moves = [Position("." * rules.cells, rules)], []
-        while not boards[-1].ended and not (resigned and rng.random() < 0.2):
-            moves.append(int(rng.choice(boards[-1].legal)))
-            boards.append(boards[-1].play(moves[-1]))
-        if boards[-1].ended == resigned:
-            with pytest.raises(NotationError, match="the game is over"):
-                replay(rules, moves, resigned=resigned)
-            continue
-        texts, result = replay(rules, moves, resigned=resigned)
-        assert texts == [board.text for board in boards]
-        if rules.cells <= 9:
-            assert result == Game.of(StateSpace.of(rules), moves, resigned=resigned).result
+    for _ in range(10):
+        game, boards = Game(rules), [Position.start(rules)]
+        while not boards[-1].terminal:
+            assert not game.is_over
+            assert game.legal_moves == boards[-1].legal
+            cell = int(rng.choice(boards[-1].legal))
+            game.push(cell)
+            boards.append(boards[-1].play(cell))
+            assert game.position == boards[-1]
+        assert game.is_over
+        assert game.legal_moves == ()
+        winner = boards[-1].winner
+        assert game.result == (Result.DRAW if winner is None else Result.won_by(Side[winner]))
+        assert game.texts() == [board.text for board in boards]
+        again = Game.of(rules, game.moves)
+        assert (again.moves, again.result) == (game.moves, game.result)
+
+
+def test_taking_back_leads_through_the_same_boards():
+    game, seen = Game(), []
+    for cell in (0, 3, 1, 4, 2):
+        seen.append((game.text, game.is_over))
+        game.push(cell)
+    assert game.result is Result.X_WINS
+    for cell in (2, 4, 1, 3, 0):
+        assert game.pop() == cell
+        assert (game.text, game.is_over) == seen.pop()
+    with pytest.raises(IndexError):
+        game.pop()
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [((0, 0), "taken"), ((9,), "not on the board"), ((0, 3, 1, 4, 2, 5), "the game is over")],
+)
+def test_what_cannot_be_played(cells: tuple[int, ...], why: str):
+    game = Game()
+    for cell in cells[:-1]:
+        game.push(cell)
+    with pytest.raises(NotationError, match=f"move {len(cells)}: cell {cells[-1] + 1} .*{why}"):
+        game.push(cells[-1])
+
+
+def test_resigning_is_a_loss_on_an_open_board():
+    game = Game.of(Rules(), [4], resigned=True)
+    assert (game.result, game.resigned, game.is_over) == (Result.X_WINS, True, True)
+    assert game.pop() == 4
+    assert (game.result, game.resigned) == (None, False)
+    with pytest.raises(NotationError, match="still open"):
+        Game.of(Rules(), [4])
+    with pytest.raises(NotationError, match="the game is over"):
+        Game.of(Rules(), [0, 3, 1, 4, 2], resigned=True)

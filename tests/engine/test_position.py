@@ -37,7 +37,7 @@ def test_every_position_of_the_space_is_accepted_and_agrees():
     for index, text in enumerate(space.texts):
         position = Position(text)
         assert position.plies == space.plies[index]
-        assert position.ended == space.ended[index]
+        assert position.terminal == space.terminal[index]
         assert {"X": 1, "O": -1, None: 0}[position.winner] == space.results[index]
         assert position.code == space.codes[index]
         assert [cell for cell in range(9) if space.successors[index, cell] >= 0] == list(position.legal)
@@ -93,7 +93,7 @@ def test_impossible_moves_say_why(cell: int, why: str):
 
 def test_nothing_can_be_played_when_the_game_is_over():
     won = Position("XXXOO....")
-    assert won.ended and won.winner == "X" and won.winning_line == (0, 1, 2) and won.legal == ()
+    assert won.terminal and won.winner == "X" and won.winning_line == (0, 1, 2) and won.legal == ()
     with pytest.raises(NotationError, match="over"):
         won.play(5)
 

@@ -14,7 +14,7 @@ from ttt_cli.engine.state_space import StateSpace
 @cache
 def searched(position: Position) -> tuple[int, int]:
     """Value for the mover and plies to the end, by the textbook recursion."""
-    if position.ended:
+    if position.terminal:
         return (-1 if position.winner else 0), 0
     found = [searched(position.play(cell)) for cell in position.legal]
     value = max(-after for after, _ in found)

@@ -28,14 +28,14 @@ def test_a_path(space: StateSpace):
 
 
 def test_a_game(space: StateSpace):
-    game = Game.of(space, [0, 3, 1, 4, 2])
+    game = Game.of(space.rules, [0, 3, 1, 4, 2])
     assert game.result == 1 and not game.resigned
-    assert Game.of(space, [0], resigned=True).result == 1
-    assert Game.of(space, [], resigned=True).result == -1
+    assert Game.of(space.rules, [0], resigned=True).result == 1
+    assert Game.of(space.rules, [], resigned=True).result == -1
     with pytest.raises(NotationError, match="still open"):
-        Game.of(space, [0, 3])
+        Game.of(space.rules, [0, 3])
     with pytest.raises(NotationError, match="over"):
-        Game.of(space, [0, 3, 1, 4, 2], resigned=True)
+        Game.of(space.rules, [0, 3, 1, 4, 2], resigned=True)
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)

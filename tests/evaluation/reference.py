@@ -6,21 +6,21 @@ from functools import cache
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 
 
-def some_policy(space: StateSpace, seed: int, *, resigning: float = 0.0) -> Policy:
+def some_policy(space: StateSpace, seed: int, *, resigning: float = 0.0) -> PolicyTable:
     """A policy of no sense: some moves, with odd probabilities; it resigns in some positions if asked."""
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, space.legal.shape) * space.legal
     weights = np.where(weights.any(axis=1, keepdims=True), weights, space.legal)
     weights[rng.random(len(space)) < resigning] = 0
-    return Policy(space, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1))
+    return PolicyTable(space, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1))
 
 
-def moves(policy: Policy, position: Position) -> dict[int, Fraction]:
+def moves(policy: PolicyTable, position: Position) -> dict[int, Fraction]:
     """The policy's moves in a position with their probabilities, made to sum to 1 exactly."""
     row = policy.probabilities[policy.space.index(position)]
     found = {
@@ -34,12 +34,12 @@ def result(position: Position) -> int:
     return {"X": 1, "O": -1, None: 0}[position.winner]
 
 
-def results(x: Policy, o: Policy) -> dict[int, Fraction]:
+def results(x: PolicyTable, o: PolicyTable) -> dict[int, Fraction]:
     """The probability of each result (for X) between two policies."""
 
     @cache
     def after(position: Position) -> dict[int, Fraction]:
-        if position.ended:
+        if position.terminal:
             return {result(position): Fraction(1)}
         played = moves(x if position.mover == "X" else o, position)
         if not played:
@@ -53,14 +53,14 @@ def results(x: Policy, o: Policy) -> dict[int, Fraction]:
     return after(Position.start(x.space.rules))
 
 
-def forced(policy: Policy, side: str, worth: Callable[[int], int]) -> Fraction:
+def forced(policy: PolicyTable, side: str, worth: Callable[[int], int]) -> Fraction:
     """The largest expected ``worth`` of the result (+1: the opponent wins) that any opponent of the policy,
     which plays ``side``, can have."""
     sign = -1 if side == "X" else 1
 
     @cache
     def after(position: Position) -> Fraction:
-        if position.ended:
+        if position.terminal:
             return Fraction(worth(sign * result(position)))
         if position.mover != side:
             return max(after(position.play(cell)) for cell in position.legal)

@@ -6,7 +6,7 @@ import pytest
 from tests.evaluation.reference import some_policy
 from ttt_cli.agents import heuristic, minimax, uniform
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.match import Games, Share, play_match, wilson
@@ -41,9 +41,9 @@ def test_games_are_games(rules: Rules) -> None:
     for number, (row, result, resigned) in enumerate(
         game for batch in batches for game in zip(batch.moves, batch.results, batch.resigned, strict=True)
     ):
-        game = Game.of(space, [int(cell) for cell in row if cell >= 0], resigned=bool(resigned))
+        game = Game.of(space.rules, [int(cell) for cell in row if cell >= 0], resigned=bool(resigned))
         assert game.result == result
-        for ply, (index, cell) in enumerate(zip(game.path, game.moves, strict=False)):
+        for ply, (index, cell) in enumerate(zip(space.path(game.moves), game.moves, strict=False)):
             player = agent if (ply + number) % 2 == 0 else opponent
             assert player.probabilities[index, cell] > 0
         wins += game.result == (1 if number % 2 == 0 else -1)
@@ -77,7 +77,7 @@ def test_greedy_players_repeat_one_game() -> None:
 
 def test_a_match_of_resigning_players() -> None:
     space = StateSpace.of()
-    nobody = Policy(space, np.zeros(space.legal.shape))
+    nobody = PolicyTable(space, np.zeros(space.legal.shape))
     match = play_match(uniform.policy(space), nobody, 3, 1)
     assert match.counts == ((2, 0, 0), (1, 0, 0))
     one = play_match(uniform.policy(space), nobody, 1, 1)

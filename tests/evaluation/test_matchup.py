@@ -7,7 +7,7 @@ import pytest
 
 from tests.evaluation.reference import results, some_policy
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import Rates, both_sides, can_reach, play_exact
@@ -51,7 +51,7 @@ def test_both_sides_are_seen_from_the_first_player() -> None:
 
 def test_someone_who_resigns_at_once_loses_every_game() -> None:
     space = StateSpace.of()
-    nobody = Policy(space, np.zeros(space.legal.shape))
+    nobody = PolicyTable(space, np.zeros(space.legal.shape))
     assert both_sides(nobody, uniform.policy(space)) == (Rates(0, 0, 1), Rates(0, 0, 1))
     assert play_exact(nobody, nobody).rates == Rates(0, 0, 1)
 
@@ -62,7 +62,7 @@ def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
     assert reach[space.layers[0]] == 1
     for layer in space.layers[:5]:  # no game ends before the fifth ply
         assert reach[layer].sum() == pytest.approx(1, abs=1e-14)
-    ended = reach[space.ended].sum()
+    ended = reach[space.terminal].sum()
     assert ended == pytest.approx(1, abs=1e-14)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.evaluation.reference import some_policy
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import play_exact
 from ttt_cli.evaluation.verdict import judge
@@ -18,14 +18,14 @@ from ttt_cli.evaluation.verdict import judge
 pyspiel = pytest.importorskip("pyspiel")
 
 
-def as_openspiel(game: Any, ours: Policy) -> Any:
+def as_openspiel(game: Any, ours: PolicyTable) -> Any:
     """Our policy in OpenSpiel's form."""
     from open_spiel.python import policy
 
     space = ours.space
     rows = dict(zip(map(str.lower, space.texts), ours.probabilities.tolist(), strict=True))
 
-    class Theirs(policy.Policy):  # type: ignore[misc]
+    class Theirs(policy.PolicyTable):  # type: ignore[misc]
         def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
             row = rows[str(state).replace("\n", "")]
             return {action: row[action] for action in state.legal_actions()}
@@ -33,11 +33,11 @@ def as_openspiel(game: Any, ours: Policy) -> Any:
     return Theirs(game, [0, 1])
 
 
-def half_trained(space: StateSpace) -> Policy:
+def half_trained(space: StateSpace) -> PolicyTable:
     """Perfect in half of the positions, of no sense in the others."""
     sound = np.random.default_rng(1).random((len(space), 1)) < 0.5
     rows = np.where(sound, minimax.policy(space).probabilities, some_policy(space, 1).probabilities)
-    return Policy(space, rows)
+    return PolicyTable(space, rows)
 
 
 POLICIES = {
@@ -84,7 +84,7 @@ def test_the_rules_are_openspiels() -> None:
     for index in range(len(space)):
         state = histories.pop(index)
         assert str(state).replace("\n", "") == space.text(index).replace("X", "x").replace("O", "o")
-        assert state.is_terminal() == space.ended[index]
+        assert state.is_terminal() == space.terminal[index]
         if state.is_terminal():
             assert state.returns()[0] == space.results[index]
         else:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.evaluation.reference import some_policy
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -17,7 +17,7 @@ from ttt_cli.evaluation.matchup import can_reach, play_exact
 from ttt_cli.evaluation.verdict import Coverage, MistakeCount, explain, is_unbeatable, judge
 
 
-def changed(policy: Policy, text: str, cells: dict[int, float]) -> Policy:
+def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:
     """The policy with other probabilities (by cell from 1) in one position."""
     rows = policy.probabilities.copy()
     index = policy.space.index(Position.parse(text))
@@ -32,7 +32,7 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
     values = solve(space).values.tolist()
     for policy in (heuristic.policy(space), some_policy(space, 1, resigning=0.1)):
         expected = set()
-        for index in np.flatnonzero(~space.ended).tolist():
+        for index in np.flatnonzero(~space.terminal).tolist():
             for cell in np.flatnonzero(policy.probabilities[index]).tolist():
                 if -values[space.successors[index, cell]] < values[index]:
                     expected.add((index, cell, values[index], -values[space.successors[index, cell]]))
@@ -109,7 +109,7 @@ def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
     assert len(slips)
     rows = minimax.policy(space).probabilities.copy()
     rows[0] = np.eye(12)[slips[0]]
-    verdict = judge(Policy(space, rows))
+    verdict = judge(PolicyTable(space, rows))
     assert not verdict.unbeatable
     assert verdict.as_x.guaranteed < 1
 
@@ -120,7 +120,7 @@ def test_coverage_counts_positions_in_the_policys_own_play() -> None:
     own = (can_reach(first, 0) & space.x_moves) | (can_reach(first, 1) & space.o_moves)
     known = own.copy()
     known[0] = False
-    known[~own & ~space.ended] = True
+    known[~own & ~space.terminal] = True
     assert judge(replace(first, known=known)).coverage == Coverage(int(own.sum()) - 1, int(own.sum()))
 
 

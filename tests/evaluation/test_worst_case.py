@@ -5,7 +5,7 @@ import pytest
 
 from tests.evaluation.reference import forced, some_policy
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
@@ -48,7 +48,7 @@ def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
             for index, cell in zip(path, line, strict=False):
                 if space.plies[index] % 2 == side:
                     assert policy.probabilities[index, cell] > 0
-            if space.ended[path[-1]]:
+            if space.terminal[path[-1]]:
                 assert space.results[path[-1]] == (-1 if side == 0 else 1)
             else:  # it resigned
                 assert space.plies[path[-1]] % 2 == side
@@ -69,7 +69,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
     index = space.index(space.position(0).play(0))
     row[index] = 0
     row[index, [4, 1, 8]] = 0.9, 0.06, 0.04  # the answer to the corner is wrong in two ways
-    found = worst_case(Policy(space, row), 1)
+    found = worst_case(PolicyTable(space, row), 1)
     assert found.line is not None and found.line[:2] == (0, 1)
     assert found.loss == pytest.approx(0.1)
 
@@ -80,7 +80,7 @@ def test_rounding_decides_nothing() -> None:
     row = minimax.policy(space, ties="first").probabilities.copy()
     corner = space.index(space.position(0).play(0))
     row[corner, 4], row[corner, 1] = 1 - 1e-18, 1e-18
-    found = worst_case(Policy(space, row), 1)
+    found = worst_case(PolicyTable(space, row), 1)
     assert 0 < found.loss < 1e-17
     assert found.guaranteed == -1
     assert found.line is not None and found.line[:2] == (0, 1)

@@ -1,5 +1,6 @@
 """What the learners' tests share: the learners, the games they are put to, and exact verdicts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -11,7 +12,8 @@ import orjson
 
 from ttt_cli.agents import uniform
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
@@ -32,7 +34,18 @@ def made(name: str, preset: str = "default") -> Learner[Any]:
 @cache
 def exchanged(space: StateSpace) -> StateSpace:
     """The same game with the wins of X and O exchanged: who completes a line has lost."""
-    return replace(space, results=-space.results)
+    return StateSpace.of(replace(space.rules, misere=True), space.symmetric)
+
+
+def game_on(space: StateSpace, cells: Sequence[int], *, resigned: bool = False) -> Game:
+    """The game whose moves, as a table over ``space`` knows them, are these."""
+    if space.symmetric:
+        quotient, game = StateSpace.of(space.rules).quotient, Game(space.rules)
+        for cell in cells:
+            index = quotient.full.index(game.position)
+            game.push(next(at for at in game.legal_moves if quotient.moves[index, at] == cell))
+        cells = game.moves
+    return Game.of(space.rules, cells, resigned=resigned)
 
 
 def space_for(name: str, rules: Rules = STANDARD, *, symmetric: bool = False) -> StateSpace:
@@ -40,7 +53,7 @@ def space_for(name: str, rules: Rules = STANDARD, *, symmetric: bool = False) ->
     return StateSpace.of(rules, symmetric or learner_class(name).symmetric_only)
 
 
-def agent(name: str | None, space: StateSpace) -> Policy | None:
+def agent(name: str | None, space: StateSpace) -> PolicyTable | None:
     """The policy of an agent that needs no file, on a space of positions or of classes; none for ``self``."""
     if name in (None, "self"):
         return None
@@ -48,12 +61,12 @@ def agent(name: str | None, space: StateSpace) -> Policy | None:
     found = resolve(name, Path("nowhere"), space.rules).policy
     if not space.symmetric:
         return found
-    return Policy(space, full.quotient.project_probabilities(found.probabilities))
+    return PolicyTable(space, full.quotient.project_probabilities(found.probabilities))
 
 
-def resigning(space: StateSpace) -> Policy:
+def resigning(space: StateSpace) -> PolicyTable:
     """Plays anywhere, but gives up in every third position from the fifth ply on."""
-    policy = Policy(space, uniform.policy(space).probabilities.copy())
+    policy = PolicyTable(space, uniform.policy(space).probabilities.copy())
     policy.probabilities[(space.plies >= 4) & (space.codes % 3 == 0)] = 0
     return policy
 
@@ -79,15 +92,15 @@ def content(learner: Learner[Any], table: Any) -> bytes:
     return orjson.dumps(learner.to_entries(table), option=orjson.OPT_SORT_KEYS)
 
 
-def on_all_positions(policy: Policy, full: StateSpace) -> Policy:
+def on_all_positions(policy: PolicyTable, full: StateSpace) -> PolicyTable:
     """A policy on all positions, lifted from the classes if need be."""
     if not policy.space.symmetric:
         return policy
-    return Policy(full, StateSpace.of(full.rules).quotient.lift_probabilities(policy.probabilities))
+    return PolicyTable(full, StateSpace.of(full.rules).quotient.lift_probabilities(policy.probabilities))
 
 
 @cache
-def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = False) -> Policy:
+def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = False) -> PolicyTable:
     """What the learner plays after its default training, at the usual game or with the wins exchanged."""
     learner, space, full = made(name), space_for(name, symmetric=symmetric), StateSpace.of()
     if turned:
@@ -96,11 +109,11 @@ def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = Fal
     return on_all_positions(learner.policy(last.table), full)
 
 
-def is_unbeatable(policy: Policy) -> bool:
+def is_unbeatable(policy: PolicyTable) -> bool:
     """Whether no opponent can make it lose, on either side."""
     return guaranteed_result(policy, 0) >= 0 and guaranteed_result(policy, 1) >= 0
 
 
-def exploitability(policy: Policy) -> float:
+def exploitability(policy: PolicyTable) -> float:
     """The mean of what best responses gain against either side."""
     return (worst_case(policy, 0).gain + worst_case(policy, 1).gain) / 2

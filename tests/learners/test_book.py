@@ -27,7 +27,7 @@ def book(learner: Any, *games: tuple[int, ...], space: StateSpace = SPACE) -> Bo
     """A book of games given as cells from 1."""
     table = learner.empty(space)
     for cells in games:
-        learner.learn(table, Game.of(space, [cell - 1 for cell in cells]))
+        learner.learn(table, Game.of(space.rules, [cell - 1 for cell in cells]))
     return table
 
 

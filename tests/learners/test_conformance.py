@@ -18,6 +18,7 @@ from tests.learners.common import (
     block,
     content,
     exploitability,
+    game_on,
     is_unbeatable,
     made,
     on_all_positions,
@@ -27,7 +28,7 @@ from tests.learners.common import (
 )
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -38,13 +39,13 @@ PERFECT = [name for name in ("q", "td", "graph") if name in NAMES]
 """The methods that have to become unbeatable."""
 
 
-def check_policy(policy: Policy, *, resigns: bool) -> None:
+def check_policy(policy: PolicyTable, *, resigns: bool) -> None:
     """Each row is a distribution over legal cells, or resigns where that is allowed."""
     space, rows = policy.space, policy.probabilities
     assert rows.shape == space.legal.shape
     assert (rows >= 0).all()
     assert (rows[~space.legal] == 0).all()
-    sums = rows[~space.ended].sum(axis=1)
+    sums = rows[~space.terminal].sum(axis=1)
     assert (np.isclose(sums, 1, rtol=0, atol=1e-12) | (resigns & (sums == 0))).all()
     if policy.values is not None:
         assert policy.values.shape == rows.shape
@@ -52,7 +53,7 @@ def check_policy(policy: Policy, *, resigns: bool) -> None:
         assert np.isnan(policy.values[~space.legal]).all()
     if policy.known is not None:
         assert policy.known.shape == (len(space),)
-        assert not policy.known[space.ended].any()
+        assert not policy.known[space.terminal].any()
 
 
 def same(found: Any, expected: Any, tolerance: float = 0.0) -> bool:
@@ -122,7 +123,7 @@ def test_results_are_counted(learner: Learner):
 def game_of(space: StateSpace, row: np.ndarray) -> Game:
     """A game from a line of the journal."""
     moves = row[row >= 0].tolist()
-    return Game.of(space, moves, resigned=not space.ended[space.path(moves)[-1]])
+    return game_on(space, moves, resigned=not space.terminal[space.path(moves)[-1]])
 
 
 @pytest.mark.parametrize("opponent", ["own", "self", "random", "resigning"])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -35,7 +35,7 @@ from ttt_cli.training.runs import Plan, run
 
 SPACE = StateSpace.of()
 EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
-RANDOM = Policy(SPACE, uniform(SPACE.legal))
+RANDOM = PolicyTable(SPACE, uniform(SPACE.legal))
 ARTICLE = Graph.made(**Graph.article)
 DEFAULT = Graph()
 GOLDEN = Path(__file__).parents[1] / "golden" / "graph-article-choices.csv"
@@ -287,10 +287,10 @@ def test_complete_graph():
     careless = (policy.support & (values < values.max(axis=1, keepdims=True))).any(axis=1)
     assert careless.sum() == 236
     targets, steps = walk(complete(), back_up(complete(), article=True))
-    assert (~SPACE.ended & ((targets < 0) | (steps > 0))).sum() == 1061
+    assert (~SPACE.terminal & ((targets < 0) | (steps > 0))).sum() == 1061
     chosen = [
         f"{SPACE.text(node)},{' '.join(str(cell + 1) for cell in np.flatnonzero(policy.support[node]))}"
-        for node in np.flatnonzero(~SPACE.ended).tolist()
+        for node in np.flatnonzero(~SPACE.terminal).tolist()
     ]
     assert "\n".join(["position,cells", *chosen, ""]) == GOLDEN.read_text()
 
@@ -322,7 +322,7 @@ def test_training_plays_the_authors_machine_ply_by_ply():
             if after not in following[text]:
                 following[text].append(after)
             text = after
-        assert Position(text).ended
+        assert Position(text).terminal
     known = np.flatnonzero(table.known)
     assert [SPACE.text(node) for node in known[np.argsort(table.seen[known])]] == list(following)
     assert authors(table).following == following
@@ -330,11 +330,11 @@ def test_training_plays_the_authors_machine_ply_by_ply():
 
 def test_visits_count_every_position_of_every_game():
     table = ARTICLE.empty(SPACE)
-    game = Game.of(SPACE, [4, 0, 2, 1, 6])
+    game = Game.of(SPACE.rules, [4, 0, 2, 1, 6])
     for sides in ("xo", "x", "o"):
         ARTICLE.learn(table, game, sides)
     assert {SPACE.text(node): table.visits[node] for node in np.flatnonzero(table.visits)} == {
-        SPACE.text(node): 3 for node in game.path
+        SPACE.text(node): 3 for node in SPACE.path(game.moves)
     }
 
 
@@ -421,7 +421,7 @@ def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner
             assert np.array_equal(kept.lows, afresh.lows) and np.array_equal(kept.highs, afresh.highs)
         else:
             assert np.array_equal(kept.choices, afresh.choices)
-    learner.learn(table, Game.of(SPACE, [4, 0, 2, 1, 6]))
+    learner.learn(table, Game.of(SPACE.rules, [4, 0, 2, 1, 6]))
     assert Derived.kept(table, article) is not kept
 
 
@@ -441,12 +441,12 @@ def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
     often[np.random.default_rng(1).random(len(SPACE)) < 0.2] = 0
     journal: list[np.ndarray] = []
     table, replayed = learner.empty(SPACE), learner.empty(SPACE)
-    block = Block(0, 500, np.random.default_rng(2), opponent=Policy(SPACE, often), journal=journal)
+    block = Block(0, 500, np.random.default_rng(2), opponent=PolicyTable(SPACE, often), journal=journal)
     learner.train(table, block)
     given_up = 0
     for moves in np.concatenate(journal).tolist():
         cells = [cell for cell in moves if cell >= 0]
-        game = Game.of(SPACE, cells, resigned=not SPACE.ended[SPACE.path(cells)[-1]])
+        game = Game.of(SPACE.rules, cells, resigned=not SPACE.terminal[SPACE.path(cells)[-1]])
         given_up += game.resigned
         learner.learn(replayed, game)
     assert 0 < given_up < 500
@@ -465,11 +465,11 @@ def taught(numbers: list[int]) -> GraphTable:
     table = DEFAULT.empty(space)
     for number in numbers:
         rng, path, moves = np.random.default_rng(number % 11), 0, []
-        while not space.ended[path]:
+        while not space.terminal[path]:
             legal = np.flatnonzero(space.legal[path])
             moves.append(int(legal[(int(rng.integers(99)) + number // 11 * (len(moves) > 2)) % len(legal)]))
             path = int(space.successors[path, moves[-1]])
-        DEFAULT.learn(table, Game.of(space, moves))
+        DEFAULT.learn(table, Game.of(space.rules, moves))
     return table
 
 
@@ -532,7 +532,7 @@ def test_a_spelling_of_scores_is_kept_while_the_score_stands():
     assert repr(ARTICLE.to_entries(table)["." * 9]["score"]) == "0"
     assert repr(ARTICLE.to_entries(table)["....X...."]["score"]) == "0.0"
     assert content(merged_standard(table, ARTICLE.empty(SPACE))) == content(table)
-    ARTICLE.learn(table, Game.of(SPACE, [4, 0, 2, 1, 6]))
+    ARTICLE.learn(table, Game.of(SPACE.rules, [4, 0, 2, 1, 6]))
     assert not any("score" in entry for entry in ARTICLE.to_entries(table).values())
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.learners.common import game_on
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -36,8 +37,7 @@ def box(table: MenaceTable, text: str) -> dict[int, int]:
 
 def game_of(*cells: int, resigned: bool = False) -> Game:
     """A game, its moves as cells from 1."""
-    moves = FULL.quotient.project_game([cell - 1 for cell in cells])
-    return Game.of(SPACE, moves, resigned=resigned)
+    return Game.of(SPACE.rules, [cell - 1 for cell in cells], resigned=resigned)
 
 
 def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, **plan) -> MenaceTable:
@@ -47,9 +47,9 @@ def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, *
     return table
 
 
-def anything() -> Policy:
+def anything() -> PolicyTable:
     projected = FULL.quotient.project_probabilities(uniform(FULL.legal))
-    return Policy(SPACE, projected)
+    return PolicyTable(SPACE, projected)
 
 
 # --- the boxes ---
@@ -102,7 +102,8 @@ def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
         table = DRAWING.empty(SPACE)
         DRAWING.learn(table, game, sides)
         expected = np.zeros_like(table.change)
-        for ply, (node, cell) in enumerate(zip(game.path, game.moves, strict=False)):
+        moves = FULL.quotient.project_game(game.moves)
+        for ply, (node, cell) in enumerate(zip(SPACE.path(moves), moves, strict=False)):
             if "xo"[ply % 2] in sides and boxes(SPACE)[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
         assert np.array_equal(table.change, expected)
@@ -160,8 +161,8 @@ def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypat
     given_up = 0
     for number, moves in enumerate(np.concatenate(journal).tolist()):
         cells = [cell for cell in moves if cell >= 0]
-        given_up += (resigned := not SPACE.ended[SPACE.path(cells)[-1]])
-        MICHIE.learn(replayed, Game.of(SPACE, cells, resigned=resigned), block().sides(number))
+        given_up += (resigned := not SPACE.terminal[SPACE.path(cells)[-1]])
+        MICHIE.learn(replayed, game_on(SPACE, cells, resigned=resigned), block().sides(number))
     assert given_up
     assert replayed.change.tobytes() == table.change.tobytes()
     monkeypatch.setattr(module, "play", module.play.python)
@@ -192,7 +193,7 @@ def check_perfect(seed: int) -> None:
     assert exploitability(exchanged) <= 1.5 * exploitability(drawing)
 
 
-def exploitability(policy: Policy) -> float:
+def exploitability(policy: PolicyTable) -> float:
     return (worst_case(policy, 0).gain + worst_case(policy, 1).gain) / 2
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.learners.common import after, exchanged, is_unbeatable, made, trained
 from ttt_cli.agents import uniform
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, best
+from ttt_cli.engine.policy import PolicyTable, best
 from ttt_cli.engine.policy import uniform as equally
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import Floats, StateSpace
@@ -23,7 +23,7 @@ CEILINGS = 191 / 192, 866 / 945
 
 def game(*cells: int) -> Game:
     """A game from its cells, from 1."""
-    return Game.of(SPACE, [cell - 1 for cell in cells])
+    return Game.of(SPACE.rules, [cell - 1 for cell in cells])
 
 
 def worth(table: QTable, text: str, cell: int) -> tuple[float, int]:
@@ -78,24 +78,24 @@ def test_a_default_game_worked_by_hand():
     assert worth(table, ".........", 1) == (pytest.approx(0.8 * 0.25 * (0.8 * 0.25 / 6) / 8), 1)
 
 
-def fixed_point(space: StateSpace, slips: float, gamma: float = 0.8) -> Policy:
+def fixed_point(space: StateSpace, slips: float, gamma: float = 0.8) -> PolicyTable:
     """The policy of the values that the default's targets agree with, worked out from the last ply back."""
     mover = np.where(space.plies % 2 == 0, 1.0, -1.0)
     top: Floats = space.results * mover
     values = np.full(space.successors.shape, -np.inf)
     outlook = -top  # what a position is worth to whoever has just moved into it
     for piece in space.backwards():
-        rows = np.arange(piece.start, piece.stop)[~space.ended[piece]]
+        rows = np.arange(piece.start, piece.stop)[~space.terminal[piece]]
         after, legal = space.successors[rows], space.legal[rows]
         values[rows] = np.where(legal, outlook[after], -np.inf)
         top[rows] = values[rows].max(axis=1, initial=-np.inf)
         least = np.where(legal, top[after], np.inf).min(axis=1, initial=np.inf)
         mean = np.where(legal, top[after], 0).sum(axis=1) / legal.sum(axis=1)
         outlook[rows] = gamma * ((1 - slips) * least + slips * mean)
-    return Policy(space, equally(best(np.round(values, 12), space.legal)))
+    return PolicyTable(space, equally(best(np.round(values, 12), space.legal)))
 
 
-def is_at_the_ceilings(policy: Policy) -> bool:
+def is_at_the_ceilings(policy: PolicyTable) -> bool:
     """Whether it never loses to random play, and wins as often as is possible so."""
     as_x, as_o = both_sides(policy, uniform.policy(policy.space))
     wins = (pytest.approx(CEILINGS[0], abs=1e-12), pytest.approx(CEILINGS[1], abs=1e-12))
@@ -154,7 +154,7 @@ def test_exploration_falls_with_the_number_of_the_game():
 def test_a_game_that_was_given_up_teaches_nothing():
     learner = made("q")
     table = learner.empty(SPACE)
-    learner.learn(table, Game.of(SPACE, [0, 3, 1], resigned=True))
+    learner.learn(table, Game.of(SPACE.rules, [0, 3, 1], resigned=True))
     assert not table.visits.any()
 
 

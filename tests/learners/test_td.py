@@ -19,7 +19,7 @@ SPACE = StateSpace.of()
 
 def game(*cells: int) -> Game:
     """A game from its cells, from 1."""
-    return Game.of(SPACE, [cell - 1 for cell in cells])
+    return Game.of(SPACE.rules, [cell - 1 for cell in cells])
 
 
 def worth(table: TdTable, side: str, text: str) -> tuple[float, int]:
@@ -47,14 +47,14 @@ def test_an_article_game_worked_by_hand():
 
 def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default():
     draw = game(1, 5, 9, 2, 8, 7, 3, 6, 4)
-    last = SPACE.text(draw.path[-1])
+    last = draw.texts()[-1]
     for preset, value in (("article", 0.0), ("default", 0.5)):
         learner = made("td", preset)
         table = learner.empty(SPACE)
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 0)
         learner.learn(table, draw)
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 1)
-        before = SPACE.text(draw.path[-2])
+        before = draw.texts()[-2]
         assert worth(table, "o", before)[0] == (0.25 if preset == "article" else 0.5)
 
 
@@ -65,12 +65,12 @@ class ByTheBook:
         self.values: dict[tuple[str, Position], float] = {}
 
     def value(self, side: str, position: Position) -> float:
-        start = 0.5 if not position.ended else 1.0 if position.winner == side else 0.0
+        start = 0.5 if not position.terminal else 1.0 if position.winner == side else 0.0
         return self.values.get((side, position), start)
 
     def play(self) -> list[int]:
         position, history, moves = Position(), [], []
-        while not position.ended:
+        while not position.terminal:
             side = position.mover
             cell = max(position.legal, key=lambda cell: (self.value(side, position.play(cell)), -cell))
             moves.append(cell)

@@ -8,7 +8,7 @@ import pytest
 
 from ttt_cli.agents import minimax, uniform
 from ttt_cli.agents.grammar import resolve, resolve_all
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.td import Td
@@ -111,7 +111,7 @@ def test_nothing_is_taken_back_before_the_first_own_move(tmp_path):
 
 
 def test_an_empty_row_resigns(tmp_path):
-    mute = Policy(SPACE, np.where(SPACE.plies[:, None] == 2, 0.0, RANDOM.probabilities))
+    mute = PolicyTable(SPACE, np.where(SPACE.plies[:, None] == 2, 0.0, RANDOM.probabilities))
     games = sitting(tmp_path, Player("mute", mute), Player("random", RANDOM))
     played = games.play(person())
     assert (played.result, played.resigned, len(played.moves)) == ("o", True, 2)

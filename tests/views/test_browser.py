@@ -7,7 +7,7 @@ import pytest
 
 from tests.views.chromium import PROGRAM, Chromium
 from ttt_cli.agents import minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import StateSpace
@@ -25,7 +25,7 @@ SOLUTION = solve(SPACE)
 NAME = '<b>ours</b> & "theirs"'
 
 
-def player() -> Policy:
+def player() -> PolicyTable:
     """Perfect play, spoilt in three positions, with values of its own."""
     perfect = minimax.policy(SPACE, ties="first")
     probabilities, values = perfect.probabilities.copy(), perfect.values.copy() * 0.5
@@ -39,7 +39,7 @@ def player() -> Policy:
         for cell, chance in chances.items():
             probabilities[index, cell - 1] = chance
     known = SPACE.plies < 6
-    return Policy(SPACE, probabilities, values, known)
+    return PolicyTable(SPACE, probabilities, values, known)
 
 
 POLICY = player()

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -22,12 +22,12 @@ NASTY = '<script>alert("x")</script> & "quoted\\" \x1b[31m'
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def graph_of(policy: Policy, start: str | None = None, depth: int | None = None) -> PositionGraph:
+def graph_of(policy: PolicyTable, start: str | None = None, depth: int | None = None) -> PositionGraph:
     position = None if start is None else Position.parse(start)
     return PositionGraph.of(policy, scores_of(policy), position, depth)
 
 
-def beginner() -> Policy:
+def beginner() -> PolicyTable:
     """A hand-made player that knows two positions: it has seen X in the middle lose, O beside it win."""
     values = np.full((len(SPACE), 9), np.nan)
     known = np.zeros(len(SPACE), np.bool_)
@@ -35,7 +35,7 @@ def beginner() -> Policy:
         index = SPACE.index(Position(text))
         values[index, cell - 1] = value
         known[index] = True
-    return Policy(SPACE, uniform.policy(SPACE).probabilities, values, known)
+    return PolicyTable(SPACE, uniform.policy(SPACE).probabilities, values, known)
 
 
 def test_everything_a_perfect_player_knows_is_the_whole_game():
@@ -53,7 +53,7 @@ def test_everything_a_perfect_player_knows_is_the_whole_game():
     for index in (0, 100, 2000, 5477):
         node, position = nodes[SPACE.text(index)], SPACE.position(index)
         assert node["value"] == values[index] * (1 if position.mover == "X" else -1)
-        assert node["to_move"] == (None if position.ended else position.mover.lower())
+        assert node["to_move"] == (None if position.terminal else position.mover.lower())
         assert node["score"] == node["value"]
 
 

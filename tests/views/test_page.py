@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -46,7 +46,7 @@ class Parts(HTMLParser):
         self.texts[self.open] = self.texts.get(self.open, "") + data
 
 
-def made(policy: Policy, name: str = "q") -> bytes:
+def made(policy: PolicyTable, name: str = "q") -> bytes:
     return page(policy, name, facts_of(policy, judge(policy), 1000), [("random", RANDOM)])
 
 
@@ -74,7 +74,7 @@ def test_what_is_possible_is_never_shown_as_impossible():
     probabilities = RANDOM.probabilities.copy()
     probabilities[0] = 0
     probabilities[0, :2] = [1 - 1e-9, 1e-9]
-    found = page_data(Policy(SPACE, probabilities), "q")
+    found = page_data(PolicyTable(SPACE, probabilities), "q")
     assert found["chances"][:9] == [9999, 1, 0, 0, 0, 0, 0, 0, 0]
 
 
@@ -83,7 +83,7 @@ def test_values_and_what_is_not_known():
     values[0, :3] = [0.123456, -1.0, 7]
     known = np.zeros(len(SPACE), np.bool_)
     known[0] = True
-    found = page_data(Policy(SPACE, RANDOM.probabilities, values, known), "q")
+    found = page_data(PolicyTable(SPACE, RANDOM.probabilities, values, known), "q")
     assert found["values"][:4] == [0.1235, -1, 7, None]
     assert len(found["unknown"]) == 4519
     assert 0 not in found["unknown"]

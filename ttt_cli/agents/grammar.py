@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.policy import uniform as uniformly
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
     from ttt_cli.store.state import State
 
-Make = Callable[[StateSpace], Policy]
+Make = Callable[[StateSpace], PolicyTable]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ class Agent:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def policy(self) -> Policy | None:
+    def policy(self) -> PolicyTable | None:
         """What it plays; None for a person."""
         return None if self.make is None else self.make(StateSpace.of(self.rules))
 
-    def lean_policy(self) -> Policy | None:
+    def lean_policy(self) -> PolicyTable | None:
         """What it plays, made anew and without its values: all that judging takes, and on a large board every
         table is a gigabyte."""
         policy = None if self.make is None else self.make(StateSpace.of(self.rules))
@@ -81,7 +81,7 @@ class BuiltIn:
     """A player that needs no file."""
 
     about: str
-    make: Callable[..., Policy] | None
+    make: Callable[..., PolicyTable] | None
     options: Mapping[str, Option]
 
 
@@ -214,12 +214,12 @@ def play_by(
     choice: str | None = None,
     side: str | None = None,
     epsilon: float = 0.0,
-) -> Policy:
+) -> PolicyTable:
     """What a state plays under the options of a state."""
     policy = (state.choosing(choice) if choice else state).policy
     if side is not None:
         own = space.x_moves if side == "x" else space.o_moves
-        policy = Policy(
+        policy = PolicyTable(
             space,
             np.where(own[:, None], policy.probabilities, uniformly(space.legal)),
             None if policy.values is None else np.where(own[:, None], policy.values, np.nan),

@@ -6,11 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy, first, uniform
+from ttt_cli.engine.policy import PolicyTable, first, uniform
 from ttt_cli.engine.state_space import Bools, Int64s, StateSpace
 
 
-def policy(space: StateSpace, *, centre: bool = False, ties: Literal["random", "first"] = "random") -> Policy:
+def policy(
+    space: StateSpace, *, centre: bool = False, ties: Literal["random", "first"] = "random"
+) -> PolicyTable:
     """The rules as a policy.
 
     :param centre: take the middle cell first, after winning and blocking; without effect on a board that has
@@ -25,7 +27,7 @@ def policy(space: StateSpace, *, centre: bool = False, ties: Literal["random", "
     for stones in (np.where(x_to_move, o, x), np.where(x_to_move, x, o)):  # what comes last goes first
         completing = _completing(space, stones)
         chosen = _prefer(first(completing) if ties == "first" else completing, chosen)
-    return Policy(space, uniform(chosen))
+    return PolicyTable(space, uniform(chosen))
 
 
 def _masks(space: StateSpace) -> tuple[Int64s, Int64s]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy, first, last, uniform
+from ttt_cli.engine.policy import PolicyTable, first, last, uniform
 from ttt_cli.engine.retrograde import ILLEGAL, look_ahead, move_scores, solve
 from ttt_cli.engine.state_space import Bools, Int8s, StateSpace
 
@@ -24,7 +24,7 @@ def policy(
     speed: bool = True,
     depth: int | None = None,
     opening: Literal["search", "random"] = "search",
-) -> Policy:
+) -> PolicyTable:
     """Perfect play, or as far as a search sees.
 
     :param ties: which of equally good moves; ``trap`` ignores ``speed`` and ``depth``.
@@ -47,7 +47,7 @@ def policy(
         chosen[0] = space.legal[0]
     values = signs.astype(np.float64)
     values[~space.legal] = np.nan
-    return Policy(space, uniform(chosen), values)
+    return PolicyTable(space, uniform(chosen), values)
 
 
 def _best(moves: Int8s) -> Bools:
@@ -66,7 +66,7 @@ def _traps(space: StateSpace, sound: Bools) -> Bools:
         chances = np.where(sound[rows], waiting[after], -1.0)
         best = chances.max(axis=1)
         chosen[rows] = sound[rows] & (chances >= best[:, None] - EQUAL)
-        still_open = ~space.ended[rows]
+        still_open = ~space.terminal[rows]
         moving[rows] = np.where(still_open, best, 0.0)
         mean = (moving[after] * legal).sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
         waiting[rows] = np.where(still_open, mean, waiting[rows])

@@ -1,9 +1,9 @@
 """``random``: every legal cell with the same probability."""
 
-from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.state_space import StateSpace
 
 
-def policy(space: StateSpace) -> Policy:
+def policy(space: StateSpace) -> PolicyTable:
     """The uniform policy."""
-    return Policy(space, uniform(space.legal))
+    return PolicyTable(space, uniform(space.legal))

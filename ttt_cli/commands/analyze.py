@@ -13,10 +13,10 @@ from ttt_cli.shell.memory import state_memory
 from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
-    from ttt_cli.engine.policy import Policy
+    from ttt_cli.engine.policy import PolicyTable
     from ttt_cli.engine.state_space import StateSpace
 
-Player = tuple[str, "Policy"]
+Player = tuple[str, "PolicyTable"]
 
 
 def analyze(

@@ -15,7 +15,7 @@ from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
-    from ttt_cli.engine.policy import Policy
+    from ttt_cli.engine.policy import PolicyTable
     from ttt_cli.evaluation.match import Match
     from ttt_cli.evaluation.verdict import Verdict
 
@@ -86,7 +86,7 @@ def evaluate(
     return ExitCode.FAILED if check and not verdict.unbeatable else ExitCode.DONE
 
 
-def _find(env: Environment, agent: str, opponents: list[str]) -> "tuple[Agent, Policy, list[Agent]]":
+def _find(env: Environment, agent: str, opponents: list[str]) -> "tuple[Agent, PolicyTable, list[Agent]]":
     from ttt_cli.agents.grammar import resolve_all
 
     player, *others = resolve_all([agent, *opponents], env.store, given_rules(env))
@@ -99,7 +99,7 @@ def _find(env: Environment, agent: str, opponents: list[str]) -> "tuple[Agent, P
     return player, policy, others
 
 
-def _policies(agents: "list[Agent]") -> "Iterator[tuple[str, Policy]]":
+def _policies(agents: "list[Agent]") -> "Iterator[tuple[str, PolicyTable]]":
     """Each policy is made when its turn comes, and not kept."""
     for agent in agents:
         policy = agent.lean_policy()
@@ -107,7 +107,9 @@ def _policies(agents: "list[Agent]") -> "Iterator[tuple[str, Policy]]":
         yield agent.name, policy
 
 
-def _report(env: Environment, player: "Agent", policy: "Policy", verdict: "Verdict", explain: bool) -> None:
+def _report(
+    env: Environment, player: "Agent", policy: "PolicyTable", verdict: "Verdict", explain: bool
+) -> None:
     from ttt_cli.evaluation.verdict import explain as explained
     from ttt_cli.views import evaluation as view
 
@@ -143,7 +145,7 @@ def _head(env: Environment, player: "Agent", method: str) -> None:
     env.out("")
 
 
-def _write_mistakes(path: Path, policy: "Policy", others: "list[Agent]") -> None:
+def _write_mistakes(path: Path, policy: "PolicyTable", others: "list[Agent]") -> None:
     import csv
     import io
 
@@ -163,7 +165,7 @@ def _write_mistakes(path: Path, policy: "Policy", others: "list[Agent]") -> None
 def _sample(
     env: Environment,
     player: "Agent",
-    policy: "Policy",
+    policy: "PolicyTable",
     others: "list[Agent]",
     games: int,
     seed: int,
@@ -203,7 +205,7 @@ def _sample(
 
 def _records(player: "Agent", opponent: str, batch: Any, match: str) -> Iterator[bytes]:
     """The games of a batch as lines of JSON; the ids follow from the call, so that nothing else does."""
-    from ttt_cli.engine.game import RESULTS
+    from ttt_cli.engine.side import Result
     from ttt_cli.store.games import GameRecord
     from ttt_cli.store.state import digest_of
 
@@ -212,7 +214,7 @@ def _records(player: "Agent", opponent: str, batch: Any, match: str) -> Iterator
         number = batch.first + at
         x, o = (player.name, opponent) if number % 2 == 0 else (opponent, player.name)
         played = tuple(cell for cell in moves if cell >= 0)
-        result = RESULTS[int(batch.results[at])]
+        result = Result(int(batch.results[at])).key
         resigned = bool(batch.resigned[at])
         record = GameRecord(played, result, x, o, player.rules, resigned=resigned, id=f"{match}-{number + 1}")
         yield record.to_line() + b"\n"

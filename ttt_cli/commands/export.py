@@ -14,7 +14,7 @@ from ttt_cli.shell.completion import complete_agents
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
-    from ttt_cli.engine.policy import Policy
+    from ttt_cli.engine.policy import PolicyTable
     from ttt_cli.store.state import State
 
 
@@ -164,7 +164,7 @@ def _chosen(source: str, state: "State | None", out: str, asked: str | None) -> 
     return meant[0]
 
 
-def _content(name: str, policy: "Policy", state: "State | None", *, best: bool, npz: bool) -> bytes:
+def _content(name: str, policy: "PolicyTable", state: "State | None", *, best: bool, npz: bool) -> bytes:
     """The file in a format that needs no more than this."""
     from ttt_cli.store import export as export_state
     from ttt_cli.store import library, policy_files
@@ -188,7 +188,7 @@ def _content(name: str, policy: "Policy", state: "State | None", *, best: bool, 
 
 
 def _graph(
-    name: str, agent: "Agent", policy: "Policy", start: str | None, depth: int | None
+    name: str, agent: "Agent", policy: "PolicyTable", start: str | None, depth: int | None
 ) -> Iterator[bytes]:
     from ttt_cli.engine.position import Position
     from ttt_cli.views.graph_files import PositionGraph, dot, node_link, scores_of

@@ -16,7 +16,7 @@ from ttt_cli.shell.options import given_rules
 if TYPE_CHECKING:
     import numpy as np
 
-    from ttt_cli.engine.policy import Policy
+    from ttt_cli.engine.policy import PolicyTable
 
 
 def move(
@@ -59,7 +59,7 @@ def move(
         return
     lines = _lines(env, agent, policy)
     for indexes in read_positions(env, policy.space):
-        over = next((at for at, ended in enumerate(policy.space.ended[indexes].tolist()) if ended), None)
+        over = next((at for at, ended in enumerate(policy.space.terminal[indexes].tolist()) if ended), None)
         if drawn := _draw(policy, indexes[:over], rng):
             env.out("\n".join(lines(list(zip(indexes, drawn, strict=False)))), flush=True)
         if over is not None:
@@ -67,7 +67,7 @@ def move(
 
 
 def _lines(
-    env: Environment, agent: str, policy: "Policy"
+    env: Environment, agent: str, policy: "PolicyTable"
 ) -> Callable[[Sequence[tuple[int, int | None]]], list[str]]:
     """The line that tells each of some moves, given as position and cell."""
     import orjson
@@ -80,20 +80,20 @@ def _lines(
     return remembered(documents) if env.json else lambda moves: [_word(cell) for _, cell in moves]
 
 
-def _draw(policy: "Policy", indexes: list[int], rng: "np.random.Generator") -> list[int | None]:
+def _draw(policy: "PolicyTable", indexes: list[int], rng: "np.random.Generator") -> list[int | None]:
     """The cell the policy plays in each position; None: it resigns. One number of ``rng`` is used for each.
 
     :raises UsageError: if a game is over.
     """
     import numpy as np
 
-    from ttt_cli.engine.policy import Policy
+    from ttt_cli.engine.policy import PolicyTable
     from ttt_cli.learners.base import thresholds
 
     space = policy.space
-    for index in np.asarray(indexes)[space.ended[indexes]].tolist():
+    for index in np.asarray(indexes)[space.terminal[indexes]].tolist():
         raise UsageError(f"the game is over in {space.text(index)!r}")
-    rows = thresholds(space, Policy(space, policy.probabilities[indexes]))
+    rows = thresholds(space, PolicyTable(space, policy.probabilities[indexes]))
     chosen = rows > rng.random(len(indexes))[:, None]
     cells = np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1).tolist()
     return [None if cell < 0 else cell for cell in cells]
@@ -103,7 +103,7 @@ def _word(cell: int | None) -> str:
     return "resign" if cell is None else str(cell + 1)
 
 
-def _fields(agent: str, policy: "Policy", index: int, cell: int | None) -> dict[str, Any]:
+def _fields(agent: str, policy: "PolicyTable", index: int, cell: int | None) -> dict[str, Any]:
     return {
         "agent": agent,
         "position": policy.space.text(index),

@@ -1,73 +1,130 @@
-"""A game: the moves and the result of one finished game."""
+"""A game being played, move by move, on any board: what play, replay and game records use."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import Self
 
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.position import Cell, Position
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Result, Side
 from ttt_cli.errors import NotationError
 
-RESULTS = {1: "x", -1: "o", 0: "draw"}
-"""How a result is written: +1 X won, -1 O won, 0 a draw."""
 
-
-@dataclass(frozen=True)
 class Game:
-    """A finished game.
+    """The moves of one game so far, from the empty board.
 
-    :ivar moves: the cells played, numbered from 0.
-    :ivar path: the index of each position gone through, the empty board first (one longer than ``moves``).
-    :ivar result: +1 X won, -1 O won, 0 drawn.
-    :ivar resigned: whether the side to move gave up in an open position.
+    :ivar result: how it ended; None while it is open.
+    :ivar resigned: whether the side to move gave up on an open board.
     """
 
-    moves: tuple[int, ...]
-    path: tuple[int, ...]
-    result: int
-    resigned: bool = False
+    def __init__(self, rules: Rules = STANDARD) -> None:
+        self.rules = rules
+        self.result: Result | None = None
+        self.resigned = False
+        self._moves: list[Cell] = []
+        self._stones = [0, 0]  # a bitboard for each side
 
     @classmethod
-    def of(cls, space: StateSpace, moves: Sequence[int], *, resigned: bool = False) -> "Game":
-        """The game of these moves.
+    def of(cls, rules: Rules, moves: Iterable[Cell], *, resigned: bool = False) -> Self:
+        """The finished game of these moves.
 
-        :raises NotationError: if a move cannot be played, or the game does not end here (a game that was
+        :raises NotationError: if a move cannot be played, or the game does not end here (one that was
             resigned: if it does).
         """
-        path = space.path(moves)
-        ended = bool(space.ended[path[-1]])
-        if ended == resigned:
-            raise NotationError(
-                f"after {len(moves)} moves the game is {'over' if ended else 'still open'}: "
-                f"{space.text(path[-1])!r}"
+        game = cls(rules)
+        for cell in moves:
+            game.push(cell)
+        if game.is_over == resigned:
+            state = "over" if game.is_over else "still open"
+            raise NotationError(f"after {len(game._moves)} moves the game is {state}: {game.text!r}")
+        if resigned:
+            game.resign()
+        return game
+
+    def __repr__(self) -> str:
+        return f"<Game {self.text!r}, {len(self._moves)} moves>"
+
+    @property
+    def moves(self) -> tuple[Cell, ...]:
+        """The cells played, numbered from 0."""
+        return tuple(self._moves)
+
+    @property
+    def to_move(self) -> Side:
+        """The side to move (of a game that is over, the side that would be next)."""
+        return Side.to_move(len(self._moves))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended: won, drawn or resigned."""
+        return self.result is not None
+
+    @property
+    def legal_moves(self) -> tuple[Cell, ...]:
+        """The cells that can be played, ascending; none when the game is over."""
+        taken = self._stones[0] | self._stones[1]
+        cells = () if self.is_over else range(self.rules.cells)
+        return tuple(cell for cell in cells if not taken >> cell & 1)
+
+    @property
+    def text(self) -> str:
+        """The board."""
+        return self.texts()[-1]
+
+    @property
+    def position(self) -> Position:
+        """The board as a value."""
+        return Position.reached(self.text, self.rules)
+
+    def texts(self) -> list[str]:
+        """The boards gone through, the empty one first."""
+        board = ["."] * self.rules.cells
+        texts = ["".join(board)]
+        for ply, cell in enumerate(self._moves):
+            board[cell] = Side.to_move(ply).name
+            texts.append("".join(board))
+        return texts
+
+    def push(self, cell: Cell) -> None:
+        """Play a cell.
+
+        :raises NotationError: if the game is over, or the cell is taken or not on the board.
+        """
+        on_board = 0 <= cell < self.rules.cells
+        if self.is_over or not on_board or (self._stones[0] | self._stones[1]) >> cell & 1:
+            why = (
+                "the game is over"
+                if self.is_over
+                else "it is taken"
+                if on_board
+                else "it is not on the board"
             )
-        loser = 1 if len(moves) % 2 == 0 else -1
-        result = -loser if resigned else int(space.results[path[-1]])
-        return cls(tuple(moves), tuple(path), result, resigned)
+            raise NotationError(
+                f"move {len(self._moves) + 1}: cell {cell + 1} cannot be played in {self.text!r}: {why}"
+            )
+        side = self.to_move
+        self._moves.append(cell)
+        self._stones[side] |= 1 << cell
+        stones = self._stones[side]
+        if any(stones & line == line for line in self.rules.lines_through[cell]):
+            self.result = Result.won_by(side.other if self.rules.misere else side)
+        elif len(self._moves) == self.rules.cells:
+            self.result = Result.DRAW
 
+    def pop(self) -> Cell:
+        """Take back the last move, or that the side to move resigned, and return the last cell played.
 
-SMALL = 100_000
-"""Boards with so many positions have a space in an instant."""
+        :raises IndexError: if there is none.
+        """
+        self.result, self.resigned = None, False
+        cell = self._moves.pop()
+        self._stones[self.to_move] ^= 1 << cell
+        return cell
 
+    def resign(self) -> None:
+        """The side to move gives up.
 
-def replay(rules: Rules, moves: Sequence[int], *, resigned: bool = False) -> tuple[list[str], int]:
-    """The boards a finished game goes through, the empty one first, and its result as ``Game`` has it.
-
-    Of a large board no space is built, so a game on it is checked in no time and memory.
-
-    :raises NotationError: as ``Game.of``.
-    """
-    if rules.positions_bound <= SMALL:
-        game = Game.of(space := StateSpace.of(rules), moves, resigned=resigned)
-        return [space.texts[index] for index in game.path], game.result
-    boards = [Position("." * rules.cells, rules)]
-    for cell in moves:
-        boards.append(boards[-1].play(cell))
-    last = boards[-1]
-    if last.ended == resigned:
-        raise NotationError(
-            f"after {len(moves)} moves the game is {'over' if last.ended else 'still open'}: {last}"
-        )
-    loser = 1 if last.mover == "X" else -1
-    result = -loser if resigned else {"X": 1, "O": -1, None: 0}[last.winner]
-    return [board.text for board in boards], result
+        :raises NotationError: if the game is over.
+        """
+        if self.is_over:
+            raise NotationError(f"the game is over in {self.text!r}")
+        self.result, self.resigned = Result.won_by(self.to_move.other), True

@@ -1,18 +1,78 @@
-"""A policy: for each position a probability for each cell. Whatever plays without asking a person is one."""
+"""A policy: for each position a probability for each cell. Whatever plays without asking a person is one.
 
+A policy is a pure function of rules and position: batch, order, earlier questions and caches never change a
+bit of its answer. ``Policy`` is what everything asks; ``PolicyTable``, arrays over a whole state space, is
+one way to answer among others.
+"""
+
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, StateSpace
 
 
+class Policy(ABC):
+    """A player that answers for positions, many at a time.
+
+    :ivar rules: the game it plays.
+    """
+
+    rules: Rules
+
+    @abstractmethod
+    def probabilities(self, positions: Positions) -> Floats:
+        """float64[k, cells]: how likely each cell is played. An open position's row sums to 1, or is all
+        zeros where the player resigns; a terminal position's row is all zeros."""
+
+    def values(self, positions: Positions) -> Floats | None:
+        """float64[k, cells], what the player thinks each move is worth, from the mover's side in the player's
+        own unit; NaN where it has no opinion. None for players that have none at all."""
+        return None
+
+    def known(self, positions: Positions) -> Bools | None:
+        """bool[k]: the positions the player has learned something about; None for players that need no
+        experience."""
+        return None
+
+    def table(self, space: StateSpace) -> "PolicyTable":
+        """What it does in every position of a state space."""
+        positions = space.positions
+        answers = self.probabilities(positions), self.values(positions), self.known(positions)
+        return PolicyTable(space, *answers)
+
+
+class TabularPolicy(Policy):
+    """A policy that is looked up in a table."""
+
+    def __init__(self, table: "PolicyTable") -> None:
+        self.rules = table.space.rules
+        self._table = table
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return self._table.probabilities[self._table.space.rows(positions)]
+
+    def values(self, positions: Positions) -> Floats | None:
+        values = self._table.values
+        return None if values is None else values[self._table.space.rows(positions)]
+
+    def known(self, positions: Positions) -> Bools | None:
+        known = self._table.known
+        return None if known is None else known[self._table.space.rows(positions)]
+
+    def table(self, space: StateSpace) -> "PolicyTable":
+        return self._table if space is self._table.space else super().table(space)
+
+
 @dataclass(frozen=True, eq=False)
-class Policy:
+class PolicyTable:
     """What a player does in every position of ``space`` (``n`` positions).
 
     :ivar probabilities: float64[n, cells]; an open position's row sums to 1, or is all zeros where the player
-        resigns; an ended position's row is all zeros.
+        resigns; a terminal position's row is all zeros.
     :ivar values: float64[n, cells], what the player thinks each move is worth, from the mover's side in the
         player's own unit; NaN where it has no opinion. None for players that have none at all.
     :ivar known: bool[n], the open positions the player has learned something about; None where the question
@@ -29,10 +89,10 @@ class Policy:
         """bool[n, cells]: the moves that are played at all."""
         return np.greater(self.probabilities, 0)
 
-    def explore(self, epsilon: float) -> "Policy":
+    def explore(self, epsilon: float) -> "PolicyTable":
         """The same player, but with probability ``epsilon`` it plays any legal cell, uniformly."""
         mixed = (1 - epsilon) * self.probabilities + epsilon * uniform(self.space.legal)
-        return Policy(self.space, mixed, self.values, self.known)
+        return PolicyTable(self.space, mixed, self.values, self.known)
 
 
 def uniform(chosen: Bools) -> Floats:

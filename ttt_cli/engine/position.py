@@ -41,6 +41,13 @@ class Position:
         return cls("." * rules.cells, rules)
 
     @classmethod
+    def reached(cls, text: str, rules: Rules) -> "Position":
+        """A board that play has led to: nothing is checked."""
+        position = object.__new__(cls)
+        position.__dict__.update(text=text, rules=rules)
+        return position
+
+    @classmethod
     def parse(cls, text: str, rules: Rules = STANDARD) -> "Position":
         """A position as people write it: also lower case, ``-`` or ``_`` for free cells, ``/`` or spaces
         between rows.
@@ -90,6 +97,19 @@ class Position:
         )
 
     @property
+    def x(self) -> int:
+        """The stones of X as a bitboard: bit ``c`` is cell ``c``."""
+        return self._bitboard("X")
+
+    @property
+    def o(self) -> int:
+        """The stones of O as a bitboard."""
+        return self._bitboard("O")
+
+    def _bitboard(self, stone: str) -> int:
+        return sum(1 << cell for cell, symbol in enumerate(self.text) if symbol == stone)
+
+    @property
     def plies(self) -> int:
         """The number of stones."""
         return len(self.text) - self.text.count(".")
@@ -106,18 +126,21 @@ class Position:
 
     @property
     def winner(self) -> str | None:
-        """``X`` or ``O`` if that side has a winning line."""
-        return self.text[self.winning_line[0]] if self.winning_line else None
+        """``X`` or ``O`` if that side has won."""
+        if not self.winning_line:
+            return None
+        owner = self.text[self.winning_line[0]]
+        return "XO"[owner == "X"] if self.rules.misere else owner
 
     @property
-    def ended(self) -> bool:
+    def terminal(self) -> bool:
         """Whether the game is over: won or full."""
         return self.winning_line is not None or "." not in self.text
 
     @property
     def legal(self) -> tuple[Cell, ...]:
         """The cells the mover may take; none when the game is over."""
-        return () if self.ended else tuple(cell for cell, stone in enumerate(self.text) if stone == ".")
+        return () if self.terminal else tuple(cell for cell, stone in enumerate(self.text) if stone == ".")
 
     def play(self, cell: Cell) -> "Position":
         """The position after the mover takes ``cell``.
@@ -127,7 +150,7 @@ class Position:
         if cell not in self.legal:
             if not 0 <= cell < len(self.text):
                 why = f"there are cells 1 to {len(self.text)}"
-            elif self.ended:
+            elif self.terminal:
                 why = "the game is over"
             else:
                 why = f"it is taken by {self.text[cell]}"

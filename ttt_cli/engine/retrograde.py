@@ -1,9 +1,9 @@
 """Perfect play by retrograde analysis: what every position is worth, and how far away the end is.
 
-Work backwards from the ended positions: the mover takes the move that is worst for the opponent. The sooner
-a game is won the better, and the later it is lost the better. One number says both: a position's score is 0
-for a draw, else ``cells + 1 - t``, where ``t`` is the number of stones on the board at the end, positive if
-the mover wins and negative if it loses. So a larger score is always the better one, and going up a ply only
+Work backwards from the terminal positions: the mover takes the move that is worst for the opponent. The
+sooner a game is won the better, and the later it is lost the better. One number says both: a position's score
+is 0 for a draw, else ``cells + 1 - t``, where ``t`` is the number of stones on the board at the end, positive
+if the mover wins and negative if it loses. So a larger score is always the better one, and going up a ply only
 changes its sign.
 """
 
@@ -22,7 +22,7 @@ ILLEGAL = np.int8(-128)
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The worth of the ``n`` positions of ``space``, from the side of the mover (on an ended board: of
+    """The worth of the ``n`` positions of ``space``, from the side of the mover (on a terminal board: of
     the side that would be next).
 
     :ivar scores: int8[n], as the module says.
@@ -38,7 +38,7 @@ class Solution:
 
     @property
     def plies(self) -> Int8s:
-        """int8[n]: plies to the end when both sides play perfectly; 0 on ended boards."""
+        """int8[n]: plies to the end when both sides play perfectly; 0 on terminal boards."""
         return plies_left(self.space, self.scores, self.space.plies)
 
     def move_scores(self, rows: slice | NDArray[Any] = slice(None)) -> Int8s:
@@ -65,8 +65,9 @@ def look_ahead(space: StateSpace, depth: int) -> Int8s:
 
 
 def end_scores(space: StateSpace) -> Int8s:
-    """int8[n]: the scores of ended positions (the mover has lost, or it is a draw), 0 for open ones."""
-    return np.where(space.results != 0, space.plies - np.int8(space.cells + 1), 0).astype(np.int8)
+    """int8[n]: the scores of terminal positions, 0 for drawn and open ones."""
+    movers = 1 - 2 * (space.plies % 2)
+    return (space.results * movers * (np.int8(space.cells + 1) - space.plies)).astype(np.int8)
 
 
 def move_scores(space: StateSpace, scores: Int8s, rows: slice | NDArray[Any] = slice(None)) -> Int8s:
@@ -83,4 +84,4 @@ def plies_left(space: StateSpace, scores: Int8s, stones: Int8s) -> Int8s:
 
 def _back_up(space: StateSpace, scores: Int8s, rows: slice) -> None:
     best = move_scores(space, scores, rows).max(axis=1)
-    scores[rows] = np.where(space.ended[rows], scores[rows], best)
+    scores[rows] = np.where(space.terminal[rows], scores[rows], best)

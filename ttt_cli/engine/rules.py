@@ -11,20 +11,22 @@ from math import comb
 
 from ttt_cli.errors import NotationError, UsageError
 
-MAX_CELLS = 39
-"""A position's code (see ``Position.code``) has to fit 63 bits: 3**39 < 2**63."""
+MAX_CELLS = 64
+"""A side's stones are a bitboard of 64 bits."""
 
 
 @dataclass(frozen=True)
 class Rules:
     """A board of ``rows`` x ``cols`` cells on which ``line`` stones in a row, column or diagonal win.
 
+    :ivar misere: whether who completes a line loses instead (the game with the wins of X and O exchanged).
     :raises UsageError: if the numbers describe no playable game.
     """
 
     rows: int = 3
     cols: int = 3
     line: int = 3
+    misere: bool = False
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols", "line"):
@@ -45,7 +47,7 @@ class Rules:
         return cls(rows, cols, min(3, max(rows, cols, 1)) if line is None else line)
 
     def __str__(self) -> str:
-        return f"{self.rows}x{self.cols}-{self.line}"
+        return f"{self.rows}x{self.cols}-{self.line}{'-misere' if self.misere else ''}"
 
     @property
     def cells(self) -> int:
@@ -66,6 +68,17 @@ class Rules:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def line_masks(self) -> tuple[int, ...]:
+        """Every winning line as a bitboard: bit ``c`` is cell ``c``."""
+        return tuple(sum(1 << cell for cell in line) for line in self.lines)
+
+    @cached_property
+    def lines_through(self) -> tuple[tuple[int, ...], ...]:
+        """For each cell the bitboards of the lines through it."""
+        masks = self.line_masks
+        return tuple(tuple(mask for mask in masks if mask >> cell & 1) for cell in range(self.cells))
+
+    @cached_property
     def symmetries(self) -> tuple[tuple[int, ...], ...]:
         """The board's symmetries: ``image[cell]`` is where ``cell`` goes. Eight on a square, else four."""
         board = [[row * self.cols + col for col in range(self.cols)] for row in range(self.rows)]
@@ -84,7 +97,7 @@ class Rules:
 
     def describe(self) -> str:
         """The rules in words."""
-        return f"{self.rows}x{self.cols}, {self.line} in a row"
+        return f"{self.rows}x{self.cols}, {self.line} in a row{', misère' if self.misere else ''}"
 
 
 STANDARD = Rules()

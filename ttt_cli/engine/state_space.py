@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import NotationError, UsageError
 
@@ -38,7 +39,7 @@ class StateSpace:
 
     :ivar codes: int64[n], ``Position.code`` of each; ascending within a layer.
     :ivar plies: int8[n], stones on the board; even: X to move.
-    :ivar ended: bool[n].
+    :ivar terminal: bool[n].
     :ivar results: int8[n], +1 X has won, -1 O has won, 0 drawn or open.
     :ivar successors: int32[n, cells], the index after the mover takes that cell, -1 where it may not.
     :ivar symmetric: whether the positions are classes up to symmetry (``Quotient.space``).
@@ -47,7 +48,7 @@ class StateSpace:
     rules: Rules
     codes: Int64s
     plies: Int8s
-    ended: Bools
+    terminal: Bools
     results: Int8s
     successors: Int32s
     symmetric: bool = False
@@ -64,7 +65,7 @@ class StateSpace:
         """A space that ``of`` makes is copied and sent to other processes by its name, not by its arrays."""
         if self is StateSpace.of(self.rules, self.symmetric):
             return StateSpace.of, (self.rules, self.symmetric)
-        arrays = (self.codes, self.plies, self.ended, self.results, self.successors)
+        arrays = (self.codes, self.plies, self.terminal, self.results, self.successors)
         return StateSpace, (self.rules, *arrays, self.symmetric)
 
     def __len__(self) -> int:
@@ -83,12 +84,12 @@ class StateSpace:
     @cached_property
     def x_moves(self) -> Bools:
         """bool[n]: open positions with X to move."""
-        return np.logical_and(~self.ended, self.plies % 2 == 0)
+        return np.logical_and(~self.terminal, self.plies % 2 == 0)
 
     @cached_property
     def o_moves(self) -> Bools:
         """bool[n]: open positions with O to move."""
-        return np.logical_and(~self.ended, self.plies % 2 == 1)
+        return np.logical_and(~self.terminal, self.plies % 2 == 1)
 
     @cached_property
     def layers(self) -> list[slice]:
@@ -104,6 +105,18 @@ class StateSpace:
     def forwards(self) -> Iterator[slice]:
         """The same slices in the order of play."""
         return (piece for layer in self.layers for piece in _pieces(layer))
+
+    @cached_property
+    def positions(self) -> Positions:
+        """The positions as bitboards."""
+        bits = np.uint64(1) << np.arange(self.cells, dtype=np.uint64)
+        x, o = (((self.stones == stone) * bits).sum(axis=1, dtype=np.uint64) for stone in (2, 1))
+        return Positions(self.rules, x, o)
+
+    def rows(self, positions: Positions) -> Int64s:
+        """int64[k]: the index of each position, all of which belong to this space."""
+        codes = positions.stones @ 3 ** np.arange(self.cells - 1, -1, -1, dtype=np.int64)
+        return self.find(codes)
 
     @cached_property
     def stones(self) -> Int8s:
@@ -158,7 +171,7 @@ class StateSpace:
         for ply, cell in enumerate(cells, 1):
             after = int(self.successors[path[-1], cell]) if 0 <= cell < self.cells else -1
             if after < 0:
-                why = "the game is over" if self.ended[path[-1]] else "it is taken or not on the board"
+                why = "the game is over" if self.terminal[path[-1]] else "it is taken or not on the board"
                 raise NotationError(
                     f"move {ply}: cell {cell + 1} cannot be played in {self.text(path[-1])!r}: {why}"
                 )
@@ -240,7 +253,7 @@ def _build(rules: Rules) -> StateSpace:
         for line in lines:
             won |= (theirs & line) == line
         ended = won | (plies == cells)
-        results = won.astype(np.int8) * np.int8(-1 if plies % 2 == 0 else 1)
+        results = won.astype(np.int8) * np.int8(1 if (plies % 2 == 1) != rules.misere else -1)
         playable = ~ended[:, None] & ((mine | theirs)[:, None] & bits == 0)
         rows, moves = np.nonzero(playable)
         digit = 2 if plies % 2 == 0 else 1
@@ -287,7 +300,7 @@ def _quotient(full: StateSpace) -> Quotient:
         full.rules,
         full.codes[representatives],
         full.plies[representatives],
-        full.ended[representatives],
+        full.terminal[representatives],
         full.results[representatives],
         np.where(chosen, members[after], -1).astype(np.int32),
         symmetric=True,

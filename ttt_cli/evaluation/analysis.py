@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import plies_left, solve
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, StateSpace
 
@@ -50,7 +50,7 @@ class Opinion:
     known: Bools | None
 
 
-def consult(name: str, policy: Policy, indexes: Sequence[int]) -> Opinion:
+def consult(name: str, policy: PolicyTable, indexes: Sequence[int]) -> Opinion:
     """Ask a player."""
     rows = np.asarray(indexes, np.intp)
     return Opinion(

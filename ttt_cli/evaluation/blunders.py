@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.evaluation.matchup import can_reach, play_exact
@@ -40,27 +40,27 @@ class Mistakes:
         return len(self.positions)
 
 
-def own_positions(policy: Policy) -> Bools:
+def own_positions(policy: PolicyTable) -> Bools:
     """bool[n]: the positions in which the policy can be to move when it plays one side and the other side
     plays anything (both roles together)."""
     space = policy.space
     return (can_reach(policy, 0) & space.x_moves) | (can_reach(policy, 1) & space.o_moves)
 
 
-def mistaken(policy: Policy) -> Bools:
+def mistaken(policy: PolicyTable) -> Bools:
     """bool[n]: the open positions in which the policy can give up game value."""
     space = policy.space
     values = solve(space).values
     found = np.zeros(len(space), np.bool_)
     for rows in space.forwards():
-        now = rows.start + np.flatnonzero(~space.ended[rows] & (values[rows] > -1))
+        now = rows.start + np.flatnonzero(~space.terminal[rows] & (values[rows] > -1))
         played = policy.probabilities.take(now, axis=0).T > 0
         worse = -values[space.successors.take(now, axis=0).T] < values[now]
         found[now] = (played & worse).any(axis=0) | ~played.any(axis=0)
     return found
 
 
-def find_mistakes(policy: Policy, opponents: Iterable[Policy] = ()) -> Mistakes:
+def find_mistakes(policy: PolicyTable, opponents: Iterable[PolicyTable] = ()) -> Mistakes:
     """All mistakes of the policy.
 
     Their order: by what the mistake costs, times how often it happens against these opponents; then those

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import Bools, Floats, Int64s
 
@@ -24,8 +24,8 @@ class Comparison:
     :ivar known_b: the same for the second.
     """
 
-    a: Policy
-    b: Policy
+    a: PolicyTable
+    b: PolicyTable
     differs: Bools
     worth_a: Floats
     worth_b: Floats
@@ -61,22 +61,22 @@ class Comparison:
         return found[np.lexsort((found, ~self.differs[found], -stake))]
 
 
-def compare(a: Policy, b: Policy) -> Comparison:
+def compare(a: PolicyTable, b: PolicyTable) -> Comparison:
     """Compare two policies on one space."""
     space = a.space
     differs = np.zeros(len(space), np.bool_)
     for rows in space.forwards():
         differs[rows] = (np.abs(a.probabilities[rows] - b.probabilities[rows]) > EQUAL).any(axis=1)
-    known = [~space.ended if policy.known is None else policy.known & ~space.ended for policy in (a, b)]
+    known = [~space.terminal if policy.known is None else policy.known & ~space.terminal for policy in (a, b)]
     return Comparison(a, b, differs, _worth(a), _worth(b), *known)
 
 
-def _worth(policy: Policy) -> Floats:
+def _worth(policy: PolicyTable) -> Floats:
     space = policy.space
     values = solve(space).values
     worth = np.zeros(len(space))
     for rows in space.forwards():
-        now = rows.start + np.flatnonzero(~space.ended[rows])
+        now = rows.start + np.flatnonzero(~space.terminal[rows])
         played = policy.probabilities[now]
         after = (played * -values[space.successors[now]].astype(np.float64)).sum(axis=1)
         worth[now] = np.where(played.any(axis=1), after, -1.0)

@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import Floats, Int8s, StateSpace
 from ttt_cli.learners.base import thresholds
 
@@ -93,8 +93,8 @@ class Match:
 
 
 def play_match(
-    agent: Policy,
-    opponent: Policy,
+    agent: PolicyTable,
+    opponent: PolicyTable,
     games: int,
     seed: int,
     watch: Callable[[Games], None] = lambda batch: None,
@@ -116,7 +116,7 @@ def play_match(
     return Match(((a, b, c), (d, e, f)), sum(map(len, seen)))
 
 
-def _batches(agent: Policy, opponent: Policy, games: int, seed: int) -> Iterator[Games]:
+def _batches(agent: PolicyTable, opponent: PolicyTable, games: int, seed: int) -> Iterator[Games]:
     space = agent.space
     rng = np.random.default_rng(seed)
     players = thresholds(space, agent), thresholds(space, opponent)
@@ -149,6 +149,6 @@ def _play(
         going, cells = going[plays], cells[plays]
         batch.moves[going, ply] = cells
         at = space.successors[at[plays], cells]
-        over = space.ended[at]
+        over = space.terminal[at]
         batch.results[going[over]] = space.results[at[over]]
         going, at = going[~over], at[~over]

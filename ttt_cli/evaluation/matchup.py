@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import Bools, Floats
 
 
@@ -49,7 +49,7 @@ class Matchup:
     rates: Rates
 
 
-def play_exact(x: Policy, o: Policy) -> Matchup:
+def play_exact(x: PolicyTable, o: PolicyTable) -> Matchup:
     """Let ``x`` play X against ``o``. Resigning (a row without moves at an open position) is a loss."""
     space = x.space
     reach = np.zeros(len(space))
@@ -57,7 +57,7 @@ def play_exact(x: Policy, o: Policy) -> Matchup:
     resigned = [0.0, 0.0]
     for rows in space.forwards():
         side = int(space.plies[rows.start]) % 2
-        live = rows.start + np.flatnonzero((reach[rows] > 0) & ~space.ended[rows])
+        live = rows.start + np.flatnonzero((reach[rows] > 0) & ~space.terminal[rows])
         if len(live):
             played = (x, o)[side].probabilities.take(live, axis=0)
             flows = played > 0
@@ -67,17 +67,17 @@ def play_exact(x: Policy, o: Policy) -> Matchup:
                 lowest = int(after.min())
                 flow = np.bincount(after - lowest, (reach[live, None] * played)[flows])
                 reach[lowest : lowest + len(flow)] += flow
-    ends = np.flatnonzero(space.ended)
+    ends = np.flatnonzero(space.terminal)
     o_won, drawn, x_won = np.bincount(space.results[ends] + 1, reach[ends], 3).tolist()
     return Matchup(reach, Rates.summing_to_one(x_won + resigned[1], drawn, o_won + resigned[0]))
 
 
-def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:
+def both_sides(policy: PolicyTable, opponent: PolicyTable) -> tuple[Rates, Rates]:
     """How ``policy`` fares as X and as O against ``opponent``."""
     return play_exact(policy, opponent).rates, play_exact(opponent, policy).rates.turned()
 
 
-def can_reach(policy: Policy, side: int) -> Bools:
+def can_reach(policy: PolicyTable, side: int) -> Bools:
     """bool[n]: the positions that can come about when ``policy`` plays ``side`` (0: X, 1: O) and the
     other side plays anything at all."""
     space = policy.space

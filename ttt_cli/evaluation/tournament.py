@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import Floats
 from ttt_cli.evaluation.matchup import Rates, play_exact
 
@@ -43,7 +43,7 @@ class Tournament:
         return np.argsort(-np.round(self.points, 12), kind="stable").tolist()
 
 
-def play_tournament(players: Sequence[Policy]) -> Tournament:
+def play_tournament(players: Sequence[PolicyTable]) -> Tournament:
     """Let all players play_exact as both sides."""
     rates = tuple(
         tuple(None if x is o else play_exact(players[x], players[o]).rates for o in range(len(players)))

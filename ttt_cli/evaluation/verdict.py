@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.evaluation.blunders import mistaken, own_positions
 from ttt_cli.evaluation.matchup import Rates, both_sides
@@ -70,7 +70,7 @@ class Verdict:
         return self.nash_conv / 2
 
 
-def judge(policy: Policy, opponents: Iterable[tuple[str, Policy]] = ()) -> Verdict:
+def judge(policy: PolicyTable, opponents: Iterable[tuple[str, PolicyTable]] = ()) -> Verdict:
     """Judge a policy, and how it fares against each of the named opponents."""
     space = policy.space
     value = int(solve(space).values[0])
@@ -82,12 +82,12 @@ def judge(policy: Policy, opponents: Iterable[tuple[str, Policy]] = ()) -> Verdi
         as_x,
         as_o,
         (as_x.guaranteed >= value, as_o.guaranteed >= -value),
-        MistakeCount(int(wrong.sum()), int((wrong & own).sum()), int(np.count_nonzero(~space.ended))),
+        MistakeCount(int(wrong.sum()), int((wrong & own).sum()), int(np.count_nonzero(~space.terminal))),
         known,
     )
 
 
-def is_unbeatable(policy: Policy) -> bool:
+def is_unbeatable(policy: PolicyTable) -> bool:
     """``Verdict.unbeatable`` alone, for those who ask again and again."""
     value = int(solve(policy.space).values[0])
     return guaranteed_result(policy, 0) >= value and guaranteed_result(policy, 1) >= -value
@@ -113,7 +113,7 @@ class Step:
     after: int
 
 
-def explain(policy: Policy, side: int, line: Iterable[int]) -> list[Step]:
+def explain(policy: PolicyTable, side: int, line: Iterable[int]) -> list[Step]:
     """What happens in a line of play in which ``policy`` plays ``side`` (0: X, 1: O)."""
     space = policy.space
     solution = solve(space)
@@ -121,7 +121,7 @@ def explain(policy: Policy, side: int, line: Iterable[int]) -> list[Step]:
     cells = list(line)
     for index, cell in zip(path := space.path(cells), [*cells, None], strict=True):
         own = int(space.plies[index]) % 2 == side
-        if cell is None and (space.ended[index] or not own):
+        if cell is None and (space.terminal[index] or not own):
             break
         before = int(solution.values[index])
         signs = np.sign(solution.move_scores(np.array([index]))[0])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import Floats, StateSpace
 
 Indexes = NDArray[np.intp]
@@ -41,7 +41,7 @@ class WorstCase:
     guaranteed: int
 
 
-def worst_case(policy: Policy, side: int) -> WorstCase:
+def worst_case(policy: PolicyTable, side: int) -> WorstCase:
     """The worst case of ``policy`` playing ``side`` (0: X, 1: O)."""
     space = policy.space
     result = space.results if side == 0 else -space.results
@@ -68,7 +68,7 @@ def worst_case(policy: Policy, side: int) -> WorstCase:
     )
 
 
-def guaranteed_result(policy: Policy, side: int) -> int:
+def guaranteed_result(policy: PolicyTable, side: int) -> int:
     """``WorstCase.guaranteed`` alone."""
     space = policy.space
     guaranteed = space.results.copy() if side == 0 else -space.results
@@ -79,7 +79,7 @@ def guaranteed_result(policy: Policy, side: int) -> int:
     return int(guaranteed[0])
 
 
-def _likeliest_loss(policy: Policy, side: int, loss: Floats) -> tuple[int, ...]:
+def _likeliest_loss(policy: PolicyTable, side: int, loss: Floats) -> tuple[int, ...]:
     """The cells of the likeliest lost game against an opponent who makes losing as likely as ``loss`` says;
     of equally likely ones the shortest."""
     space = policy.space
@@ -114,11 +114,11 @@ def _backwards(space: StateSpace, side: int) -> Iterator[tuple[bool, Indexes, In
     Cells come first because NumPy reduces over a leading axis many times faster than over a short last one.
     """
     for rows in space.backwards():
-        now = rows.start + np.flatnonzero(~space.ended[rows])
+        now = rows.start + np.flatnonzero(~space.terminal[rows])
         after = space.successors.take(now, axis=0).T.astype(np.intp)
         yield bool(space.plies[rows.start] % 2 == side), now, after
 
 
-def _played(policy: Policy, now: Indexes) -> Floats:
+def _played(policy: PolicyTable, now: Indexes) -> Floats:
     """float64[cells, k]: the policy's probabilities in the positions ``now``."""
     return policy.probabilities.take(now, axis=0).T.copy()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners.random_numbers import seed_from, uniform
@@ -64,8 +64,8 @@ class Block:
     first: int
     games: int
     rng: "np.random.Generator"  # quoted, so that NumPy loads its generators only where games are played
-    opponent: Policy | None = None
-    behaviour: Policy | None = None
+    opponent: PolicyTable | None = None
+    behaviour: PolicyTable | None = None
     journal: list[Int8s] | None = None
 
     def sides(self, game: int) -> str:
@@ -102,7 +102,7 @@ class Block:
 
 
 @lru_cache(maxsize=4)
-def thresholds(space: StateSpace, policy: Policy | None) -> Floats:
+def thresholds(space: StateSpace, policy: PolicyTable | None) -> Floats:
     """A policy as kernels read it: the cell to play is the first whose threshold exceeds a uniform number.
 
     :returns: float64[n, cells], cumulative probabilities, 2 from the last possible cell on, so that rounding
@@ -115,6 +115,13 @@ def thresholds(space: StateSpace, policy: Policy | None) -> Floats:
     after = np.concatenate([later[:, 1:], np.zeros_like(later[:, :1])], axis=1)
     cumulative[(after == 0) & (later[:, :1] > 0)] = 2.0
     return cumulative
+
+
+def moves_on(space: StateSpace, game: Game) -> Sequence[int]:
+    """The moves of a game as a table over ``space`` knows them: on the classes' boards if it is symmetric."""
+    if not space.symmetric:
+        return game.moves
+    return StateSpace.of(space.rules).quotient.project_game(game.moves)
 
 
 class Learner(ABC, Generic[T]):
@@ -168,7 +175,7 @@ class Learner(ABC, Generic[T]):
         """
 
     @abstractmethod
-    def policy(self, table: T) -> Policy:
+    def policy(self, table: T) -> PolicyTable:
         """What the table's owner plays."""
 
     @abstractmethod

@@ -36,11 +36,11 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.policy import PolicyTable, best, uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.learners.base import Block, Entries, Learner, parameter
+from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
 from ttt_cli.learners.entries import indexes, is_count, unfit
 from ttt_cli.learners.moves import MoveRows, packed
 
@@ -101,7 +101,7 @@ def possible_stages(space: StateSpace) -> Bools:
     for rows in space.backwards():
         for cell in range(space.cells):
             possible[rows] |= possible[space.successors[rows, cell]] & space.legal[rows, cell, None]
-        at = rows.start + np.flatnonzero(space.ended[rows])
+        at = rows.start + np.flatnonzero(space.terminal[rows])
         possible[at, np.where(space.results[at] == 0, space.cells, space.plies[at] - 1)] = True
     return possible
 
@@ -153,7 +153,7 @@ class Book(Learner[BookTable]):
         """A book notes whole games, whichever side is asked for."""
         _kept.pop(table, None)
         given = np.full((1, table.space.cells), -1, np.int8)
-        given[0, : len(game.moves)] = game.moves
+        given[0, : len(game.moves)] = moves_on(table.space, game)
         none = np.zeros((0, table.space.cells))
         self._play(table, _no_tally(table.space), given, none, 0, none, none, np.zeros(3, np.int64))
 
@@ -193,7 +193,7 @@ class Book(Learner[BookTable]):
         scores[0] = UNKNOWN
         return scores
 
-    def policy(self, table: BookTable) -> Policy:
+    def policy(self, table: BookTable) -> PolicyTable:
         space = table.space
         seen = np.any(table.counts > 0, axis=2)
         if self.choice == "article":
@@ -203,7 +203,7 @@ class Book(Learner[BookTable]):
             scores = np.zeros(seen.shape)
             np.put_along_axis(scores, packed(space).cells.astype(np.intp), self._tally(table)[1], axis=1)
             opinions = np.where(seen, scores, np.nan)
-        return Policy(space, uniform(best(scores, space.legal)), opinions, np.any(seen, axis=1))
+        return PolicyTable(space, uniform(best(scores, space.legal)), opinions, np.any(seen, axis=1))
 
     def attribute(self, table: BookTable, run: str) -> None:
         rest = table.unnamed(run)

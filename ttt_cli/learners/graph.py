@@ -32,10 +32,10 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, first, uniform
+from ttt_cli.engine.policy import PolicyTable, first, uniform
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners.base import Block, Entries, Learner, parameter
+from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
 
 DISCOUNT = 0.9
@@ -110,7 +110,7 @@ class Graph(Learner[GraphTable]):
     def train(self, table: GraphTable, block: Block) -> Int64s:
         derived = Derived.kept(table, self.choice == "article")
         fixed = [policy for policy in (block.opponent, block.behaviour) if policy is not None]
-        resigns = any(bool((~table.space.ended & ~policy.support.any(axis=1)).any()) for policy in fixed)
+        resigns = any(bool((~table.space.terminal & ~policy.support.any(axis=1)).any()) for policy in fixed)
 
         def games(*chunk: Any) -> None:
             play(*self._arrays(table), derived, resigns, *chunk)
@@ -123,7 +123,7 @@ class Graph(Learner[GraphTable]):
         """Learn from a game: the plies of both sides in any case; nothing from a resigned game."""
         if not game.resigned:
             moves = np.full((1, table.space.cells), -1, np.int8)
-            moves[0, : len(game.moves)] = game.moves
+            moves[0, : len(game.moves)] = moves_on(table.space, game)
             none, counted = np.zeros((0, table.space.cells)), np.zeros(3, np.int64)
             play(*self._arrays(table), Derived.none(), True, moves, none, 0, none, none, counted)
 
@@ -131,10 +131,10 @@ class Graph(Learner[GraphTable]):
         """The kernel's first arguments."""
         space = table.space
         rule = (self.choice == "article", float(self.epsilon))
-        positions = (space.successors, space.ended, space.results, space.plies, space.stones)
+        positions = (space.successors, space.terminal, space.results, space.plies, space.stones)
         return (table.visits, table.seen, table.edges), positions, rule
 
-    def policy(self, table: GraphTable) -> Policy:
+    def policy(self, table: GraphTable) -> PolicyTable:
         """What the machine plays; the values are the known successors' scores from the mover's side."""
         self._check_fits(table.space)
         space, article = table.space, self.choice == "article"
@@ -144,7 +144,7 @@ class Graph(Learner[GraphTable]):
         else:
             chosen = traps(table, best_known(table, scores))
         values = np.where(tried, sides(space)[:, None] * scores[space.successors] + 0.0, np.nan)
-        return Policy(space, uniform(chosen), values, table.edges[:, 0] >= 0)
+        return PolicyTable(space, uniform(chosen), values, table.edges[:, 0] >= 0)
 
     def visits(self, table: GraphTable) -> Int64s:
         return table.visits

@@ -30,9 +30,9 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.policy import PolicyTable, best, uniform
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
-from ttt_cli.learners.base import Block, Entries, Learner, parameter
+from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
 from ttt_cli.learners.entries import indexes, unfit
 
 MOST_BEADS = 2**53
@@ -109,7 +109,7 @@ class Menace(Learner[MenaceTable]):
 
     def learn(self, table: MenaceTable, game: Game, sides: str = "xo") -> None:
         moves = np.full((1, table.space.cells), -1, np.int8)
-        moves[0, : len(game.moves)] = game.moves
+        moves[0, : len(game.moves)] = moves_on(table.space, game)
         none, counted = np.zeros((0, table.space.cells)), np.zeros(3, np.int64)
         taught = ("x" in sides) + 2 * ("o" in sides)
         play(*self._arrays(table), taught, moves, none, 0, none, none, counted)
@@ -117,10 +117,10 @@ class Menace(Learner[MenaceTable]):
     def _arrays(self, table: MenaceTable) -> tuple[Any, ...]:
         """The kernel's first arguments."""
         space = table.space
-        positions = (space.successors, space.ended, space.results, boxes(space))
+        positions = (space.successors, space.terminal, space.results, boxes(space))
         return table.change, positions, (self.win, self.draw, -self.loss), float(self.epsilon)
 
-    def policy(self, table: MenaceTable) -> Policy:
+    def policy(self, table: MenaceTable) -> PolicyTable:
         """What the machine plays: zeros where the box is empty; the values are the numbers of beads."""
         space, beads = table.space, table.beads
         total = beads.sum(axis=1, keepdims=True)
@@ -130,7 +130,7 @@ class Menace(Learner[MenaceTable]):
             played = beads / np.maximum(total, 1)
         values = np.where(space.legal & boxes(space)[:, None], beads.astype(np.float64), np.nan)
         known = np.any(table.change != 0, axis=1)
-        return Policy(space, played, values, known)
+        return PolicyTable(space, played, values, known)
 
     def merge(self, base: MenaceTable, parts: Sequence[MenaceTable]) -> MenaceTable:
         """The changes of all parts added up."""

@@ -46,9 +46,9 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.policy import PolicyTable, best, uniform
 from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
-from ttt_cli.learners.base import Block, Entries, Learner, parameter
+from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
 from ttt_cli.learners.moves import Moves, Uint8s, all_moves
 from ttt_cli.learners.weighted_mean import join
@@ -79,7 +79,7 @@ class QTable:
         """The table of these values and visits."""
         number, first, _, _ = all_moves(space)
         top = (space.results * (1 - 2 * (space.plies % 2))).astype(np.float64)
-        top[~space.ended] = np.maximum.reduceat(values, first[~space.ended])
+        top[~space.terminal] = np.maximum.reduceat(values, first[~space.terminal])
         owners = np.repeat(np.arange(len(space)), number)
         largest = np.flatnonzero(values == top[owners])[::-1]  # backwards: the first move is written last
         choice = np.zeros(len(space), np.uint8)
@@ -137,7 +137,8 @@ class Q(Learner[QTable]):
             return
         space = table.space
         moves = np.full((1, space.cells), -1, np.int8)
-        for ply, (index, cell) in enumerate(zip(game.path, game.moves, strict=False)):
+        played = moves_on(space, game)
+        for ply, (index, cell) in enumerate(zip(space.path(played), played, strict=False)):
             moves[0, ply] = space.legal[index, :cell].sum()
         none = np.zeros((0, space.cells))
         taught = ("x" in sides) + 2 * ("o" in sides)
@@ -162,10 +163,12 @@ class Q(Learner[QTable]):
         settling = self.settling * len(space)
         return max(self.epsilon, settling / (settling + number)) if settling > 0 else float(self.epsilon)
 
-    def policy(self, table: QTable) -> Policy:
+    def policy(self, table: QTable) -> PolicyTable:
         values, visits = table.by_cell()
         chosen = uniform(best(values, table.space.legal))
-        return Policy(table.space, chosen, np.where(visits > 0, values, np.nan), np.any(visits > 0, axis=1))
+        return PolicyTable(
+            table.space, chosen, np.where(visits > 0, values, np.nan), np.any(visits > 0, axis=1)
+        )
 
     def visits(self, table: QTable) -> Int64s:
         return table.by_cell()[1].sum(axis=1)

@@ -35,9 +35,9 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, best, first, uniform
+from ttt_cli.engine.policy import PolicyTable, best, first, uniform
 from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
-from ttt_cli.learners.base import Block, Entries, Learner, parameter
+from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
 from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
 from ttt_cli.learners.moves import Moves, all_moves
 from ttt_cli.learners.weighted_mean import join
@@ -98,7 +98,7 @@ class Td(Learner[TdTable]):
 
     def empty(self, space: StateSpace) -> TdTable:
         drawn = 0.0 if self.choice == "article" else 0.5
-        unknown = np.where(space.ended, drawn, 0.5)
+        unknown = np.where(space.terminal, drawn, 0.5)
         sides = [np.where(space.results == 0, unknown, space.results == side) for side in (1, -1)]
         return TdTable(space, np.stack(sides, axis=1), np.zeros((len(space), 2), np.int64))
 
@@ -113,7 +113,7 @@ class Td(Learner[TdTable]):
 
     def learn(self, table: TdTable, game: Game, sides: str = "xo") -> None:
         given = np.full((1, table.space.cells), -1, np.int8)
-        given[0, : len(game.moves)] = game.moves
+        given[0, : len(game.moves)] = moves_on(table.space, game)
         none = np.zeros((0, table.space.cells))
         taught = sum(1 + SIDES.index(side) for side in sides)
         self._play(table, given, none, 0, none, none, np.zeros(3, np.int64), taught)
@@ -126,14 +126,14 @@ class Td(Learner[TdTable]):
         learnt = (table.values, table.visits, space.results, all_moves(space))
         play(*learnt, expecting, exploration, steps, worth, *chunk)
 
-    def policy(self, table: TdTable) -> Policy:
+    def policy(self, table: TdTable) -> PolicyTable:
         space = table.space
         after, side = space.successors, (space.plies % 2).astype(np.intp)[:, None]
         values = np.where(space.legal, table.values[after, side], np.nan)
         chosen = best(values, space.legal)
         seen = (table.visits[after, side] > 0) & space.legal
         probabilities = uniform(first(chosen) if self.choice == "article" else chosen)
-        return Policy(space, probabilities, np.where(seen, values, np.nan), np.any(seen, axis=1))
+        return PolicyTable(space, probabilities, np.where(seen, values, np.nan), np.any(seen, axis=1))
 
     def visits(self, table: TdTable) -> Int64s:
         return table.visits.sum(axis=1)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, play_by
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.play.session import Player
@@ -39,7 +39,7 @@ def _seat(agent: Agent, store: Path, pupils: dict[Path, OnlineLearner] | None) -
     return Player(full, plays, pupils.setdefault(loaded.path.resolve(), new))
 
 
-def plays_by(agent: Agent, state: State) -> Policy:
+def plays_by(agent: Agent, state: State) -> PolicyTable:
     """How an agent plays by ``state``: by its options, and exploring where its author has it so."""
     options = dict(agent.options)
     learner = state.learner

@@ -11,8 +11,8 @@ from time import monotonic
 
 import numpy as np
 
-from ttt_cli.engine.game import RESULTS, Game
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.store.games import GameRecord, record_game
@@ -37,7 +37,10 @@ class Player:
     """
 
     def __init__(
-        self, name: str, plays: Policy | Callable[[State], Policy] | None, pupil: OnlineLearner | None = None
+        self,
+        name: str,
+        plays: PolicyTable | Callable[[State], PolicyTable] | None,
+        pupil: OnlineLearner | None = None,
     ) -> None:
         """
         :param plays: None for a person; for a pupil, how it plays by what it has learnt.
@@ -46,7 +49,7 @@ class Player:
         self.pupil = pupil
         self._plays = plays
         self._state: State | None = None
-        self._policy = plays if isinstance(plays, Policy) else None
+        self._policy = plays if isinstance(plays, PolicyTable) else None
 
     @property
     def is_person(self) -> bool:
@@ -54,7 +57,7 @@ class Player:
         return self._plays is None
 
     @property
-    def policy(self) -> Policy | None:
+    def policy(self) -> PolicyTable | None:
         """How it plays by now; None for a person."""
         if self.pupil is not None and callable(self._plays) and self.pupil.state is not self._state:
             self._state = self.pupil.state
@@ -137,7 +140,7 @@ class Session:
         moves: list[int] = []
         path = [0]
         resigned = False
-        while not space.ended[path[-1]] and not resigned:
+        while not space.terminal[path[-1]] and not resigned:
             policy = seats[len(moves) % 2].policy
             cell = person(tuple(moves)) if policy is None else draw(policy.probabilities[path[-1]], rng)
             if cell is not None:
@@ -158,7 +161,9 @@ class Session:
 
     def _finish(self, moves: Sequence[int], resigned: bool) -> GameRecord:
         x, o = self.seats
-        result = RESULTS[Game.of(self.space, moves, resigned=resigned).result]
+        game = Game.of(self.space.rules, moves, resigned=resigned)
+        assert game.result is not None
+        result = game.result.key
         teaches = tuple(pupil.name for pupil in self.pupils)
         record = GameRecord(tuple(moves), result, x.name, o.name, self.space.rules, teaches, resigned)
         record_game(self.store, record)

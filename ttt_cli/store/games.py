@@ -14,10 +14,9 @@ from typing import Any
 
 import orjson
 
-from ttt_cli.engine.game import RESULTS, Game, replay
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line
 from ttt_cli.store.reading import load_json, read_lines
@@ -69,11 +68,11 @@ class GameRecord:
         return orjson.dumps(fields)
 
     def game(self) -> Game:
-        """The game on its space.
+        """The game.
 
         :raises NotationError: if the moves cannot be played or do not end the game.
         """
-        return Game.of(StateSpace.of(self.rules), self.moves, resigned=self.resigned)
+        return Game.of(self.rules, self.moves, resigned=self.resigned)
 
     @classmethod
     def from_json(cls, found: Any, where: str) -> "GameRecord":
@@ -111,9 +110,10 @@ class GameRecord:
                 "end" in found,
                 found["id"],
             )
-            result = RESULTS[replay(record.rules, record.moves, resigned=record.resigned)[1]]
+            game = record.game()
         except TttError as error:
             raise InvalidFileError(error.message, where=where, hint=error.hint) from None
+        result = game.result.key if game.result is not None else ""
         if result != record.result:
             raise InvalidFileError(
                 f'"result" is {record.result!r}, but the moves give {result!r}', where=where
@@ -193,10 +193,7 @@ def teach(
             if not fits:
                 skipped.append(record)
                 continue
-            moves: Sequence[int] = record.moves
-            if state.symmetric:
-                moves = StateSpace.of(state.rules).quotient.project_game(moves)
-            game = Game.of(state.space, moves, resigned=record.resigned)
+            game = record.game()
             own_only = name is not None and not state.learner.learns_both_sides
             state.learner.learn(table, game, own_sides(record, name or "") if own_only else "xo")
             learnt.append(record)

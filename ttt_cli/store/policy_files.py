@@ -7,10 +7,10 @@ from math import isnan
 import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 
 
-def _rows(policy: Policy) -> Iterator[tuple[str, int, float, float | None]]:
+def _rows(policy: PolicyTable) -> Iterator[tuple[str, int, float, float | None]]:
     """Position, cell from 1, probability and value (None: no opinion) of each legal move."""
     space = policy.space
     values = np.full(policy.probabilities.shape, np.nan) if policy.values is None else policy.values
@@ -22,7 +22,7 @@ def _rows(policy: Policy) -> Iterator[tuple[str, int, float, float | None]]:
         yield space.texts[index], cell + 1, probability, None if isnan(value) else value
 
 
-def policy_csv(policy: Policy) -> bytes:
+def policy_csv(policy: PolicyTable) -> bytes:
     """``position,move,probability,value``: a row for each legal move of each open position.
 
     The value is from the mover's side, in the player's own unit; empty where it has no opinion.
@@ -33,7 +33,7 @@ def policy_csv(policy: Policy) -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
-def policy_json(policy: Policy) -> bytes:
+def policy_json(policy: PolicyTable) -> bytes:
     """The same as one JSON object: ``positions`` holds for each position its moves by cell."""
     positions: dict[str, dict[str, dict[str, float | None]]] = {}
     for text, cell, probability, value in _rows(policy):
@@ -52,7 +52,7 @@ def policy_json(policy: Policy) -> bytes:
     )
 
 
-def policy_npz(policy: Policy) -> bytes:
+def policy_npz(policy: PolicyTable) -> bytes:
     """Arrays for NumPy over all ``n`` positions, readable without pickle.
 
     ``positions`` (text), ``probabilities`` and ``values`` (float64[n, cells], NaN: no opinion),
@@ -68,6 +68,6 @@ def policy_npz(policy: Policy) -> bytes:
         values=values,
         successors=space.successors,
         results=space.results,
-        ended=space.ended,
+        ended=space.terminal,
     )
     return stream.getvalue()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
@@ -124,7 +124,7 @@ class State:
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @cached_property
-    def policy(self) -> Policy:
+    def policy(self) -> PolicyTable:
         """What the state plays, over all positions.
 
         A stranger's table plays at random what it does not know, whatever the learner makes of that.
@@ -138,7 +138,7 @@ class State:
         if not self.symmetric:
             return policy
         quotient = StateSpace.of(self.rules).quotient
-        return Policy(
+        return PolicyTable(
             quotient.full,
             quotient.lift_probabilities(policy.probabilities),
             None if policy.values is None else quotient.lift(policy.values),

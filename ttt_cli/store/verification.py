@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ttt_cli.engine.game import replay
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import games, library, native, native_csv
@@ -148,7 +147,6 @@ def _records(data: bytes, where: str) -> Verification:
             faults.append(Rejected(fault.where if fault.where.startswith("line") else place, fault.why))
             continue
         ids[record.id] = number
-        boards, _ = replay(record.rules, record.moves, resigned=record.resigned)
-        seen.update(zip(boards, record.moves, strict=False))
+        seen.update(zip(record.game().texts(), record.moves, strict=False))
     positions = len({text for text, _ in seen})
     return Verification(RECORDS, positions, len(seen), faults=told(faults), unfit=bool(faults))

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from ttt_cli.agents import uniform
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.store.files import write_bytes
@@ -56,7 +56,7 @@ HEADER = ",".join(field.name for field in fields(Row))
 COUNTS = ("games", "mistakes", "reachable", "unbeatable")
 
 
-def row(games: int, policy: Policy) -> Row:
+def row(games: int, policy: PolicyTable) -> Row:
     """What a policy is worth, ``games`` games into a run."""
     verdict = judge(policy, [("random", uniform.policy(policy.space))])
     as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
@@ -113,7 +113,7 @@ class Curve:
         """Whether the run is to be looked at: it has reached a point since the last look."""
         return bisect_right(self._points, games) > bisect_right(self._points, self.seen)
 
-    def look(self, games: int, policy: Callable[[], Policy], *, now: bool = False) -> Row | None:
+    def look(self, games: int, policy: Callable[[], PolicyTable], *, now: bool = False) -> Row | None:
         """Add the row of ``policy``, if it is due, and write the file.
 
         :param now: look even if no point has been reached, as when a run ends early.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import Int64s
 from ttt_cli.learners.base import Block, Learner, Table
 
@@ -47,8 +47,8 @@ class Plan:
     learner: Learner[Any]
     games: int
     seed: int
-    opponent: Policy | None = None
-    behaviour: Policy | None = None
+    opponent: PolicyTable | None = None
+    behaviour: PolicyTable | None = None
     shards: int | None = None
 
     @property

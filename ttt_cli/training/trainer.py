@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -33,7 +33,7 @@ class Fixed:
     """
 
     name: str
-    policy: Policy
+    policy: PolicyTable
     digest: str | None = None
 
 
@@ -183,12 +183,12 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
     return Job(path, state, record, plan, Progress(blocks, games, results, state.table))
 
 
-def _sides(state: State, fixed: Fixed | None) -> Policy | None:
+def _sides(state: State, fixed: Fixed | None) -> PolicyTable | None:
     """A fixed side's policy on the space of the state's table."""
     if fixed is None or not state.symmetric:
         return fixed.policy if fixed else None
     quotient = StateSpace.of(state.rules).quotient
-    return Policy(quotient.space, quotient.project_probabilities(fixed.policy.probabilities))
+    return PolicyTable(quotient.space, quotient.project_probabilities(fixed.policy.probabilities))
 
 
 def train(

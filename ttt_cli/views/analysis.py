@@ -7,8 +7,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.engine.game import RESULTS
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.side import Result
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.analysis import Analysis, Opinion
@@ -27,7 +27,7 @@ def show_analysis(env: Environment, position: Position, found: Analysis, opinion
         notes[cell] = Text(worth, STYLES[values[cell]])
     env.draw(board(position, unicode=env.unicode, notes=notes))
     env.out("")
-    if position.ended:
+    if position.terminal:
         env.out(f"{position.winner} has won" if position.winner else "a draw")
         return
     value = int(found.values[0])
@@ -88,7 +88,7 @@ def analysis_fields(
             ],
         }
         if not cells:
-            fields["result"] = RESULTS[int(space.results[index])]
+            fields["result"] = Result(int(space.results[index])).key
         if asked:
             fields["agents"] = [fields_of(at, cells) for fields_of in asked]
         yield fields

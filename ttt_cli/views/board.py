@@ -50,7 +50,7 @@ def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
     """What stands in a cell: its number, or a stone with its mark."""
     stone = position.text[cell]
     if stone == ".":
-        return Text("" if position.ended else str(cell + 1), FREE)
+        return Text("" if position.terminal else str(cell + 1), FREE)
     if cell in (position.winning_line or ()):
         return Text(f"*{stone}*", WON)
     return Text(f"({stone})" if cell == last else stone, STONES[stone])

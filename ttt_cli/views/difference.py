@@ -7,7 +7,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.difference import Comparison
 
@@ -46,7 +46,7 @@ def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -
 def counts(found: Comparison) -> dict[str, int]:
     """The numbers of a ``ttt-diff`` document."""
     return {
-        "positions": int(np.count_nonzero(~found.a.space.ended)),
+        "positions": int(np.count_nonzero(~found.a.space.terminal)),
         "different": int(found.differs.sum()),
         "a_better": int(found.better_a.sum()),
         "b_better": int(found.better_b.sum()),
@@ -82,7 +82,7 @@ def _row(found: Comparison, index: int) -> dict[str, Any]:
     }
 
 
-def _choice(policy: Policy, index: int) -> str:
+def _choice(policy: PolicyTable, index: int) -> str:
     """The cells played, such as ``5`` or ``1 3 7``; ``1:0.25 3:0.75`` if they are not equally likely."""
     row = policy.probabilities[index]
     cells = np.flatnonzero(row)

@@ -98,7 +98,7 @@ def show_line(env: Environment, space: StateSpace, name: str, side: int, steps: 
         words = _tell(name, number, step, "XO"[(number - 1) % 2])
         if step.cell is not None:
             position = position.play(step.cell)
-        if position.ended:
+        if position.terminal:
             words.append(f"\n{position.winner} has won")
         grid = Table.grid(padding=(0, 3))
         grid.add_row(board(position, last=step.cell, unicode=env.unicode), words)

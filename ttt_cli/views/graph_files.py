@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import Bools, Floats, Int32s, Int64s, StateSpace
@@ -50,7 +50,7 @@ class Scores:
         return f"{score:.2f}{' X' if level > 0 else ' O' if level < 0 else ''}"
 
 
-def scores_of(policy: Policy, state: "State | None" = None) -> Scores:
+def scores_of(policy: PolicyTable, state: "State | None" = None) -> Scores:
     """The scores of an agent, which plays ``policy`` by what ``state`` has learned.
 
     The graph machine scores positions itself; of other methods a position's score is the largest value of its
@@ -68,7 +68,7 @@ def scores_of(policy: Policy, state: "State | None" = None) -> Scores:
     low, high = scale
     for_x = np.where(turned > 0, largest, low + high - largest)
     ends = (low + high) / 2 + space.results * (high - low) / 2
-    scores = np.where(space.ended, ends, np.where(np.isinf(largest), np.nan, for_x))
+    scores = np.where(space.terminal, ends, np.where(np.isinf(largest), np.nan, for_x))
     return Scores(scores + 0.0, scale, "the largest value of the agent's moves")
 
 
@@ -98,7 +98,7 @@ class PositionGraph:
     :ivar starts: int64[m], the index before each move; cells: from 0; ends: the index after it.
     """
 
-    policy: Policy
+    policy: PolicyTable
     scores: Scores
     nodes: Int64s
     starts: Int64s
@@ -107,7 +107,7 @@ class PositionGraph:
 
     @classmethod
     def of(
-        cls, policy: Policy, scores: Scores, start: Position | None = None, depth: int | None = None
+        cls, policy: PolicyTable, scores: Scores, start: Position | None = None, depth: int | None = None
     ) -> "PositionGraph":
         """What can be reached from ``start`` within ``depth`` plies; without a start everything the agent
         knows, whether it can be reached or not."""
@@ -137,7 +137,7 @@ class PositionGraph:
         return {index: space.text(index) for index in self.nodes.tolist()}
 
 
-def _known_moves(policy: Policy) -> Bools:
+def _known_moves(policy: PolicyTable) -> Bools:
     """bool[n, cells]: the moves that the agent has an opinion on, in the positions that it knows."""
     legal = policy.space.legal
     moves = legal.copy() if policy.values is None else legal & ~np.isnan(policy.values)
@@ -188,14 +188,14 @@ def _nodes(graph: PositionGraph) -> Iterator[tuple[int, dict[str, Any]]]:
     perfect = solve(space).values
     for index in graph.nodes.tolist():
         plies = int(space.plies[index])
-        result = ("o", "draw", "x")[int(space.results[index]) + 1] if space.ended[index] else None
+        result = ("o", "draw", "x")[int(space.results[index]) + 1] if space.terminal[index] else None
         yield (
             index,
             {
                 "score": float(graph.scores.values[index]),
                 "value": int(perfect[index]) * (1 - plies % 2 * 2),
                 "plies": plies,
-                "to_move": None if space.ended[index] else "xo"[plies % 2],
+                "to_move": None if space.terminal[index] else "xo"[plies % 2],
                 "result": result,
             },
         )

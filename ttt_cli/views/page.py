@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats
@@ -49,7 +49,7 @@ def check_size(rules: Rules) -> None:
 
 
 def page(
-    policy: Policy, name: str, facts: Sequence[Fact], opponents: Sequence[tuple[str, Policy]] = ()
+    policy: PolicyTable, name: str, facts: Sequence[Fact], opponents: Sequence[tuple[str, PolicyTable]] = ()
 ) -> bytes:
     """The page on the agent called ``name``, which plays ``policy``.
 
@@ -70,7 +70,9 @@ def page(
     return content.encode()
 
 
-def page_data(policy: Policy, name: str, opponents: Sequence[tuple[str, Policy]] = ()) -> dict[str, Any]:
+def page_data(
+    policy: PolicyTable, name: str, opponents: Sequence[tuple[str, PolicyTable]] = ()
+) -> dict[str, Any]:
     """What the page knows.
 
     ``codes`` are the positions. A number for each free cell of each open position, in their order, is in
@@ -89,7 +91,7 @@ def page_data(policy: Policy, name: str, opponents: Sequence[tuple[str, Policy]]
         "scores": solve(space).move_scores()[legal].tolist(),
         "chances": _shares(policy.probabilities[legal]),
         "values": None if policy.values is None else _rounded(policy.values[legal]),
-        "unknown": [] if policy.known is None else np.flatnonzero(~space.ended & ~policy.known).tolist(),
+        "unknown": [] if policy.known is None else np.flatnonzero(~space.terminal & ~policy.known).tolist(),
         "mistakes": _mistakes(mistakes),
     }
 
@@ -117,7 +119,7 @@ def _mistakes(found: Mistakes) -> list[list[int]]:
     return np.column_stack(columns).astype(np.int64).tolist()
 
 
-def facts_of(policy: Policy, verdict: Verdict, games: int | None) -> list[Fact]:
+def facts_of(policy: PolicyTable, verdict: Verdict, games: int | None) -> list[Fact]:
     """What the top of the page says: strength, board, experience."""
     if verdict.unbeatable:
         facts = [("unbeatable as both sides", "good")]

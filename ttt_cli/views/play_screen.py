@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import plies_left, solve
 from ttt_cli.engine.state_space import StateSpace
@@ -236,7 +236,9 @@ def agrees(env: Environment, question: str) -> bool:
         _hint(env, "y or Enter for yes, n for no, q leaves")
 
 
-def knowledge(space: StateSpace, position: Position, name: str = "", policy: Policy | None = None) -> Group:
+def knowledge(
+    space: StateSpace, position: Position, name: str = "", policy: PolicyTable | None = None
+) -> Group:
     """The moves of a position: what an agent thinks of each and how likely it plays it, and the truth."""
     index = space.index(position)
     scores = solve(space).move_scores(slice(index, index + 1))[0]

@@ -66,7 +66,7 @@ def random_games(seed: int, count: int) -> list[list[int]]:
     rng, games = random.Random(seed), []
     for _ in range(count):
         index, game = 0, []
-        while not SPACE.ended[index]:
+        while not SPACE.terminal[index]:
             cell = rng.choice(np.flatnonzero(SPACE.legal[index]).tolist())
             game.append(cell)
             index = int(SPACE.successors[index, cell])

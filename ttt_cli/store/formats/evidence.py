@@ -35,7 +35,7 @@ def skill(space: StateSpace, values: Floats) -> float:
 
     :param values: float64[n, cells] from the mover's side, NaN where unknown (worth 0).
     """
-    known = np.flatnonzero(~np.isnan(values).all(axis=1) & ~space.ended)
+    known = np.flatnonzero(~np.isnan(values).all(axis=1) & ~space.terminal)
     legal = space.legal[known]
     side = np.where(space.plies[known] % 2 == 0, 1.0, -1.0)[:, None]
     after = space.successors[known]

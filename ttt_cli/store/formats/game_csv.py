@@ -84,7 +84,7 @@ class _Meaning:
         names = self.layout.names(row)
         if names is None or not all(name in self.cells for name in names):
             raise NotationError(f"no cells in {quoted(' '.join(row))}")
-        return Game.of(space, [self.cells[name] for name in names])
+        return Game.of(space.rules, [self.cells[name] for name in names])
 
 
 def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
@@ -141,19 +141,17 @@ def _learnt(meaning: _Meaning, row: Sequence[str], space: StateSpace) -> list[Ro
     except NotationError as error:
         return error.message
     word = meaning.layout.word(row)
+    assert game.result is not None
     if meaning.results.get(word) != game.result:
         return f"the result is {quoted(word)}, but {_RESULTS[game.result]} is how the game ends"
     plies, result = len(game.moves), _RESULTS[game.result]
-    return [
-        Row(space.texts[index], cell + 1, plies, result)
-        for index, cell in zip(game.path, game.moves, strict=False)
-    ]
+    return [Row(text, cell + 1, plies, result) for text, cell in zip(game.texts(), game.moves, strict=False)]
 
 
 def _meaning(rows: Sequence[Sequence[str]], space: StateSpace, options: Options) -> _Meaning | None:
     """The reading under which the most rows are games, if they are enough."""
     sample = rows[:: max(1, len(rows) // SAMPLE)]
-    shortest = int(space.plies[space.ended].min())
+    shortest = int(space.plies[space.terminal].min())
     found: list[tuple[int, _Meaning]] = []
     for layout in _layouts(sample):
         games = [names for row in sample if len(names := layout.names(row) or ()) >= shortest]
@@ -188,10 +186,11 @@ def _with_results(meaning: _Meaning, sample: Sequence[Sequence[str]], space: Sta
     seen: dict[str, Counter[int]] = {}
     for row in sample:
         try:
-            result = meaning.play(row, space).result
+            game = meaning.play(row, space)
         except NotationError:
             continue
-        seen.setdefault(meaning.layout.word(row), Counter())[result] += 1
+        assert game.result is not None
+        seen.setdefault(meaning.layout.word(row), Counter())[game.result] += 1
     results = {word: counts.most_common(1)[0][0] for word, counts in seen.items()}
     if "x" in results and results["x"] == results.get("o"):
         del results[min("xo", key=lambda word: seen[word].total())]

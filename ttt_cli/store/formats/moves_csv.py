@@ -116,7 +116,7 @@ def _row(line: str) -> Row:
     index = index_of.get(text, -1)
     if index < 0:
         raise InvalidFileError(why_not(text))
-    if space.ended[index]:
+    if space.terminal[index]:
         raise InvalidFileError(f"nobody moves in {text!r}: the game is over")
     sign, mover = (-1, "X") if sum(stones) == 0 else (1, "O")
     if not 1 <= abs(move) <= STANDARD.cells:
@@ -141,7 +141,7 @@ def _stages() -> tuple[StateSpace, dict[str, int], Int64s]:
     as a set of bits (int64[n])."""
     space = StateSpace.of(STANDARD)
     stage = np.where(space.results != 0, space.plies.astype(np.int64) - 1, DRAW)
-    stages = np.where(space.ended, 1 << stage, 0)
+    stages = np.where(space.terminal, 1 << stage, 0)
     for layer in space.backwards():
         after = space.successors[layer]
         stages[layer] |= np.bitwise_or.reduce(np.where(after >= 0, stages[after], 0), axis=1)

@@ -85,7 +85,7 @@ def write(values: Floats) -> bytes:
     kept = np.where(space.legal, values, 0.0) + 0.0  # -0.0 is written 0.0
     items = sorted(
         (space.texts[index].translate(_DIGITS), kept[index].tolist())
-        for index in np.flatnonzero(~space.ended)
+        for index in np.flatnonzero(~space.terminal)
     )
     lines = (b'"%s":%s' % (key.encode(), orjson.dumps(row)) for key, row in items)
     return b"{\n" + b",\n".join(lines) + b"\n}\n"

@@ -87,7 +87,7 @@ class Positions:
     @cached_property
     def are_chances(self) -> bool:
         """Whether the numbers are chances, 1/2 where nothing is known, and not values, 0 where it is not."""
-        opened = self.numbers[~self.space.ended[self.indexes]]
+        opened = self.numbers[~self.space.terminal[self.indexes]]
         within = bool(np.all((self.numbers >= 0) & (self.numbers <= 1)))
         return within and int((opened == 0).sum()) <= int((opened == 0.5).sum())
 
@@ -113,7 +113,7 @@ class Positions:
         """Won positions with a value of weight that is worse for the winner than open ones on average."""
         results = self.space.results[self.indexes]
         heavy = np.abs(self.for_x) >= 0.5 * np.abs(self.for_x).max(initial=0)
-        opened = self.for_x[~self.space.ended[self.indexes]]
+        opened = self.for_x[~self.space.terminal[self.indexes]]
         usual = float(opened.mean()) if len(opened) else 0.0
         return int((heavy & (results != 0) & ((self.for_x - usual) * results < 0)).sum())
 
@@ -228,7 +228,7 @@ def _players(
         yield {}, _sided(column, {label: known[label.lower()] for label in labels})
     elif len(labels) == 2:
         owners = _sided(column, dict(zip(labels, (1, -1), strict=True)))
-        opened = ~space.ended[reading.indexes]
+        opened = ~space.terminal[reading.indexes]
         turns = (owners * _side(space, reading.indexes))[opened]
         if len(set(turns.tolist())) == 1:
             yield {}, None
@@ -263,7 +263,7 @@ def _positions(
     side = _side(space, indexes)
     meanings = {"x": np.ones_like(side), "o": -np.ones_like(side), "mover": side, "moved": -side}
     whose = np.zeros_like(owners)
-    opened = side[~space.ended[indexes] & (space.plies[indexes] > 0)]
+    opened = side[~space.terminal[indexes] & (space.plies[indexes] > 0)]
     usual = "moved" if len(set(opened.tolist())) == 1 else None
     if extras.owners is not None:
         usual = "owner"
@@ -287,7 +287,7 @@ def _moves(
     indexes = reading.indexes[values.rows]
     for words, cells, numbers, rows in _placed(indexes, values, extras, space):
         at = indexes[rows]
-        opened = ~space.ended[at]
+        opened = ~space.terminal[at]
         if extras.owners is not None:
             opened &= extras.owners[values.rows[rows]] == _side(space, at)
         free = space.legal[at, cells]

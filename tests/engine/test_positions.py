@@ -1,0 +1,73 @@
+"""Batches of positions against single ones."""
+
+import numpy as np
+import pytest
+
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+
+BOARDS = [
+    Rules(),
+    Rules(3, 4, 3),
+    Rules(5, 6, 4),
+    Rules(6, 6, 5),
+    Rules(8, 8, 5),
+    Rules(3, 3, 3, misere=True),
+]
+
+
+def sample(rules: Rules, games: int = 20) -> list[Position]:
+    """The positions of random games."""
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(games):
+        position = Position.start(rules)
+        found.append(position)
+        while not position.terminal:
+            position = position.play(int(rng.choice(position.legal)))
+            found.append(position)
+    return found
+
+
+@pytest.mark.parametrize("rules", BOARDS, ids=str)
+def test_a_batch_says_of_each_position_what_it_says_of_itself(rules: Rules):
+    singles = sample(rules)
+    batch = Positions.of(singles, rules)
+    assert batch.texts() == [single.text for single in singles]
+    assert batch.plies.tolist() == [single.plies for single in singles]
+    assert batch.terminal.tolist() == [single.terminal for single in singles]
+    assert batch.results.tolist() == [{"X": 1, "O": -1, None: 0}[single.winner] for single in singles]
+    assert [tuple(np.flatnonzero(row)) for row in batch.legal] == [single.legal for single in singles]
+    again = Positions.parse(batch.texts(), rules)
+    assert (again.x == batch.x).all()
+    assert (again.o == batch.o).all()
+
+
+@pytest.mark.parametrize("rules", BOARDS, ids=str)
+def test_successors(rules: Rules):
+    singles = sample(rules, 5)
+    batch = Positions.of(singles, rules)
+    rows, cells = np.nonzero(batch.legal)
+    after = batch.play(rows, cells)
+    expected = [singles[row].play(int(cell)).text for row, cell in zip(rows, cells, strict=True)]
+    assert after.texts() == expected
+
+
+@pytest.mark.parametrize("rules", BOARDS, ids=str)
+def test_the_order_is_by_plies_then_text(rules: Rules):
+    texts = sorted({single.text for single in sample(rules)}, key=lambda text: (-text.count("."), text))
+    shuffled = np.random.default_rng(2).permutation(len(texts))
+    batch = Positions.parse([texts[at] for at in shuffled], rules)
+    assert [batch.text(row) for row in batch.order().tolist()] == texts
+
+
+def test_the_batch_of_a_state_space():
+    space = StateSpace.of(Rules(3, 4, 3))
+    assert space.positions.texts() == space.texts
+    assert (space.positions.results == space.results).all()
+    assert (space.positions.terminal == space.terminal).all()
+    assert (space.positions.legal == space.legal).all()
+    assert (space.rows(space.positions) == np.arange(len(space))).all()
+    assert (space.positions.order() == np.arange(len(space))).all()

@@ -1,0 +1,169 @@
+"""Many positions of one game at a time, as two bitboards each: legal moves, results, successors, symmetry and
+order, all vectorised. Nothing is enumerated, so it works on every board of up to 64 cells.
+
+The order of positions is the same everywhere, in walks, tables and files: by plies, then by text, where
+``.`` < ``O`` < ``X``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.rules import Rules
+
+Bools = NDArray[np.bool_]
+Int8s = NDArray[np.int8]
+Int64s = NDArray[np.int64]
+Uint64s = NDArray[np.uint64]
+
+ONE = np.uint64(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """``k`` positions of one game.
+
+    :ivar x: uint64[k], the stones of X: bit ``c`` is cell ``c``.
+    :ivar o: uint64[k], the stones of O.
+    """
+
+    rules: Rules
+    x: Uint64s
+    o: Uint64s
+
+    @classmethod
+    def start(cls, rules: Rules) -> "Positions":
+        """The empty board alone."""
+        return cls(rules, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+
+    @classmethod
+    def of(cls, positions: Sequence[Position], rules: Rules) -> "Positions":
+        """These positions."""
+        x = np.array([position.x for position in positions], np.uint64)
+        return cls(rules, x, np.array([position.o for position in positions], np.uint64))
+
+    @classmethod
+    def parse(cls, texts: Sequence[str], rules: Rules) -> "Positions":
+        """The boards with these texts, each of ``rules.cells`` symbols; whether a game leads to them is not
+        asked."""
+        symbols = np.frombuffer("".join(texts).encode("ascii"), np.uint8).reshape(len(texts), rules.cells)
+        return cls(rules, _packed(symbols == ord("X")), _packed(symbols == ord("O")))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
+        """All positions of at least one part, one part after the other."""
+        x, o = (np.concatenate([getattr(part, name) for part in parts]) for name in "xo")
+        return cls(parts[0].rules, x, o)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, rows: Any) -> "Positions":
+        """Some of them: a slice, a mask or indexes."""
+        return Positions(self.rules, self.x[rows], self.o[rows])
+
+    @cached_property
+    def occupied(self) -> Uint64s:
+        """uint64[k]: the cells that are taken."""
+        return self.x | self.o
+
+    @cached_property
+    def plies(self) -> Int8s:
+        """int8[k]: stones on the board; even: X to move."""
+        return np.bitwise_count(self.occupied).astype(np.int8)
+
+    @cached_property
+    def x_to_move(self) -> Bools:
+        """bool[k]: whether X is to move (on a terminal board, would be next)."""
+        return np.equal(self.plies % 2, 0)
+
+    @cached_property
+    def results(self) -> Int8s:
+        """int8[k]: +1 X has won, -1 O has won, 0 drawn or open."""
+        lined = np.zeros(len(self), np.int8)
+        for line in self.rules.line_masks:
+            mask = np.uint64(line)
+            lined += (self.x & mask == mask) & (lined == 0)
+            lined -= (self.o & mask == mask) & (lined == 0)
+        return -lined if self.rules.misere else lined
+
+    @cached_property
+    def terminal(self) -> Bools:
+        """bool[k]: whether the game is over: won, or the board is full."""
+        return np.not_equal(self.results, 0) | (self.plies == self.rules.cells)
+
+    @cached_property
+    def legal(self) -> Bools:
+        """bool[k, cells]: where the mover may play; nowhere on a terminal board."""
+        free = _unpacked(~self.occupied, self.rules.cells)
+        return free & ~self.terminal[:, None]
+
+    def play(self, rows: Int64s, cells: NDArray[Any]) -> "Positions":
+        """The positions after the mover of position ``rows[i]`` takes ``cells[i]`` (legal moves)."""
+        stones = ONE << cells.astype(np.uint64)
+        x_moves = self.x_to_move[rows]
+        x, o = self.x[rows], self.o[rows]
+        return Positions(self.rules, x | np.where(x_moves, stones, 0), o | np.where(x_moves, 0, stones))
+
+    @cached_property
+    def keys(self) -> Uint64s:
+        """uint64[k, words]: the texts as numbers, two bits a cell, the first cell highest, which compare as
+        the texts do. One word holds 32 cells. A stone on a cell adds the same to the key of every board."""
+        x = self.x.astype("<u8").view(np.uint8).reshape(-1, 8)
+        o = self.o.astype("<u8").view(np.uint8).reshape(-1, 8)
+        spread = _spread()
+        pairs = (spread[x] << 1 | spread[o]).astype(">u2")
+        words: Uint64s = pairs.view(">u8").astype(np.uint64)
+        return words if self.rules.cells > 32 else words[:, :1]
+
+    def order(self) -> Int64s:
+        """int64[k]: the positions' numbers in the order of positions."""
+        words = [self.keys[:, word] for word in range(self.keys.shape[1] - 1, -1, -1)]
+        columns: Any = (*words, self.plies)
+        return np.lexsort(columns)
+
+    @cached_property
+    def stones(self) -> Int8s:
+        """int8[k, cells]: 0 free, 1 O, 2 X."""
+        cells = self.rules.cells
+        return 2 * _unpacked(self.x, cells).astype(np.int8) + _unpacked(self.o, cells)
+
+    def texts(self) -> list[str]:
+        """The text of each."""
+        cells = self.rules.cells
+        joined = np.frombuffer(SYMBOLS.encode(), np.uint8)[self.stones].tobytes().decode("ascii")
+        return [joined[at : at + cells] for at in range(0, len(joined), cells)]
+
+    def text(self, row: int) -> str:
+        """The text of one."""
+        return self[row : row + 1].texts()[0]
+
+    def position(self, row: int) -> Position:
+        """One as a value."""
+        return Position(self.text(row), self.rules)
+
+
+def _packed(cells: Bools) -> Uint64s:
+    """uint64[k]: bit ``c`` is set where column ``c`` is."""
+    bits = ONE << np.arange(cells.shape[1], dtype=np.uint64)
+    return (cells * bits).sum(axis=1, dtype=np.uint64)
+
+
+def _unpacked(boards: Uint64s, cells: int) -> Bools:
+    """bool[k, cells]: the bits of each board."""
+    bits = boards.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(bits, axis=1, count=cells, bitorder="little").view(np.bool_)
+
+
+@lru_cache(maxsize=1)
+def _spread() -> NDArray[np.uint16]:
+    """uint16[256]: the bits of each byte in reverse order, spread to every second place."""
+    spread = np.zeros(256, np.uint16)
+    for bit in range(8):
+        spread |= ((np.arange(256) >> bit & 1) << 14 - 2 * bit).astype(np.uint16)
+    return spread

@@ -1,0 +1,66 @@
+"""The two sides, and how a game ends."""
+
+from enum import IntEnum
+from typing import Self
+
+
+class Side(IntEnum):
+    """X, who moves first, or O."""
+
+    X = 0
+    O = 1  # noqa: E741 (the side's name)
+
+    @classmethod
+    def to_move(cls, plies: int) -> Self:
+        """The side to move after so many plies."""
+        return cls(plies % 2)
+
+    @property
+    def other(self) -> "Side":
+        """The opponent."""
+        return Side(1 - self)
+
+    @property
+    def sign(self) -> int:
+        """+1 for X, -1 for O: a result times this is the result from this side's point of view."""
+        return 1 - 2 * self
+
+    @property
+    def key(self) -> str:
+        """How files and documents write the side: ``x`` or ``o``."""
+        return self.name.lower()
+
+
+class Result(IntEnum):
+    """How a game ended; the number is X's outcome."""
+
+    O_WINS = -1
+    DRAW = 0
+    X_WINS = 1
+
+    @classmethod
+    def won_by(cls, side: Side) -> Self:
+        """The result of a game that this side has won."""
+        return cls(side.sign)
+
+    @classmethod
+    def parse(cls, key: str) -> Self:
+        """The result that files and documents write so.
+
+        :raises KeyError: for any other text.
+        """
+        return cls({"x": 1, "o": -1, "draw": 0}[key])
+
+    @property
+    def key(self) -> str:
+        """How files and documents write the result: ``x``, ``o`` or ``draw``."""
+        return ("draw", "x", "o")[self]
+
+    @property
+    def winner(self) -> Side | None:
+        """The side that has won, if one has."""
+        return None if self == 0 else Side.X if self > 0 else Side.O
+
+    def outcome(self, side: Side) -> int:
+        """+1 if the side has won, 0 for a draw, -1 if it has lost."""
+        return self * side.sign
