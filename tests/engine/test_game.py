@@ -61,7 +61,7 @@ def test_what_cannot_be_played(cells: tuple[int, ...], why: str):
     game = Game()
     for cell in cells[:-1]:
         game.push(cell)
-    with pytest.raises(NotationError, match=f"move {len(cells)}: cell {cells[-1] + 1} .*{why}"):
+    with pytest.raises(NotationError, match=f"move {len(cells)}: cell {cells[-1] + 1} .*: {why}"):
         game.push(cells[-1])
 
 

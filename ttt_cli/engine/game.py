@@ -91,13 +91,7 @@ class Game:
         """
         on_board = 0 <= cell < self.rules.cells
         if self.is_over or not on_board or (self._stones[0] | self._stones[1]) >> cell & 1:
-            why = (
-                "the game is over"
-                if self.is_over
-                else "it is taken"
-                if on_board
-                else "it is not on the board"
-            )
+            why = "the game is over" if self.is_over else "taken" if on_board else "not on the board"
             raise NotationError(
                 f"move {len(self._moves) + 1}: cell {cell + 1} cannot be played in {self.text!r}: {why}"
             )

@@ -3,8 +3,8 @@
 Work backwards from the terminal positions: the mover takes the move that is worst for the opponent. The
 sooner a game is won the better, and the later it is lost the better. One number says both: a position's score
 is 0 for a draw, else ``cells + 1 - t``, where ``t`` is the number of stones on the board at the end, positive
-if the mover wins and negative if it loses. So a larger score is always the better one, and going up a ply only
-changes its sign.
+if the mover wins and negative if it loses. So a larger score is always the better one, and going up a ply
+only changes its sign.
 """
 
 from dataclasses import dataclass
