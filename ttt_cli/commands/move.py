@@ -87,16 +87,12 @@ def _draw(policy: "PolicyTable", indexes: list[int], rng: "np.random.Generator")
     """
     import numpy as np
 
-    from ttt_cli.engine.policy import PolicyTable
-    from ttt_cli.learners.base import thresholds
+    from ttt_cli.engine.policy import sample
 
     space = policy.space
     for index in np.asarray(indexes)[space.terminal[indexes]].tolist():
         raise UsageError(f"the game is over in {space.text(index)!r}")
-    rows = thresholds(space, PolicyTable(space, policy.probabilities[indexes]))
-    chosen = rows > rng.random(len(indexes))[:, None]
-    cells = np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1).tolist()
-    return [None if cell < 0 else cell for cell in cells]
+    return sample(policy.probabilities[indexes], rng.random(len(indexes)))
 
 
 def _word(cell: int | None) -> str:

@@ -95,6 +95,33 @@ class PolicyTable:
         return PolicyTable(self.space, mixed, self.values, self.known)
 
 
+def thresholds(probabilities: Floats) -> Floats:
+    """Probabilities as they are drawn from: the cell to play is the first whose threshold exceeds a uniform
+    number.
+
+    :param probabilities: float64[k, cells].
+    :returns: float64[k, cells], cumulative probabilities, 2 from the last possible cell on, so that rounding
+        never picks an impossible one; a row of zeros where the player resigns.
+    """
+    cumulative = np.cumsum(probabilities, axis=1)
+    possible = probabilities > 0
+    still = np.cumsum(possible[:, ::-1], axis=1)[:, ::-1]  # possible cells from this one on
+    after = np.concatenate([still[:, 1:], np.zeros_like(still[:, :1])], axis=1)
+    cumulative[(after == 0) & (still[:, :1] > 0)] = 2.0
+    return cumulative
+
+
+def sample(probabilities: Floats, uniforms: Floats) -> list[int | None]:
+    """The cell each row plays; None: it resigns.
+
+    :param probabilities: float64[k, cells].
+    :param uniforms: float64[k], a uniform number from [0, 1) for each row.
+    """
+    chosen = thresholds(probabilities) > uniforms[:, None]
+    cells = np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1).tolist()
+    return [None if cell < 0 else cell for cell in cells]
+
+
 def uniform(chosen: Bools) -> Floats:
     """float64[n, cells]: each row's chosen cells with equal probability, rows without any all zeros."""
     return chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import thresholds as as_thresholds
 from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners.random_numbers import seed_from, uniform
@@ -103,18 +104,8 @@ class Block:
 
 @lru_cache(maxsize=4)
 def thresholds(space: StateSpace, policy: PolicyTable | None) -> Floats:
-    """A policy as kernels read it: the cell to play is the first whose threshold exceeds a uniform number.
-
-    :returns: float64[n, cells], cumulative probabilities, 2 from the last possible cell on, so that rounding
-        never picks an impossible one; a row of zeros where the player resigns. No rows without a policy.
-    """
-    if policy is None:
-        return np.zeros((0, space.cells))
-    cumulative = np.cumsum(policy.probabilities, axis=1)
-    later = np.cumsum(policy.support[:, ::-1], axis=1)[:, ::-1]  # possible cells from this one on
-    after = np.concatenate([later[:, 1:], np.zeros_like(later[:, :1])], axis=1)
-    cumulative[(after == 0) & (later[:, :1] > 0)] = 2.0
-    return cumulative
+    """A policy as kernels read it: see ``engine.policy.thresholds``. No rows without a policy."""
+    return np.zeros((0, space.cells)) if policy is None else as_thresholds(policy.probabilities)
 
 
 def moves_on(space: StateSpace, game: Game) -> Sequence[int]:
