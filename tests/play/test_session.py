@@ -1,32 +1,59 @@
-"""Sittings: who moves, what is recorded, who wins, and what the machines learn from it."""
+"""Sessions: who moves, what is recorded, who wins, and what the machines learn from it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ttt_cli.agents import minimax, uniform
 from ttt_cli.agents.grammar import resolve, resolve_all
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy, TabularPolicy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import NotationError
 from ttt_cli.learners.td import Td
-from ttt_cli.play.online_learner import OnlineLearner
-from ttt_cli.play.seats import plays_by, seat_all
-from ttt_cli.play.session import LeftError, Player, Session, draw, machines
+from ttt_cli.play.online_learner import OnlineLearner, learning
+from ttt_cli.play.player import Player, players_of, plays_by
+from ttt_cli.play.session import Session
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, read_games, record_game, teach, waiting_games
+from ttt_cli.store.games import GameRecord, record_game, teach, waiting_games
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import Run, State, learner_of, train_run
 
 SPACE = StateSpace.of()
-RANDOM = uniform.policy(SPACE)
-FIRST = minimax.policy(SPACE, ties="first")
+START = Positions.start(STANDARD)
+SEEDED = [(6, 1, 5, 2, 0, 8, 3), (4, 5, 1, 2, 7), (2, 0, 4, 7, 6)]
+"""The first games of ``ttt play --x random --o random --seed 1``."""
 
 
-def sitting(store: Path, *players: Player, **options) -> Session:
-    return Session(SPACE, players, store, **options)
+class Anywhere(Policy):
+    """Plays any free cell, on any board; resigns after so many plies."""
+
+    def __init__(self, rules: Rules = STANDARD, *, resigns: int = 99) -> None:
+        self.rules = rules
+        self.resigns = resigns
+
+    def probabilities(self, positions: Positions) -> np.ndarray:
+        chosen = positions.legal & (positions.plies < self.resigns)[:, None]
+        return chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+
+
+class First(Anywhere):
+    """Plays the first free cell."""
+
+    def probabilities(self, positions: Positions) -> np.ndarray:
+        return positions.legal & (np.cumsum(positions.legal, axis=1) == 1)
+
+
+def people() -> tuple[Player, Player]:
+    return Player("a"), Player("b")
+
+
+def machines() -> tuple[Player, Player]:
+    return Player("one", Anywhere()), Player("other", Anywhere())
 
 
 def pupil(store: Path, learner: str = "td") -> OnlineLearner:
@@ -34,21 +61,33 @@ def pupil(store: Path, learner: str = "td") -> OnlineLearner:
     return OnlineLearner(store, store / f"{learner}.json", learner, state)
 
 
-def learning(store: Path) -> tuple[Player, Player]:
+def pupils(store: Path) -> tuple[Player, Player]:
     """``td``, which learns, and ``random``."""
-    return Player("td", lambda state: state.policy, pupil(store)), Player("random", RANDOM)
+    return Player("td", lambda state: TabularPolicy(state.policy), pupil(store)), Player("random", Anywhere())
 
 
-def person(*cells: int | None):
-    """Someone who plays these cells, counted from 1, and then leaves."""
+def play(session: Session, *cells: int) -> GameRecord:
+    """Play these cells, counted from 1, for the people, and let the machines play, to the game's end."""
     keys = iter(cells)
+    if session.over:
+        session.next_game()
+    while not session.over:
+        if session.to_move.is_person:
+            session.push(next(keys) - 1)
+        else:
+            session.machine_move()
+    assert session.record is not None
+    return session.record
 
-    def ask(moves: tuple[int, ...]) -> int | None:
-        for key in keys:
-            return None if key is None else key - 1
-        raise LeftError
 
-    return ask
+def play_and_learn(session: Session, store: Path, games: int = 10**9) -> Iterator[GameRecord]:
+    """Games of two machines, as ``ttt play`` has them learn."""
+    with learning(session.learners) as learn:
+        for _ in range(games):
+            played = play(session)
+            record_game(store, played)
+            learn(played)
+            yield played
 
 
 def loaded(store: Path, name: str = "td") -> State:
@@ -62,105 +101,126 @@ def record(*cells: int, result: str = "x", **fields) -> GameRecord:
 X_WINS = (1, 4, 2, 5, 3)
 
 
-def test_a_game_is_recorded_with_its_players_and_its_result(tmp_path):
-    played = sitting(tmp_path, Player("human", None), Player("human", None)).play(person(*X_WINS))
-    (written,) = read_games(tmp_path / "games.jsonl")
-    assert written == played
-    assert (written.moves, written.result, written.x, written.o) == ((0, 3, 1, 4, 2), "x", "human", "human")
-    assert written.teaches == ()
+def test_a_game_has_a_record_with_its_players_and_its_result():
+    session = Session(STANDARD, people())
+    assert session.record is None
+    played = play(session, *X_WINS)
+    assert (played.moves, played.result, played.x, played.o) == ((0, 3, 1, 4, 2), "x", "a", "b")
+    assert played.teaches == ()
+    with pytest.raises(NotationError, match="the game is over"):
+        session.push(8)
+    assert session.score.games == 1
 
 
-def test_sides_alternate_and_wins_follow_the_player(tmp_path):
-    games = sitting(tmp_path, Player("a", None), Player("b", None))
+def test_a_step_that_cannot_be_made_changes_nothing():
+    session = Session(STANDARD, people())
+    session.push(4)
+    for cell in (4, -1, 9):
+        with pytest.raises(NotationError):
+            session.push(cell)
+    assert session.game.moves == (4,)
+    assert session.to_move.name == "b"
+
+
+def test_sides_alternate_and_wins_follow_the_player():
+    session = Session(STANDARD, people())
     for seats in ("ab", "ba", "ab"):
-        assert "".join(player.name for player in games.seats) == seats
-        assert games.play(person(*X_WINS)).x == seats[0]
-    assert games.score.wins == [2, 1]
-    assert games.score.by_side == {"x": 3, "o": 0, "draw": 0}
+        assert play(session, *X_WINS).x == seats[0]
+        assert "".join(session.player(side).name for side in Side) == seats
+    assert session.score.wins == [2, 1]
+    assert session.score.results == {Result.X_WINS: 3, Result.O_WINS: 0, Result.DRAW: 0}
 
 
-def test_sides_stay_without_alternation(tmp_path):
-    games = sitting(tmp_path, Player("a", None), Player("b", None), alternate=False)
-    assert [games.play(person(*X_WINS)).x for _ in range(2)] == ["a", "a"]
-    assert games.score.wins == [2, 0]
+def test_sides_stay_without_alternation():
+    session = Session(STANDARD, people(), alternate=False)
+    assert [play(session, *X_WINS).x for _ in range(2)] == ["a", "a"]
+    assert session.score.wins == [2, 0]
 
 
-def test_taking_back_takes_the_reply_of_a_machine_too(tmp_path):
-    seen = []
-    games = sitting(tmp_path, Player("human", None), Player("minimax", FIRST))
-    ask = person(5, None)
-
-    def watching(moves):
-        seen.append(moves)
-        return ask(moves)
-
-    with pytest.raises(LeftError):
-        games.play(watching)
-    assert seen == [(), (4, 0), ()]
-    assert not (tmp_path / "games.jsonl").exists()
+def test_a_game_that_is_left_does_not_count():
+    session = Session(STANDARD, people())
+    session.push(0)
+    session.next_game()
+    assert (session.game.moves, session.score.games, session.to_move.name) == ((), 0, "a")
 
 
-def test_between_two_people_one_move_is_taken_back(tmp_path):
-    games = sitting(tmp_path, Player("human", None), Player("human", None))
-    assert games.play(person(9, None, *X_WINS)).moves == (0, 3, 1, 4, 2)
+def test_taking_back_takes_the_reply_of_a_machine_too():
+    session = Session(STANDARD, (Player("human"), Player("machine", First())))
+    session.push(4)
+    assert session.machine_move() == 0
+    assert session.undo()
+    assert (session.game.moves, session.to_move.name) == ((), "human")
 
 
-def test_nothing_is_taken_back_before_the_first_own_move(tmp_path):
-    games = sitting(tmp_path, Player("minimax", FIRST), Player("human", None))
-    assert games.taken_back((0,)) == (0,)
+def test_between_two_people_one_move_is_taken_back():
+    session = Session(STANDARD, people())
+    session.push(8)
+    assert session.undo()
+    assert play(session, *X_WINS).moves == (0, 3, 1, 4, 2)
+    assert not session.undo()  # what is over is over
 
 
-def test_an_empty_row_resigns(tmp_path):
-    mute = PolicyTable(SPACE, np.where(SPACE.plies[:, None] == 2, 0.0, RANDOM.probabilities))
-    games = sitting(tmp_path, Player("mute", mute), Player("random", RANDOM))
-    played = games.play(person())
+def test_nothing_is_taken_back_before_the_first_own_move():
+    session = Session(STANDARD, (Player("machine", First()), Player("human")))
+    session.machine_move()
+    assert not session.undo()
+    assert session.game.moves == (0,)
+
+
+def test_an_empty_row_resigns():
+    session = Session(STANDARD, (Player("mute", Anywhere(resigns=2)), Player("random", Anywhere())))
+    played = play(session)
     assert (played.result, played.resigned, len(played.moves)) == ("o", True, 2)
-    assert games.score.wins == [0, 1]
-    (written,) = read_games(tmp_path / "games.jsonl")
-    assert written.resigned
+    assert session.score.wins == [0, 1]
+    assert session.game.resigned
 
 
-def test_a_seed_fixes_every_game_by_its_number(tmp_path):
-    def moves(seed: int, folder: str) -> list[tuple[int, ...]]:
-        games = sitting(tmp_path / folder, Player("random", RANDOM), Player("random", RANDOM), seed=seed)
-        return [played.moves for played in machines(games, games=5)]
+def test_a_seed_fixes_every_game_by_its_number():
+    def moves(seed: int) -> list[tuple[int, ...]]:
+        session = Session(STANDARD, machines(), seed=seed)
+        return [play(session).moves for _ in range(5)]
 
-    first = moves(1, "a")
-    assert moves(1, "b") == first
-    assert moves(2, "c") != first
-    assert len(set(first)) > 1
+    assert moves(1) == moves(1) != moves(2)
+    assert len(set(moves(1))) > 1
 
 
-def test_cells_are_drawn_by_their_probability():
-    probabilities = np.array([0.0, 0.25, 0.0, 0.75, 0.0])
-    rng = np.random.default_rng(1)
-    drawn = [draw(probabilities, rng) for _ in range(2000)]
-    assert set(drawn) == {1, 3}
-    assert 0.7 < drawn.count(3) / 2000 < 0.8
-    assert draw(np.zeros(5), rng) is None
+def test_the_games_of_a_seed_are_what_they_always_were():
+    session = Session(STANDARD, machines(), seed=1)
+    assert [play(session).moves for _ in range(3)] == SEEDED
+
+
+@pytest.mark.parametrize(
+    "rules", [Rules(6, 6, 4), Rules(8, 8, 5), Rules(1, 1, 1), Rules(3, 4, 3, misere=True)]
+)
+def test_any_board(rules):
+    session = Session(rules, (Player("machine", Anywhere(rules)), Player("first", First(rules))), seed=1)
+    for _ in range(3):
+        played = play(session)
+        assert played.game().is_over
+    assert session.score.games == 3
 
 
 def test_machines_learn_from_every_game_and_are_saved(tmp_path):
-    games = sitting(tmp_path, *learning(tmp_path), seed=1)
-    played = list(machines(games, games=6))
+    session = Session(STANDARD, pupils(tmp_path), seed=1)
+    played = list(play_and_learn(session, tmp_path, 6))
     state = loaded(tmp_path)
     (run,) = state.runs
     assert (run.kind, run.games) == ("play", 6)
     assert run.details["game_ids"] == [one.id for one in played]
-    assert run.results == games.score.by_side
+    assert run.results == {result.key: number for result, number in session.score.results.items()}
     assert all(one.teaches == ("td",) for one in played)
 
 
 def test_a_machine_that_plays_itself_learns_each_game_once(tmp_path):
     agents = resolve_all(["td", "td:epsilon=0.5"], tmp_path, fresh=True)
-    games = sitting(tmp_path, *seat_all(agents, tmp_path, learn=True))
-    (played,) = machines(games, games=1)
+    session = Session(STANDARD, players_of(agents, tmp_path, learn=True))
+    (played,) = play_and_learn(session, tmp_path, 1)
     assert (played.x, played.o, played.teaches) == ("td", "td:epsilon=0.5", ("td",))
     assert loaded(tmp_path).games == 1
 
 
 def test_what_was_not_saved_waits_and_is_learnt_once(tmp_path):
-    broken_off = machines(sitting(tmp_path, *learning(tmp_path), seed=1))
+    broken_off = play_and_learn(Session(STANDARD, pupils(tmp_path), seed=1), tmp_path)
     for _ in range(3):
         next(broken_off)
     broken_off.close()  # as if killed: nothing has been saved yet
@@ -171,17 +231,11 @@ def test_what_was_not_saved_waits_and_is_learnt_once(tmp_path):
     assert loaded(tmp_path).games == 3
 
 
-def test_stopping_ends_between_games_and_saves(tmp_path):
-    games = sitting(tmp_path, *learning(tmp_path))
-    assert len(list(machines(games, stopping=lambda: games.score.games >= 4))) == 4
-    assert loaded(tmp_path).games == 4
-
-
 def test_while_another_writes_the_state_games_wait(tmp_path):
-    games = sitting(tmp_path, *learning(tmp_path))
-    td = games.pupils[0]
+    session = Session(STANDARD, pupils(tmp_path))
+    (td,) = session.learners
     with lock(tmp_path / "td.json", "trained"):
-        assert len(list(machines(games, games=2))) == 2
+        assert len(list(play_and_learn(session, tmp_path, 2))) == 2
         assert "td.json is being trained" in td.total.waits
         assert not (tmp_path / "td.json").exists()
     assert td.study().games == 2
@@ -253,11 +307,13 @@ def test_an_article_explores_in_play_unless_told_otherwise(tmp_path):
         ("td:choice=article", 0.1 / 9),
     ]:
         agent = resolve_all([text], tmp_path, fresh=True)[0]
-        assert plays_by(agent, agent.loaded.state).probabilities[0].min() == pytest.approx(least)
+        assert plays_by(agent, agent.loaded.state).probabilities(START).min() == pytest.approx(least)
     for text in ("graph.article", "menace", "book.article"):
         agent = resolve_all([text], tmp_path, fresh=True)[0]
         state = agent.loaded.state
-        assert np.array_equal(plays_by(agent, state).probabilities, state.policy.probabilities)
+        assert np.array_equal(
+            plays_by(agent, state).probabilities(SPACE.positions), state.policy.probabilities
+        )
 
 
 def test_a_state_outside_the_store_is_named_by_its_path(tmp_path, monkeypatch):
@@ -268,8 +324,8 @@ def test_a_state_outside_the_store_is_named_by_its_path(tmp_path, monkeypatch):
     for path in (Path("td"), Path("sub/td.json"), store / "mine.json"):
         library.save(state, path)
         text = f"./{path}" if path.name == str(path) else str(path)
-        (player,) = seat_all([resolve(text, store)], store, learn=True)
-        names[str(path)] = player.pupil.name
+        (player,) = players_of([resolve(text, store)], store, learn=True)
+        names[str(path)] = player.learner.name
     assert names == {"td": "./td", "sub/td.json": "sub/td.json", str(store / "mine.json"): "mine"}
 
 

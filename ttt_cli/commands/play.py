@@ -1,11 +1,12 @@
 """``ttt play``: games in the terminal, against a machine, between two people or two machines."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from shlex import join
+from time import sleep
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -14,12 +15,16 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, UsageError
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import given_rules
+from ttt_cli.shell.prompt import agrees, choose, correct, read_key
 from ttt_cli.shell.signals import graceful
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
-    from ttt_cli.play.session import Moves, Session
+    from ttt_cli.play.session import Session
     from ttt_cli.store.library import Loaded
+    from ttt_cli.views.play_screen import PlayScreen
+
+KEYS = "a number plays that cell, h shows what is known, u takes back, q leaves"
 
 
 def play(
@@ -86,27 +91,24 @@ def play(
         return _replay(env, replay, game)
     if game is not None:
         raise UsageError("--game says which game of --replay FILE to show")
-    from ttt_cli.engine.state_space import StateSpace
-    from ttt_cli.play.seats import seat_all
-    from ttt_cli.play.session import LeftError, Session
+    from ttt_cli.play.player import players_of
+    from ttt_cli.play.session import Session
 
     pairing = _pairing(agent, side, x, o)
     people = "human" in pairing
     if watch and people:
         raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
-    try:
-        agents = _agents(env, pairing)
-        if side is None and x is None and o is None:
-            agents = _in_order(env, agents)
-    except LeftError:
+    agents = _agents(env, pairing)
+    if agents and side is None and x is None and o is None:
+        agents = _in_order(env, agents)
+    if not agents:
         return ExitCode.DONE
     _introduce(env, agents, learn)
-    players = seat_all(agents, env.store, learn=learn)
-    space = StateSpace.of(agents[0].rules)
-    sitting = Session(space, players, env.store, seed=seed, alternate=alternate)
+    players = players_of(agents, env.store, learn=learn)
+    session = Session(agents[0].rules, players, seed=seed, alternate=alternate)
     if people:
-        return _with_people(env, sitting, games)
-    return _machines(env, sitting, games, watch, delay)
+        return _with_people(env, session, games)
+    return _machines(env, session, games, watch, delay)
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
@@ -123,17 +125,26 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
 
 
 def _agents(env: Environment, pairing: tuple[str, str]) -> "list[Agent]":
-    """The two agents; a learner that has no file yet is trained first, if that is wanted."""
+    """The two agents; a learner that has no file yet is trained first, if that is wanted. None of them if the
+    person asked leaves."""
     from ttt_cli.agents.grammar import resolve_all
 
     agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
     untrained = {one.source: one.loaded for one in agents if one.loaded and not one.loaded.path.exists()}
-    trained = [_train(env, loaded) for loaded in untrained.values()]
-    return resolve_all(pairing, env.store, given_rules(env), fresh=True) if any(trained) else agents
+    trained = False
+    for loaded in untrained.values():
+        done = _train(env, loaded)
+        if done is None:
+            return []
+        trained |= done
+    return resolve_all(pairing, env.store, given_rules(env), fresh=True) if trained else agents
 
 
-def _train(env: Environment, loaded: "Loaded") -> bool:
-    """Offer to train a learner that has no file yet; returns whether that was done."""
+def _train(env: Environment, loaded: "Loaded") -> bool | None:
+    """Offer to train a learner that has no file yet.
+
+    :returns: whether that was done; None if the person leaves.
+    """
     learner = loaded.state.learner
     preset: Literal["article"] | None = "article" if learner.choice == "article" else None
     games = learner.article_games if preset else learner.default_games
@@ -144,10 +155,10 @@ def _train(env: Environment, loaded: "Loaded") -> bool:
         env.say(f"{untrained}; this trains it: {join(words)}")
         return False
     from ttt_cli.commands.train import train_learner
-    from ttt_cli.views.play_screen import agrees
 
-    if not agrees(env, f"{untrained}. Train it with {games:,} games first?"):
-        return False
+    wanted = agrees(env, f"{untrained}. Train it with {games:,} games first?")
+    if not wanted:
+        return wanted
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
     code = train_learner(apart, learner=learner.name, given={}, preset=preset)
     if code != ExitCode.DONE:
@@ -156,13 +167,14 @@ def _train(env: Environment, loaded: "Loaded") -> bool:
 
 
 def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
-    """The agents as the person at the terminal wants them: who begins is X."""
-    from ttt_cli.views.play_screen import who_begins
-
+    """The agents as the person at the terminal wants them: who begins is X. None if the person leaves."""
     person, other = agents
     if not env.interactive or other.make is None:
         return agents
-    return [person, other] if who_begins(env, other.name) == "x" else [other, person]
+    first, second = [person, other], [other, person]
+    answers = {"": first, "1": first, "x": first, "2": second, "o": second}
+    help = "1 or Enter: you begin; 2: the other begins; q leaves"
+    return choose(env, f"Who begins? 1 you, 2 {other.name} [1]: ", answers, help) or []
 
 
 def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None:
@@ -181,66 +193,137 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
             env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")
 
 
-def _with_people(env: Environment, sitting: "Session", games: int | None) -> int:
+def _with_people(env: Environment, session: "Session", games: int | None) -> int:
     """Play until the people leave."""
-    from ttt_cli.play.session import LeftError
-    from ttt_cli.views.play_screen import KEYS, PlayScreen, what_was_learnt
+    from ttt_cli.store.games import record_game
+    from ttt_cli.views.play_screen import PlayScreen, what_was_learned
 
-    screen = PlayScreen(env, sitting)
+    screen = PlayScreen(env, session)
     env.say(KEYS)
     try:
-        while sitting.score.games != games:
-            if sitting.score.games and not screen.again():
-                break
+        while session.score.games != games:
+            if session.score.games:
+                if env.interactive and not agrees(env, "Another game?"):
+                    break
+                session.next_game()
             screen.start()
-            record = sitting.play(screen.ask, screen.moved)
-            screen.finish(record)
-            for pupil in sitting.pupils:
-                env.say(what_was_learnt(pupil, pupil.study(), record))
-    except LeftError:
-        pass
+            while not session.over:
+                if not session.to_move.is_person:
+                    _machine_moves(session, screen)
+                elif not _person_moves(env, session, screen):
+                    return ExitCode.DONE
+            assert session.record is not None
+            record_game(env.store, session.record)
+            screen.finish()
+            _document(env, session)
+            for learner in session.learners:
+                env.say(what_was_learned(learner, learner.study(), session.record))
     except KeyboardInterrupt:
-        env.say(f"\n{_kept(env, sitting)}")
+        env.say(f"\n{_kept(env, session)}")
         return ExitCode.INTERRUPTED
     return ExitCode.DONE
 
 
-def _machines(env: Environment, sitting: "Session", games: int | None, watch: bool, delay: float) -> int:
-    """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at."""
-    from ttt_cli.play.session import LeftError, machines
-    from ttt_cli.views.play_screen import PlayScreen, what_was_learnt
+def _machine_moves(session: "Session", screen: "PlayScreen") -> None:
+    player = session.to_move
+    cell = session.machine_move()
+    if cell is not None:
+        screen.say(f"{screen.called(player)} plays {cell + 1}")
 
-    screen = PlayScreen(env, sitting)
+
+def _person_moves(env: Environment, session: "Session", screen: "PlayScreen") -> bool:
+    """Show the board and do what the person to move types, until that changes the game.
+
+    :returns: whether the game goes on; else the person leaves.
+    """
+    game = session.game
+    screen.show()
+    prompt = f"{game.to_move.name} to move (1-{game.rules.cells}, h, u, q): "
+    while (key := read_key(env, prompt)) is not None:
+        cell = int(key) - 1 if key.isascii() and key.isdigit() and len(key) <= 2 else -1
+        if cell in game.legal_moves:
+            session.push(cell)
+            return True
+        if key in ("u", "undo"):
+            if session.undo():
+                screen.say("Taken back")
+                return True
+            correct(env, "you have no move to take back yet")
+        elif key in ("h", "help", "?"):
+            from ttt_cli.play.hints import hint
+
+            machine = next((player for player in session.players if not player.is_person), None)
+            screen.show_hint(hint(game.position, machine.policy if machine else None), machine)
+        else:
+            correct(env, _fault(key, cell, session))
+    return False
+
+
+def _fault(key: str, cell: int, session: "Session") -> str:
+    """Why a key is none that can be played here."""
+    game = session.game
+    cells = game.legal_moves
+    free = f"{len(cells)} are free" if len(cells) > 16 else f"free are {' '.join(str(c + 1) for c in cells)}"
+    if not (key.isascii() and key.isdigit()):
+        return f"{key[:20]!r} is no key: {KEYS}"
+    if 0 <= cell < game.rules.cells:
+        return f"cell {key} is taken by {game.text[cell]}; {free}"
+    return f"there is no cell {key[:20]}; {free}"
+
+
+def _machines(env: Environment, session: "Session", games: int | None, watch: bool, delay: float) -> int:
+    """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at."""
+    from ttt_cli.play.online_learner import learning
+    from ttt_cli.store.games import record_game
+    from ttt_cli.views.play_screen import PlayScreen, what_was_learned
+
+    screen = PlayScreen(env, session)
     boards = watch or games is None
+    if not (games or watch):
+        games = 1
     live = watch and not env.json and env.stdout.isatty() and env.variables.get("TERM") != "dumb"
     apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
-    with graceful(apart, "stopping (again: at once)") as stopping, ExitStack() as stack:
-        show = stack.enter_context(screen.live(delay)) if live else None
-
-        def moved(moves: "Moves") -> None:
-            if show:
-                show(moves)
-            if stopping():
-                raise LeftError
-
-        if not (games or watch):
-            games = 1
-        for record in machines(sitting, games=games, moved=moved, stopping=stopping):
-            if not live:
-                screen.finish_line(record, boards=boards)
-    for pupil in sitting.pupils:
-        env.say(what_was_learnt(pupil, pupil.total))
+    with (
+        graceful(apart, "stopping (again: at once)") as stopping,
+        learning(session.learners) as learn,
+        screen.live() if live else nullcontext() as show,
+    ):
+        while not stopping() and session.score.games != games:
+            if session.over:
+                session.next_game()
+            while not (session.over or stopping()):
+                session.machine_move()
+                if show:
+                    show()
+                    sleep(delay)
+            if session.record is None:
+                break
+            record_game(env.store, session.record)
+            learn(session.record)
+            if env.json:
+                _document(env, session)
+            elif not live:
+                screen.finish_line(boards=boards)
+    for learner in session.learners:
+        env.say(what_was_learned(learner, learner.total))
     if stopping.exit_code is not None:
-        env.say(_kept(env, sitting))
+        env.say(_kept(env, session))
         return stopping.exit_code
     return ExitCode.DONE
 
 
-def _kept(env: Environment, sitting: "Session") -> str:
+def _document(env: Environment, session: "Session") -> None:
+    """Under ``--json``, the game that has just ended."""
+    if env.json:
+        env.document("ttt-game", session.fields())
+        env.stdout.flush()
+
+
+def _kept(env: Environment, session: "Session") -> str:
     from ttt_cli.store.games import LOG
     from ttt_cli.views.play_screen import counted
 
-    return f"{counted(sitting.score.games, 'finished game')} kept in {printable(str(env.store / LOG))}"
+    return f"{counted(session.score.games, 'finished game')} kept in {printable(str(env.store / LOG))}"
 
 
 def _replay(env: Environment, path: Path, wanted: str | None) -> int:
@@ -251,8 +334,11 @@ def _replay(env: Environment, path: Path, wanted: str | None) -> int:
     number, shown = 0, 0
     for number, record in enumerate(read_games(path), 1):
         if wanted in (None, record.id, str(number)):
-            show_record(env, record, number)
             shown += 1
+            if env.json:
+                env.document("ttt-game", record.fields())
+            else:
+                show_record(env, record, number)
     if not number:
         raise InvalidFileError("holds no games", where=str(path))
     if not shown:

@@ -4,9 +4,11 @@ A game is in the store's log before any of this happens, so whatever goes wrong 
 wait, and whoever writes the state next learns them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 
@@ -16,12 +18,15 @@ from ttt_cli.store.games import GameRecord, teach, waiting_games
 from ttt_cli.store.locks import Lock, lock
 from ttt_cli.store.state import Run, State
 
+SAVE_EVERY = 1.5
+"""Seconds between two saves of a machine that plays machines; more where a save takes long itself."""
+
 
 @dataclass(frozen=True)
-class Learnt:
-    """What a state has learnt.
+class Learned:
+    """What a state has learned.
 
-    :ivar games: how many games it learnt.
+    :ivar games: from how many games.
     :ivar new_positions: the positions that it knows now and did not before.
     :ivar waits: why the games wait instead; empty if they do not.
     """
@@ -30,8 +35,8 @@ class Learnt:
     new_positions: int = 0
     waits: str = ""
 
-    def __add__(self, other: "Learnt") -> "Learnt":
-        return Learnt(self.games + other.games, self.new_positions + other.new_positions, other.waits)
+    def __add__(self, other: "Learned") -> "Learned":
+        return Learned(self.games + other.games, self.new_positions + other.new_positions, other.waits)
 
 
 class OnlineLearner:
@@ -39,7 +44,7 @@ class OnlineLearner:
 
     :ivar name: what game records call it: its name in the store, or its path.
     :ivar state: what it knew when it was last looked at.
-    :ivar total: all that it has learnt here.
+    :ivar total: all that it has learned here.
     """
 
     def __init__(self, store: Path, path: Path, name: str, state: State) -> None:
@@ -47,7 +52,7 @@ class OnlineLearner:
         self.path = path
         self.name = name
         self.state = state
-        self.total = Learnt()
+        self.total = Learned()
         self._held: Lock | None = None
         self._run: Run | None = None
         self._unsaved = False
@@ -57,11 +62,6 @@ class OnlineLearner:
         """The positions it knows."""
         known = self.state.policy.known
         return 0 if known is None else int(np.count_nonzero(known))
-
-    @property
-    def held(self) -> bool:
-        """Whether nobody else can write the file now."""
-        return self._held is not None
 
     def take(self) -> str:
         """Lock the file and read what it holds by now.
@@ -85,23 +85,23 @@ class OnlineLearner:
         self._held = held
         return ""
 
-    def learn(self, records: Iterable[GameRecord]) -> Learnt:
+    def learn(self, records: Iterable[GameRecord]) -> Learned:
         """Learn from games, in memory."""
         before = self.known
         lesson = teach(self.state, records, self.name, going_on=self._run)
         if lesson.learnt:
             self._run, self._unsaved = lesson.run, True
             self.state = lesson.state
-        learnt = Learnt(len(lesson.learnt), self.known - before)
-        self.total += learnt
-        return learnt
+        learned = Learned(len(lesson.learnt), self.known - before)
+        self.total += learned
+        return learned
 
-    def learn_waiting(self) -> Learnt:
+    def learn_waiting(self) -> Learned:
         """Learn from the games of the log that wait for it, in memory."""
         return self.learn(waiting_games(self.store, self.name, self.state))
 
     def save(self) -> None:
-        """Write what has been learnt since the last time."""
+        """Write what has been learned since the last time."""
         if self._unsaved:
             library.save(self.state, self.path)
             self._unsaved = False
@@ -112,15 +112,46 @@ class OnlineLearner:
         if held is not None:
             held.release()
 
-    def study(self) -> Learnt:
+    def study(self) -> Learned:
         """Learn from the games that wait for it and save, if the file is free."""
-        waits = "" if self.held else self.take()
+        waits = "" if self._held is not None else self.take()
         if waits:
-            self.total += Learnt(waits=waits)
-            return Learnt(waits=waits)
+            self.total += Learned(waits=waits)
+            return Learned(waits=waits)
         try:
-            learnt = self.learn_waiting()
+            learned = self.learn_waiting()
             self.save()
         finally:
             self.release()
-        return learnt
+        return learned
+
+
+@contextmanager
+def learning(learners: Sequence[OnlineLearner]) -> Iterator[Callable[[GameRecord], None]]:
+    """Keep the files of states locked while they learn from one game after the other: ``learn(record)``.
+
+    What they have learned is saved every second or two and at the end; what is not saved yet waits in the
+    log. A state whose file is not free learns nothing meanwhile, and tries again at the end.
+    """
+    taken = [learner for learner in learners if not learner.take()]
+    saved, pause = monotonic(), SAVE_EVERY
+
+    def learn(record: GameRecord) -> None:
+        nonlocal saved, pause
+        for learner in taken:
+            learner.learn([record])
+        if (now := monotonic()) - saved >= pause:
+            for learner in taken:
+                learner.save()
+            saved = monotonic()
+            pause = max(SAVE_EVERY, 10 * (saved - now))
+
+    try:
+        for learner in taken:
+            learner.learn_waiting()
+        yield learn
+        for learner in learners:
+            learner.study()
+    finally:
+        for learner in learners:
+            learner.release()

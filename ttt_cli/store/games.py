@@ -51,8 +51,8 @@ class GameRecord:
     resigned: bool = False
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
-    def to_line(self) -> bytes:
-        """The record as a line of JSON, without the line end."""
+    def fields(self) -> dict[str, Any]:
+        """The record as JSON has it."""
         rules = {"rows": self.rules.rows, "cols": self.rules.cols, "line": self.rules.line}
         fields: dict[str, Any] = {
             "id": self.id,
@@ -65,7 +65,11 @@ class GameRecord:
         }
         if self.resigned:
             fields["end"] = "resigned"
-        return orjson.dumps(fields)
+        return fields
+
+    def to_line(self) -> bytes:
+        """The record as a line of JSON, without the line end."""
+        return orjson.dumps(self.fields())
 
     def game(self) -> Game:
         """The game.
@@ -184,21 +188,19 @@ def teach(
     :param name: what the records call the state, for learners that learn from their own moves alone.
     :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
     """
-    table = deepcopy(state.table)
-    learnt, skipped = [], []
-    records = list(records)
-    with few_games() if len(records) <= FEW else nullcontext():
-        for record in records:
-            fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
-            if not fits:
-                skipped.append(record)
-                continue
-            game = record.game()
-            own_only = name is not None and not state.learner.learns_both_sides
-            state.learner.learn(table, game, own_sides(record, name or "") if own_only else "xo")
-            learnt.append(record)
+    learnt: list[GameRecord] = []
+    skipped: list[GameRecord] = []
+    for record in records:
+        fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
+        (learnt if fits else skipped).append(record)
     if not learnt:
         return Lesson(state, learnt, skipped)
+    table = deepcopy(state.table)
+    own_only = name is not None and not state.learner.learns_both_sides
+    with few_games() if len(learnt) <= FEW else nullcontext():
+        for record in learnt:
+            sides = own_sides(record, name or "") if own_only else "xo"
+            state.learner.learn(table, record.game(), sides)
     results = {result: sum(record.result == result for record in learnt) for result in ("x", "o", "draw")}
     ids = [record.id for record in learnt]
     if going_on is not None and going_on in state.runs:

@@ -1,0 +1,41 @@
+"""What is known of the moves of a position."""
+
+import numpy as np
+import pytest
+
+from tests.play.test_session import Anywhere
+from ttt_cli.engine.policy import PolicyTable, TabularPolicy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.play.hints import MoveHint, hint
+
+SPACE = StateSpace.of()
+
+
+def test_the_truth_about_each_move():
+    found = hint(Position("XX.OO...."), None)
+    assert [move.cell for move in found.moves] == [2, 5, 6, 7, 8]
+    assert found.moves[0] == MoveHint(2, value=1, plies=1)
+    assert {(move.value, move.plies) for move in found.moves[2:]} == {(-1, 2)}
+    assert found.proven and not found.has_opinions
+
+
+def test_what_a_machine_thinks_and_has_not_seen():
+    values = np.full((len(SPACE), 9), np.nan)
+    values[0, 4] = 0.5
+    known = np.arange(len(SPACE)) == 0
+    policy = TabularPolicy(PolicyTable(SPACE, SPACE.legal / 9.0, values, known))
+    found = hint(Position(), policy)
+    assert [move.opinion for move in found.moves] == [None] * 4 + [0.5] + [None] * 4
+    assert {move.probability for move in found.moves} == {1 / 9}
+    assert found.has_opinions and not found.is_new
+    assert hint(Position("X........"), policy).is_new
+
+
+@pytest.mark.parametrize("rules", [Rules(6, 6, 4), Rules(8, 8, 5)])
+def test_where_positions_cannot_be_enumerated_the_machine_is_asked_all_the_same(rules):
+    found = hint(Position.start(rules), Anywhere(rules))
+    assert len(found.moves) == rules.cells
+    assert {move.probability for move in found.moves} == {1 / rules.cells}
+    assert not found.proven and {move.value for move in found.moves} == {None}

@@ -1,0 +1,74 @@
+"""What is known of the moves of a position: what a machine thinks of each, and what perfect play says."""
+
+from dataclasses import dataclass
+from math import isnan
+
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Cell, Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.analysis import analyse
+
+ENUMERABLE = 1_000_000
+"""Boards with at most so many positions are enumerated in an instant."""
+
+
+@dataclass(frozen=True)
+class MoveHint:
+    """What is known of one move.
+
+    :ivar opinion: what the machine thinks it is worth, in its own unit; None where it does not know.
+    :ivar probability: how likely the machine plays it; None without a machine.
+    :ivar value: +1 the move wins, 0 it draws, -1 it loses; None where that is not known.
+    :ivar plies: to the end after perfect play on both sides, this move included.
+    """
+
+    cell: Cell
+    opinion: float | None = None
+    probability: float | None = None
+    value: int | None = None
+    plies: int | None = None
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What is known of the moves of ``position``.
+
+    :ivar has_opinions: whether the machine asked has values of its own.
+    :ivar is_new: whether the machine asked has learned nothing about the position yet.
+    :ivar proven: whether the values of the moves are known.
+    """
+
+    position: Position
+    moves: tuple[MoveHint, ...]
+    has_opinions: bool
+    is_new: bool
+    proven: bool
+
+
+def hint(position: Position, policy: Policy | None) -> Hint:
+    """What is known of an open position's moves.
+
+    :param policy: of the machine to ask.
+    """
+    rules, cells = position.rules, position.legal
+    opinions: list[float | None] = [None] * rules.cells
+    probabilities: list[float | None] = [None] * rules.cells
+    has_opinions = is_new = False
+    if policy is not None:
+        asked = Positions.of([position], rules)
+        probabilities = policy.probabilities(asked)[0].tolist()
+        values, known = policy.values(asked), policy.known(asked)
+        is_new = known is not None and not known[0]
+        if values is not None:
+            has_opinions = True
+            opinions = [None if isnan(value) else value for value in values[0].tolist()]
+    truth: dict[Cell, tuple[int, int]] = {}
+    if rules.positions_bound <= ENUMERABLE:
+        space = StateSpace.of(rules)
+        found = analyse(space, [space.index(position)])
+        truth = {cell: (int(found.move_values[0, cell]), int(found.move_plies[0, cell])) for cell in cells}
+    moves = tuple(
+        MoveHint(cell, opinions[cell], probabilities[cell], *truth.get(cell, (None, None))) for cell in cells
+    )
+    return Hint(position, moves, has_opinions, is_new, proven=bool(truth))

@@ -1,0 +1,89 @@
+"""The players of a session: a person, a machine that plays by a policy, or one that learns meanwhile."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from ttt_cli.agents.grammar import Agent, play_by
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.play.online_learner import OnlineLearner
+from ttt_cli.store import library, native
+from ttt_cli.store.state import State, learner_of
+
+EXPLORERS = ("td", "q")
+"""The learners whose authors let them explore against people too."""
+
+
+class Player:
+    """One of the two at the board.
+
+    :ivar name: as game records have it.
+    :ivar learner: the state that learns from its games, if there is one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        plays: Policy | Callable[[State], Policy] | None = None,
+        learner: OnlineLearner | None = None,
+    ) -> None:
+        """
+        :param plays: None for a person; for a learner, how it plays by what it has learned.
+        """
+        self.name = name
+        self.learner = learner
+        self._plays = plays
+        self._state: State | None = None
+        self._policy = plays if isinstance(plays, Policy) else None
+
+    @property
+    def is_person(self) -> bool:
+        """Whether it has to be asked for its moves."""
+        return self._plays is None
+
+    @property
+    def policy(self) -> Policy | None:
+        """How it plays by now; None for a person."""
+        if self.learner is not None and callable(self._plays) and self.learner.state is not self._state:
+            self._state = self.learner.state
+            self._policy = self._plays(self._state)
+        return self._policy
+
+
+def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:
+    """The players that these agents are; two agents that play by one file share what it learns.
+
+    :param learn: whether those that are native states learn from the games.
+    """
+    learners: dict[Path, OnlineLearner] = {}
+    return [_player(agent, store, learners if learn else None) for agent in agents]
+
+
+def _player(agent: Agent, store: Path, learners: dict[Path, OnlineLearner] | None) -> Player:
+    loaded = agent.loaded
+    if loaded is None:
+        return Player(agent.name, policy_of(agent.policy))
+    name = library.called(store, loaded.path)
+    options = ",".join(f"{key}={value}" for key, value in agent.options.items())
+    full = f"{name}:{options}" if options else name
+    if learners is None or loaded.format != native.FORMAT:
+        return Player(full, plays_by(agent, loaded.state))
+    new = OnlineLearner(store, loaded.path, name, loaded.state)
+    return Player(full, partial(plays_by, agent), learners.setdefault(loaded.path.resolve(), new))
+
+
+def plays_by(agent: Agent, state: State) -> Policy:
+    """How an agent plays by ``state``: by its options, and exploring where its author has it so."""
+    options = dict(agent.options)
+    learner = state.learner
+    if "choice" in options:
+        learner = learner_of(learner.name, options["choice"])
+    if learner.name in EXPLORERS and learner.choice == "article":
+        options.setdefault("epsilon", learner.parameters()["epsilon"])
+    return TabularPolicy(play_by(state, StateSpace.of(state.rules), **options))
+
+
+def policy_of(found: Policy | PolicyTable | None) -> Policy | None:
+    """A policy to be asked for positions, whichever way it answers."""
+    return TabularPolicy(found) if isinstance(found, PolicyTable) else found
