@@ -8,6 +8,9 @@ import orjson
 
 from tests.golden.running import Left
 
+LONGEST_SHOWN = 200
+"""So many characters of a value are shown."""
+
 FOLDER = Path(__file__).parent / "recorded"
 
 
@@ -65,12 +68,17 @@ def _first_difference(expected: Any, found: Any, *, grows: bool) -> str:
         return _first_line(expected, found)
     if expected == found and type(expected) is type(found):
         return ""
-    return f": {found!r} instead of {expected!r}"
+    return f": {_brief(found)} instead of {_brief(expected)}"
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _first_line(expected: str, found: str) -> str:
     pairs = enumerate(zip(expected.split("\n"), found.split("\n"), strict=False), 1)
     for number, (one, other) in pairs:
         if one != other:
-            return f" line {number}: {other!r} instead of {one!r}"
+            return f" line {number}: {_brief(other)} instead of {_brief(one)}"
     return "" if expected == found else f": {len(found)} characters instead of {len(expected)}"

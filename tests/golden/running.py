@@ -27,7 +27,6 @@ TESTS = Path(__file__).parents[1]
 INPUTS = {
     "samples": TESTS.parent / "state_store" / "samples",
     "corpus": TESTS / "store" / "formats" / "corpus",
-    "torture": TESTS / "torture" / "corpus",
 }
 """Folders whose files the command lines read."""
 
@@ -46,7 +45,7 @@ Left = dict[str, Any]
 """What a command left: its ``exit`` code, ``stdout`` where it is a result, and the files by name."""
 
 
-def play(commands: Sequence[str], folder: Path) -> Iterator[tuple[str, Left]]:
+def perform(commands: Sequence[str], folder: Path) -> Iterator[tuple[str, Left]]:
     """Run the commands in ``folder``, which is empty, and yield each with what it left.
 
     A part ``… <<< text`` at the end of a command is its input, with ``|`` for the ends of lines.
@@ -99,12 +98,18 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     found = {key: _plain(item) for key, item in value.items() if key not in OF_THE_CLOCK | PROSE | SIZES}
+    key = {"ttt-formats": "formats", "ttt-agents": "agents"}.get(found.get("schema"))
+    if key:  # lists that grow
+        found[key] = {item["name"]: item for item in found[key]}
     if isinstance(found.get("rules"), str):
         found.pop("rules")
     if "repaired" in found:
         found["repaired"] = len(found["repaired"])
     if found.get("schema") == "ttt-game" or found.get("kind") == "play":
         found.pop("id")
+        found.pop("game_ids", None)
+    if any(run["kind"] == "play" for run in found.get("runs", [])):
+        found["runs"] = sorted(found["runs"], key=orjson.dumps)
     return found
 
 
@@ -116,6 +121,8 @@ def _content(path: Path) -> Any:
     if path.suffix == ".html":  # what the page knows; how it shows it may change
         found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', content, re.DOTALL)
         return _brief(found[1]) if found else "no data"
+    if path.name == "games.jsonl":
+        content = re.sub(rb'"id":"[0-9a-f]{16}"', b'"id":""', content)
     if b'"kind":"play"' in content[:100_000]:
         content = _without_ids(content)
     return _brief(content)

@@ -1,9 +1,43 @@
 """The command lines whose results are recorded, in scenes: each begins in an empty folder.
 
-``samples/``, ``corpus/`` and ``torture/`` lie in it, the files of those folders of the project.
+``samples/`` and ``corpus/`` lie in it: the samples of the store, and the files that other programs wrote.
 """
 
-LEARNERS = ("graph", "td", "book", "q", "menace")
+FILES = {"graph": "graph.json", "td": "td.json", "book": "book.csv", "q": "q.json", "menace": "menace.json"}
+"""The learners, and what their states are called here."""
+
+SAMPLES = (
+    "book.csv",
+    "graph.json",
+    "menace.json",
+    "moves.csv",
+    "q-table.json",
+    "q.json",
+    "state-action.json",
+    "stranger.json",
+    "td.json",
+    "value-table.csv",
+)
+NATIVE = [f"samples/{name}" for name in FILES.values()]
+CORPUS = (
+    "board_and_cell.json",
+    "matchboxes_first.json",
+    "matchboxes_second.json",
+    "nested_lists_with_turn.json",
+    "numpy_arrays.json",
+    "o_begins.json",
+    "policy_for_numbers.json",
+    "printed_tuples.json",
+    "second_player_only.json",
+    "ternary.csv",
+)
+GAMES = (
+    "samples/games.csv",
+    "corpus/games.csv",
+    "corpus/games_from_zero.csv",
+    "corpus/games_named_cells.csv",
+)
+
 POSITIONS = ".........|XO.......|X...O....|XOX.O..X.|X.O.X....|XXOOOXX.."
 
 
@@ -18,6 +52,7 @@ def in_brief(agent: str) -> str:
         export {agent} -f policy-csv -o policy.csv
         export {agent} -f node-link --from X...O.... --depth 2 -o small.json
         export {agent} -f svg --from XOX.O..X. -o small.svg
+        move {agent} - --seed 1 <<< {POSITIONS}
         explore {agent} -o page.html
         evaluate {agent} random heuristic minimax minimax:depth=2 --explain --mistakes mistakes.csv --json
         analyze - --agent {agent} --json <<< {POSITIONS}
@@ -40,7 +75,6 @@ def in_full(agent: str) -> str:
         evaluate {agent} random heuristic --games 500 --seed 1 --games-to games.jsonl --json
         analyze X...O.... --agent {agent} --agent minimax:depth=2 --json
         move {agent} X...O.... --seed 1 --json
-        move {agent} - --seed 1 <<< {POSITIONS}
         diff {agent} heuristic --csv differences.csv
     """
 
@@ -48,7 +82,11 @@ def in_full(agent: str) -> str:
 def own_formats(learner: str, agent: str) -> str:
     """A state in its learner's own formats."""
     return {
-        "graph": f"export {agent} -f state-action -o own.json",
+        "graph": f"""
+            export {agent} -f state-action -o own.json
+            export {agent} -f dot -o graph.dot
+            export {agent} -f node-link -o nodes.json
+        """,
         "td": f"""
             export {agent} -f value-table -o own.csv
             export {agent} -f value-table -o own.npz
@@ -62,23 +100,18 @@ def own_formats(learner: str, agent: str) -> str:
     }[learner]
 
 
-def state_of(learner: str) -> str:
-    """The file of a learner's state."""
-    return f"./{learner}.{'csv' if learner == 'book' else 'json'}"
-
-
 def lives() -> dict[str, list[str]]:
     """Each learner on the usual board, trained in three ways."""
     found = {}
-    for learner in LEARNERS:
-        state = state_of(learner)
+    for learner, file in FILES.items():
+        state = f"./{file}"
         for kind, options in (("", ""), ("-article", "--preset article"), ("-symmetric", "--symmetry")):
             own = "" if learner + kind == "graph-symmetric" else own_formats(learner, state)
             found[learner + kind] = commands(f"""
                 train {learner} --games 20000 --seed 1 {options} -o {state} --json
                 show {state} --position X...O.... --json
                 {own}
-                {in_brief(state) if kind else in_full(state)}
+                {in_full(state) if learner + kind == "q" else in_brief(state)}
             """)
     return found
 
@@ -91,14 +124,233 @@ BUILT_IN = {
 }
 
 
+def opponents() -> dict[str, list[str]]:
+    """Each learner taught by others instead of by itself."""
+    return {
+        f"{learner}-opponents": commands(f"""
+            train {learner} --games 3000 --seed 2 --opponent random -o random-{file} --json
+            train {learner} --games 10000 --seed 2 --opponent minimax:depth=2 -o {file} --json
+            train {learner} --games 3000 --seed 3 --opponent heuristic --symmetry -o s-{file} --json
+            train {learner} --games 3000 --seed 4 --opponent ./{file} -o second-{file} --json
+            train {learner} --games 3000 --seed 5 --opponent minimax:ties=random -o second-{file} --json
+            train {learner} --games 1000 --seed 6 --from {file} -o third-{file} --json
+            show second-{file} --json
+        """)
+        for learner, file in FILES.items()
+    }
+
+
+def lessons() -> dict[str, list[str]]:
+    """Each learner taught by recorded games, few and many, and by the games it plays."""
+    return {
+        f"{learner}-lessons": commands(f"""
+            evaluate heuristic random --games 300 --seed 1 --games-to many.jsonl --json
+            train {learner} --games-from samples/games.jsonl -o few-{file}
+            train {learner} --games-from many.jsonl -o many-{file}
+            train {learner} --games-from many.jsonl --symmetry -o symmetric-{file}
+            train {learner} --games-from many.jsonl --preset article -o article-{file}
+            show many-{file} --json
+            evaluate many-{file} random --json
+            train {learner} --games 2000 --seed 1 -o {file} --json
+            play --x ./{file} --o random --games 30 --seed 1 --json
+            show {file} --json
+        """)
+        for learner, file in FILES.items()
+    }
+
+
+def merges() -> dict[str, list[str]]:
+    """States of each learner joined, and what their runs say of it."""
+    return {
+        f"{learner}-merged": commands(f"""
+            train {learner} --games 1000 --seed 1 -o a-{file} --json
+            train {learner} --games 2000 --seed 2 -o b-{file} --json
+            train {learner} --games 1000 --seed 3 --opponent random -o c-{file} --json
+            merge a-{file} b-{file} -o ab-{file} --json
+            merge c-{file} ab-{file} -o abc-{file} --json
+            merge b-{file} c-{file} a-{file} -o cba-{file} --json
+            merge abc-{file} a-{file} --dry-run --json
+            merge ab-{file} a-{file} b-{file} -o again-{file} --json
+            merge samples/{file} a-{file} b-{file} -o more-{file} --json
+            train {learner} --games 1000 --seed 4 --from a-{file} -o d-{file} --json
+            merge ab-{file} d-{file} --allow-overlap -o overlap-{file} --json
+            train {learner} --games 1000 --seed 1 --symmetry -o a-s-{file} --json
+            train {learner} --games 2000 --seed 2 --symmetry -o b-s-{file} --json
+            merge a-s-{file} b-s-{file} -o ab-s-{file} --json
+            train {learner} --games 1000 --seed 1 --preset article -o a-a-{file} --json
+            train {learner} --games 2000 --seed 2 --preset article -o b-a-{file} --json
+            merge b-a-{file} a-a-{file} -o ab-a-{file} --json
+            evaluate ab-{file} random --json
+            evaluate ab-a-{file} random --json
+        """)
+        for learner, file in FILES.items()
+    }
+
+
+def boards() -> dict[str, list[str]]:
+    """Each learner on other boards."""
+    return {
+        f"{learner}-boards": commands(f"""
+            train {learner} --games 1000 --seed 1 --board 3x4 -o {file} --json
+            evaluate ./{file} random --json
+            train {learner} --games 1000 --seed 1 --board 2x3 -o small-{file} --json
+            train {learner} --games 1000 --seed 1 --board 2x3 --symmetry -o s-small-{file} --json
+            export ./s-small-{file} -f policy-csv -o small.csv
+            export ./s-small-{file} -f node-link -o small.json
+            evaluate ./small-{file} --explain --mistakes mistakes.csv --json
+        """)
+        for learner, file in FILES.items()
+    }
+
+
+def larger_boards() -> dict[str, list[str]]:
+    """Each learner on boards of twelve cells, in all that depends on the board."""
+    return {
+        f"{learner}-3x4-{line}": commands(f"""
+            train {learner} --games 20000 --seed 1 --board 3x4 --line {line} -o {file} --json
+            train {learner} --games 20000 --seed 1 --board 3x4 --line {line} --symmetry -o s-{file} --json
+            train {learner} --games 5000 --seed 1 --board 3x4 --line {line} --opponent random -o r-{file}
+            evaluate ./{file} random heuristic --explain --mistakes mistakes.csv --json
+            evaluate ./s-{file} random --json
+            export ./{file} -f policy-csv -o policy.csv
+            export ./s-{file} -f policy-csv -o policy.csv
+            merge {file} r-{file} -o merged-{file} --json
+        """)
+        for learner, file in FILES.items()
+        for line in (3, 4)
+    }
+
+
+def imported(path: str) -> str:
+    """Where a file of another program goes."""
+    name = path.replace("/", "-").partition(".")[0]
+    return f"{name}.csv" if "games" in name or "moves" in name else f"{name}.json"
+
+
+def foreign() -> dict[str, list[str]]:
+    """Files of other programs, and the samples: what is found in each, what it plays, what it becomes."""
+    found = {}
+    for scene, paths in (
+        ("samples", [f"samples/{name}" for name in SAMPLES]),
+        ("strangers", [f"corpus/{name}" for name in CORPUS]),
+        ("games", GAMES),
+    ):
+        found[scene] = commands(
+            "".join(
+                f"""
+                verify {path} --json
+                show {path} --position X...O.... --json
+                evaluate {path} random --json
+                {"" if path in NATIVE else f"import {path} -o {imported(path)} --json"}
+                """
+                for path in paths
+            )
+        )
+    found["strangers"] += commands("""
+        import samples/stranger.json --values-for x -o for-x.json --json
+        import samples/stranger.json --visits 5 -o visits.json --json
+        import samples/value-table.csv --learner q -o q.json --json
+        import corpus/o_begins.json --spelling first=O -o first.json --json
+        export corpus/printed_tuples.json -f policy-csv -o policy.csv
+        export corpus/matchboxes_first.json -f policy-csv -o policy.csv
+        train q --preset article --games 1000 --seed 1 -o article.json --json
+        merge samples/q-table.json article.json -o merged.json --json
+        train book --preset article --games 100 --seed 1 -o article.csv --json
+        merge samples/moves.csv article.csv -o merged.csv --json
+        merge corpus/games.csv corpus/games_from_zero.csv -o games.csv --json
+        merge samples/stranger.json samples/q.json --dry-run --json
+        diff samples/q-table.json samples/q.json --json
+        diff corpus/matchboxes_first.json corpus/matchboxes_second.json --csv differences.csv
+    """)
+    return found
+
+
+VARIANTS = commands("""
+    train q --games 5000 --seed 7 --alpha 0.2 --gamma 0.9 --epsilon 0.3 --slips 0 -o q.json --json
+    train td --games 5000 --seed 7 --target next --draw 0.3 --epsilon 0.7 -o td.json --json
+    train graph --games 5000 --seed 7 --epsilon 0.2 -o graph.json --json
+    train book --games 5000 --seed 7 --epsilon 0.5 --epsilon-end 0.1 -o book.csv --json
+    train menace --games 5000 --seed 7 --win 5 --draw 2 --loss 2 -o menace.json --json
+    train q --games 2000 --seed 8 -o q.json --json
+    train book --games 2000 --seed 8 -o book.csv --json
+    train q --games 100000 --seed 9 --until unbeatable -o until.json --json
+    train q --games 10000 --seed 1 --curve q-curve.csv -o curve.json --json
+    train menace --games 5000 --seed 1 --curve menace-curve.csv -o curve-menace.json --json
+    evaluate ./q.json:epsilon=0.1 random --json
+    evaluate ./q.json:choice=article random --json
+    evaluate ./q.json:side=x random --json
+    evaluate ./q.json --check unbeatable --json
+    evaluate ./td.json:choice=article random --json
+    evaluate ./graph.json:choice=article random --json
+    evaluate ./book.csv:choice=article random --json
+    evaluate heuristic:centre=true minimax:ties=last minimax:speed=true minimax:opening=random --json
+    tournament ./q.json ./td.json ./graph.json ./book.csv ./menace.json random minimax:depth=2 --json
+    diff ./q.json ./td.json --json
+    diff ./book.csv ./menace.json --csv differences.csv --json
+    export ./q.json:choice=article -f state -o article.json
+    export ./book.csv -f policy-csv -o -
+    move ./book.csv X...O.... --seed 3 --json
+    play --x human --o minimax:ties=first --games 1 --json <<< 5|3|8
+    play --x heuristic --o random --games 10 --seed 4 --json
+    evaluate random --board 4x3 --json
+    evaluate heuristic minimax --board 3x4 --line 4 --json
+    analyze - --board 3x4 --agent heuristic --json <<< ............|X...O.......|XX..OO......
+    export minimax --board 2x3 -f policy-json -o policy.json
+    explore heuristic --board 2x3 -o page.html
+    formats --json
+    agents --json
+""")
+"""Parameters, options of players, the curve, players among themselves, and what needs no state."""
+
+
 SCENES: dict[str, list[str]] = {
     **lives(),
+    **opponents(),
+    **lessons(),
+    **merges(),
+    **boards(),
+    **foreign(),
+    "variants": VARIANTS,
     **{name: commands(in_full(agent)) for name, agent in BUILT_IN.items()},
 }
 """The command lines by scene."""
 
-LONG: dict[str, list[str]] = {}
+LONG: dict[str, list[str]] = {
+    **{
+        f"{learner}-full": commands(
+            f"train {learner} --games 20000 --seed 1 -o ./{file} --json" + in_full(f"./{file}")
+        )
+        for learner, file in FILES.items()
+        if learner != "q"
+    },
+    **larger_boards(),
+    **{
+        f"{learner}-shards": commands(
+            f"train {learner} --games 10000000 --seed 1 --workers 2 -o {file} --json"
+        )
+        for learner, file in FILES.items()
+    },
+    "comparison": commands("agents --compare --json"),
+}
 """Those that take longer."""
 
-LARGE: dict[str, list[str]] = {}
-"""Those that today take gigabytes: they were recorded from arrays over all positions of 4x4."""
+LARGE: dict[str, list[str]] = {
+    **{
+        f"4x4-{name}": [f"evaluate {agent} random --board 4x4 --line 4 --json"]
+        for name, agent in (
+            ("random", "random"),
+            ("heuristic", "heuristic"),
+            ("heuristic-first", "heuristic:ties=first"),
+        )
+    },
+    **{
+        f"4x4-{learner}{kind}": commands(f"""
+            train {learner} --games 2000 --seed 1 --board 4x4 --line 4 {options} -o {learner}.json --json
+            evaluate ./{learner}.json random --json
+        """)
+        for learner in ("q", "td", "graph", "menace")
+        for kind, options in (("", ""), ("-symmetric", "--symmetry"))
+        if learner + kind != "menace-symmetric"
+    },
+}
+"""Those on 4x4 with four in line: recorded from arrays over all its positions, with gigabytes for each."""
