@@ -17,13 +17,16 @@ from tests.golden.scenes import LARGE, LONG, SCENES
 def check(commands: list[str], scene: str, folder: Path, known: dict[str, Left] | None = None) -> None:
     """Run a scene and compare what each command leaves with what is recorded."""
     known = known or recorded.load(scene)
-    assert list(known) == commands, "commands and records differ: python -m tests.golden --record"
+    if list(known) != commands:
+        pytest.fail("the commands are not those recorded: python -m tests.golden --record", pytrace=False)
     found = [
         line
         for command, left in perform(commands, folder)
         for line in recorded.differences(command, known[command], left)
     ]
-    assert not found, f"{len(found)} results differ; the files are in {folder}\n" + "\n".join(found)
+    if found:
+        message = f"{len(found)} results differ; the files are in {folder}"
+        pytest.fail("\n".join([message, *found]), pytrace=False)
     shutil.rmtree(folder)
 
 
@@ -56,3 +59,23 @@ def test_large_boards_as_recorded(scene: str, tmp_path: Path, sized):
             for key in ("positions", "of"):
                 document.get("mistakes", {}).pop(key, None)
     check(LARGE[scene], scene, tmp_path, known)
+
+
+def test_a_difference_is_found_and_a_longer_document_is_none():
+    left = {"exit": 0, "stdout": [{"win": 0.5, "line": [1, 5]}], "a.csv": "cell\n1\n2"}
+    more = {**left, "stdout": [{"win": 0.5, "line": [1, 5], "draw": 0.25}]}
+    assert not list(recorded.differences("evaluate q", left, more))
+    for name, value, told in (
+        ("exit", 1, "exit: 1 instead of 0"),
+        (
+            "stdout",
+            [{"win": 0.5000000000000001, "line": [1, 5]}],
+            "stdout[0].win: 0.5000000000000001 instead",
+        ),
+        ("stdout", [{"win": 0.5, "line": [1, 5, 9]}], "stdout[0].line: 3 items instead of 2"),
+        ("stdout", [{"win": 0.5}], "stdout[0].line: is gone"),
+        ("a.csv", "cell\n1\n3", "a.csv line 3: '3' instead of '2'"),
+        ("b.csv", "", "b.csv: was not written before"),
+    ):
+        (line,) = recorded.differences("evaluate q", left, {**left, name: value})
+        assert line.startswith("ttt evaluate q") and told in line
