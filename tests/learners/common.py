@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.agents import uniform
+from tests import tables
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable
@@ -58,7 +58,7 @@ def agent(name: str | None, space: StateSpace) -> PolicyTable | None:
     if name in (None, "self"):
         return None
     full = StateSpace.of(space.rules)
-    found = resolve(name, Path("nowhere"), space.rules).policy
+    found = resolve(name, Path("nowhere"), space.rules).policy.table(full)
     if not space.symmetric:
         return found
     return PolicyTable(space, full.quotient.project_probabilities(found.probabilities))
@@ -66,7 +66,7 @@ def agent(name: str | None, space: StateSpace) -> PolicyTable | None:
 
 def resigning(space: StateSpace) -> PolicyTable:
     """Plays anywhere, but gives up in every third position from the fifth ply on."""
-    policy = PolicyTable(space, uniform.policy(space).probabilities.copy())
+    policy = PolicyTable(space, tables.uniform(space).probabilities.copy())
     policy.probabilities[(space.plies >= 4) & (space.codes % 3 == 0)] = 0
     return policy
 

@@ -82,13 +82,9 @@ def fixed(agent: str | None, store: Path, rules: Rules, path: Path) -> Fixed | N
     if agent is None or agent == "self":
         return None
     found = resolve(agent, store, rules)
-    if found.policy is None:
-        raise UsageError(
-            "a person cannot be trained against", where=agent, hint="ttt play teaches the machine"
-        )
     if found.source is not None and found.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    return Fixed(agent, found.policy, found.digest)
+    return Fixed(agent, found.policy.table(StateSpace.of(rules)), found.digest)
 
 
 def usual_job(
