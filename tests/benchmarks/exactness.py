@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
-from tests import tables
 from tests.benchmarks.measuring import Row, alternate, show
+from ttt_cli.agents import minimax, uniform
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners.q import Q
@@ -40,7 +40,7 @@ def verdict(quick: bool) -> Iterator[Row]:
         print("OpenSpiel is not installed: no comparison of the verdict")
         return
     space = StateSpace.of()
-    ours, perfect = tables.uniform(space), tables.minimax(space)
+    ours, perfect = uniform.policy(space), minimax.policy(space)
     game = pyspiel.load_game("tic_tac_toe")
     theirs = policy.UniformRandomPolicy(game)
 
@@ -61,16 +61,16 @@ def curve_cost(quick: bool, full: bool) -> Row:
     plan, space = Plan(Q(), RUN, seed=1), StateSpace.of()
     games = RUN if full else plan.block_games * (1 if quick else 8)
     part = Plan(plan.learner, games, seed=1, shards=plan.shards_a_block)
-    list(run(Plan(plan.learner, 1, seed=1), plan.learner.empty(space)))  # compiles
+    list(run(Plan(plan.learner, 1, seed=1), plan.learner.empty(space.rules)))  # compiles
     start = perf_counter()
-    *_, last = run(part, plan.learner.empty(space))
+    *_, last = run(part, plan.learner.empty(space.rules))
     playing = (perf_counter() - start) * RUN / games
     looks = len({-(-point // plan.block_games) for point in points(RUN)})  # one at the end of a block at most
     with tempfile.TemporaryDirectory() as folder:
         curve = Curve(Path(folder, "curve.csv"), RUN)
         start = perf_counter()
         for number in range(looks):
-            curve.look(number, lambda: plan.learner.policy(last.table), now=True)
+            curve.look(number, lambda: plan.learner.policy(last.table).table(StateSpace.of()), now=True)
         looking = perf_counter() - start
     how = f"{looks} looks, {looking:.2f} s, in {playing:.1f} s of games"
     how += "" if full else f", scaled from {games:,}"

@@ -21,6 +21,8 @@ BOARDS = {"3x3": ("3x3", 3), "3x4": ("3x4", 3), "4x4": ("4x4", 4)}
 ON_A_BOARD = """
 import sys
 from time import perf_counter
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.agents import uniform
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -31,12 +33,12 @@ space = StateSpace.of(Rules(*map(int, sys.argv[1].split("x")), int(sys.argv[2]))
 print(len(space), perf_counter() - start)
 if sys.argv[3] == "verdict":
     start = perf_counter()
-    judge(tables.uniform(space))
+    judge(uniform.policy(space))
     print(perf_counter() - start)
 if sys.argv[3] == "training":
-    list(run(Plan(Q(), 1, 1), Q().empty(StateSpace.of())))
+    list(run(Plan(Q(), 1, 1), Q().empty(STANDARD)))
     start = perf_counter()
-    list(run(Plan(Q(), 1_000_000, 1), Q().empty(space)))
+    list(run(Plan(Q(), 1_000_000, 1), Q().empty(space.rules)))
     print(perf_counter() - start)
 """
 

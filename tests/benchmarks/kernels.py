@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.learners.base import Block
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.moves import packed
 from ttt_cli.learners.q import Q
 from ttt_cli.training.runs import Plan, run
@@ -49,7 +50,7 @@ def limit(function: Callable[..., None], space: StateSpace, *, settled: bool) ->
     """The C loop on a table of its own."""
     q, (number, _, after) = Q(), packed(space)
     rule = (q.gamma, q.slips, q.epsilon, q.settling * len(space), q.alpha, q.pace)
-    shape, start = (len(space), space.cells), q.empty(space)
+    shape, start = (len(space), space.cells), q.empty(STANDARD)
     table = (np.zeros(shape), np.zeros(shape, np.int64), start.top.copy(), start.choice.copy())
     arrays = (number, after, space.results, *table, np.zeros(3, np.int64))
     places = [array.ctypes.data_as(ctypes.c_void_p) for array in arrays]
@@ -77,7 +78,7 @@ def trained(name: str, space: StateSpace, *, settled: bool) -> Task:
 
     def new(games: int = GAMES["new"]) -> Any:
         table: Any = None
-        for progress in run(Plan(learner, games, seed=1), learner.empty(space)):
+        for progress in run(Plan(learner, games, seed=1), learner.empty(STANDARD)):
             table = progress.table
         return table
 
@@ -87,7 +88,7 @@ def trained(name: str, space: StateSpace, *, settled: bool) -> Task:
     table, rng = new(learner.default_games), np.random.default_rng(1)
 
     def more() -> None:
-        learner.train(table, Block(learner.default_games, GAMES["settled"], rng))
+        learner.train(table, Shard(learner.default_games, GAMES["settled"], rng))
 
     return more
 

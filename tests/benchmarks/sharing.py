@@ -37,8 +37,10 @@ def speed(games: int, rounds: int) -> Row:
 
     def task(name: str, executor: Any) -> Callable[[], None]:
         def train(number: int = games) -> None:
-            *_, last = run(Plan(learner, number, 1, shards=SHARDS), learner.empty(space), executor=executor)
-            found[name] = learner.to_entries(last.table)
+            *_, last = run(
+                Plan(learner, number, 1, shards=SHARDS), learner.empty(space.rules), executor=executor
+            )
+            found[name] = dict(learner.to_entries(last.table))
 
         train(16 * SHARDS)  # starts the workers, and compiles
         return train
@@ -55,8 +57,8 @@ def unbeatable_from(shards: int, seed: int) -> int:
     """The games after which ``q`` is unbeatable to stay, in a long run seen after each of its blocks."""
     learner, space = Q(), StateSpace.of()
     first = held = 0
-    for progress in run(Plan(learner, LONG, seed, shards=shards), learner.empty(space)):
-        if is_unbeatable(learner.policy(progress.table)):
+    for progress in run(Plan(learner, LONG, seed, shards=shards), learner.empty(space.rules)):
+        if is_unbeatable(learner.policy(progress.table).table(StateSpace.of())):
             first, held = first or progress.games, held + 1
             if held == CONFIRMED:
                 return first

@@ -10,12 +10,13 @@ import numpy as np
 import orjson
 import pytest
 
-from tests import tables
+from ttt_cli.agents import heuristic, minimax
 from ttt_cli.app import run
 from ttt_cli.commands.export import OF_POSITIONS
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
+from ttt_cli.learners import learner_class
 from ttt_cli.store import library, policy_files
 
 TRAINED = {"td": 3000, "graph": 300, "menace": 500, "q": 3000, "book": 500}
@@ -26,7 +27,7 @@ def trained(tmp_path_factory):
     """A store with small states, trained by the tool itself."""
     folder = tmp_path_factory.mktemp("trained")
     for learner, games in TRAINED.items():
-        path = folder / f"{learner}{library.SUFFIXES.get(learner, '.json')}"
+        path = folder / f"{learner}{learner_class(learner).suffix}"
         call = ["train", learner, "--games", str(games), "--seed", "1", "-o", str(path)]
         assert run(call, Environment(StringIO(), StringIO(), StringIO())) == 0
     return folder
@@ -39,7 +40,7 @@ def store(ttt, trained):
 
 
 def test_policies_of_any_player(ttt):
-    policy = tables.minimax(StateSpace.of())
+    policy = minimax.policy(StateSpace.of())
     assert ttt("export", "minimax", "-o", "p.csv").code == 0
     assert Path("p.csv").read_bytes() == policy_files.policy_csv(policy)
     assert ttt("export", "minimax", "-o", "p.json", "--format", "policy-json").code == 0
@@ -122,7 +123,7 @@ def test_authors_formats(ttt, store):
     for text in (".........", "X...O....", "XXX.OO..."):
         index = sum({".": 0, "X": 1, "O": 2}[stone] * 3**cell for cell, stone in enumerate(text))
         found = lines[1 + index].split(",")
-        expected = state.table.values[state.space.index(Position(text))].tolist()
+        expected = state.table.values[StateSpace.of().index(Position(text))].tolist()
         assert [int(found[0]), float(found[1]), float(found[2])] == [index, *expected]
         arrays = np.load("v.npz")
         assert [arrays["V_x"][index], arrays["V_o"][index]] == expected
@@ -131,7 +132,7 @@ def test_authors_formats(ttt, store):
     assert brain["0"]["state"] == [0] * 9
     assert len(brain) == int(library.load(store / "graph.json").state.table.known.sum())
     assert ttt("export", "q", "-o", "q.json", "--format", "q-table").code == 0
-    policy = library.load(store / "q.json").state.policy
+    policy = library.load(store / "q.json").state.policy.table(StateSpace.of())
     table = orjson.loads(Path("q.json").read_bytes())
     assert len(table) == 4520
     index = policy.space.index(Position("X...O...."))
@@ -159,7 +160,7 @@ def test_book_s_rows(ttt, store):
     assert ttt("export", "book", "-o", "best.csv", "--format", "moves-csv", "--best").code == 0
     every, best = (Path(name).read_text().splitlines() for name in ("all.csv", "best.csv"))
     assert set(best) < set(every)
-    policy = library.load(store / "book.csv").state.policy
+    policy = library.load(store / "book.csv").state.policy.table(StateSpace.of())
     seen = ~np.isnan(policy.values)
     for lines, moves in ((every, seen), (best, seen & policy.support)):
         found = set()
@@ -206,4 +207,4 @@ def test_json_report(ttt):
     found = ttt("export", "heuristic", "-o", "h.csv", "--json").json
     assert found["schema"] == "ttt-export"
     assert found["format"] == "policy-csv"
-    assert found["bytes"] == len(policy_files.policy_csv(tables.heuristic(StateSpace.of())))
+    assert found["bytes"] == len(policy_files.policy_csv(heuristic.policy(StateSpace.of())))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tests.learners.common import content
+from tests.learners.common import content, empty_table
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.learners.base import Block
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
 from ttt_cli.training.runs import Executor, Plan, here, run
 
@@ -28,11 +28,11 @@ class Fragile(Q):
     deaths: str = ""
     fatal: int = 0
 
-    def train(self, table: Any, block: Block) -> Any:
+    def train(self, table: Any, shard: Shard) -> Any:
         with few_games():
-            counted = super().train(table, block)
+            counted = super().train(table, shard)
         died = len(list(Path(self.deaths).iterdir())) if self.deaths else 0
-        if died < self.fatal and block.first >= GAMES // 2:
+        if died < self.fatal and shard.first >= GAMES // 2:
             Path(self.deaths, str(died)).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return counted
@@ -41,5 +41,5 @@ class Fragile(Q):
 def trained(learner: Fragile, executor: Executor = here) -> tuple[bytes, list[int]]:
     """What the learner's table holds after two blocks of eight shards, and the results of its games."""
     space = StateSpace.of()
-    *_, last = run(Plan(learner, GAMES, seed=1, shards=8), learner.empty(space), executor=executor)
+    *_, last = run(Plan(learner, GAMES, seed=1, shards=8), empty_table(learner, space), executor=executor)
     return content(learner, last.table), last.results.tolist()

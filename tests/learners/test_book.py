@@ -5,7 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.learners.common import after, agent, block, content, exchanged, is_unbeatable, made, trained
+from tests.learners.common import (
+    after,
+    agent,
+    block,
+    content,
+    empty_table,
+    exchanged,
+    is_unbeatable,
+    made,
+    policy_of,
+    read_table,
+    trained,
+)
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
@@ -25,7 +37,7 @@ DRAWN = (1, 5, 9, 2, 8, 7, 3, 6, 4)
 
 def book(learner: Any, *games: tuple[int, ...], space: StateSpace = SPACE) -> BookTable:
     """A book of games given as cells from 1."""
-    table = learner.empty(space)
+    table = empty_table(learner, space)
     for cells in games:
         learner.learn(table, Game.of(space.rules, [cell - 1 for cell in cells]))
     return table
@@ -33,7 +45,7 @@ def book(learner: Any, *games: tuple[int, ...], space: StateSpace = SPACE) -> Bo
 
 def chosen(learner: Any, table: BookTable, text: str) -> set[int]:
     """The cells, from 1, that may be played."""
-    policy = learner.policy(table)
+    policy = policy_of(learner, table)
     return set(
         (np.flatnonzero(policy.support[table.space.index(Position(text, table.space.rules))]) + 1).tolist()
     )
@@ -43,7 +55,7 @@ def chosen(learner: Any, table: BookTable, text: str) -> set[int]:
 
 
 def test_a_game_is_a_row_a_ply():
-    assert DEFAULT.to_entries(book(DEFAULT, X_IN_FIVE, X_IN_FIVE)) == {
+    assert dict(DEFAULT.to_entries(book(DEFAULT, X_IN_FIVE, X_IN_FIVE))) == {
         ".........": [[1, 5, "X", "", 2]],
         "X........": [[4, 5, "X", "", 2]],
         "X..O.....": [[2, 5, "X", "", 2]],
@@ -53,13 +65,13 @@ def test_a_game_is_a_row_a_ply():
 
 
 def test_the_author_leaves_out_the_first_move_and_keeps_a_set():
-    entries = ARTICLE.to_entries(book(ARTICLE, X_IN_FIVE, X_IN_FIVE))
+    entries = dict(ARTICLE.to_entries(book(ARTICLE, X_IN_FIVE, X_IN_FIVE)))
     assert list(entries) == ["X........", "X..O.....", "XX.O.....", "XX.OO...."]
     assert all(count == 1 for rows in entries.values() for *_, count in rows)
 
 
 def test_a_win_with_the_last_stone_is_no_draw():
-    entries = DEFAULT.to_entries(book(DEFAULT, X_IN_NINE, DRAWN))
+    entries = dict(DEFAULT.to_entries(book(DEFAULT, X_IN_NINE, DRAWN)))
     assert entries["........."] == [[1, 9, "X", "", 1], [1, 9, "draw", "", 1]]
 
 
@@ -81,21 +93,21 @@ def test_a_win_with_the_last_stone_is_no_draw():
 )
 def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, row: list[Any], said: str):
     with pytest.raises(InvalidFileError, match=said):
-        DEFAULT.from_entries(SPACE, {text: [row]})
+        read_table(DEFAULT, SPACE, {text: [row]})
 
 
 def test_the_same_row_twice_is_refused():
     rows = [[1, 5, "X", "a", 1], [1, 5, "X", "a", 2]]
     with pytest.raises(InvalidFileError, match="twice"):
-        DEFAULT.from_entries(SPACE, {".........": rows})
+        read_table(DEFAULT, SPACE, {".........": rows})
     rows[1][3] = "b"
-    assert DEFAULT.from_entries(SPACE, {".........": rows}).counts.sum() == 3
+    assert read_table(DEFAULT, SPACE, {".........": rows}).counts.sum() == 3
 
 
 def test_a_board_too_large_for_memory_is_refused_in_words(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ttt_cli.learners.book.MOST_POSITIONS", 5_000)
     with pytest.raises(UsageError, match="5,478 positions, more than the 5,000 that fit in memory"):
-        DEFAULT.empty(SPACE)
+        empty_table(DEFAULT, SPACE)
 
 
 # The author's choice
@@ -115,7 +127,7 @@ def test_the_author_never_looks_at_draws():
 
 
 def test_without_rows_o_takes_the_centre_and_x_any_cell():
-    table = ARTICLE.empty(SPACE)
+    table = empty_table(ARTICLE, SPACE)
     assert chosen(ARTICLE, table, "X........") == {5}
     assert chosen(ARTICLE, table, "....X....") == {1, 2, 3, 4, 6, 7, 8, 9}
     assert chosen(ARTICLE, table, "XO.......") == {3, 4, 5, 6, 7, 8, 9}
@@ -123,7 +135,7 @@ def test_without_rows_o_takes_the_centre_and_x_any_cell():
 
 def test_a_board_without_a_middle_cell_has_no_centre():
     space = StateSpace.of(Rules(2, 3, 3))
-    assert chosen(ARTICLE, ARTICLE.empty(space), "X.....") == {2, 3, 4, 5, 6}
+    assert chosen(ARTICLE, empty_table(ARTICLE, space), "X.....") == {2, 3, 4, 5, 6}
 
 
 def test_the_first_move_of_the_author_is_random_even_with_rows():
@@ -135,7 +147,7 @@ def test_the_author_trains_by_what_his_rules_of_thumb_play():
     table = after(ARTICLE, SPACE, ARTICLE.article_games)
     assert (table.counts[0] == 0).all()
     assert table.counts.max() == 1
-    support = agent("heuristic:ties=first", SPACE).support
+    support = agent("heuristic:ties=first", SPACE).table(SPACE).support
     assert support[np.any(table.counts > 0, axis=2)].all()
 
 
@@ -144,20 +156,20 @@ def test_the_author_trains_by_what_his_rules_of_thumb_play():
 
 def test_the_default_weighs_results_and_doubts_few_sightings():
     x_wins, o_wins = [1, 5, "X", "", 1], [3, 6, "O", "", 1]
-    table = DEFAULT.from_entries(SPACE, {".........": [x_wins, o_wins, [2, 9, "draw", "", 5]]})
-    values = DEFAULT.policy(table).values
+    table = read_table(DEFAULT, SPACE, {".........": [x_wins, o_wins, [2, 9, "draw", "", 5]]})
+    values = policy_of(DEFAULT, table).values
     assert values is not None
     assert values[0, :3].tolist() == [0.75, 0.5, 0.25]
     assert np.isnan(values[0, 3:]).all()
     assert chosen(DEFAULT, table, ".........") == {1}
     better = [[2, 9, "X", "", 9], [2, 9, "draw", "", 1], x_wins]
-    assert chosen(DEFAULT, DEFAULT.from_entries(SPACE, {".........": sorted(better)}), ".........") == {2}
+    assert chosen(DEFAULT, read_table(DEFAULT, SPACE, {".........": sorted(better)}), ".........") == {2}
 
 
 def test_stages_mean_the_other_winner_where_wins_are_exchanged():
     space = exchanged(SPACE)
     table = book(DEFAULT, X_IN_FIVE, space=space)
-    assert DEFAULT.to_entries(table)["XX.OO...."] == [[3, 5, "O", "", 1]]
+    assert dict(DEFAULT.to_entries(table))["XX.OO...."] == [[3, 5, "O", "", 1]]
     assert 3 not in chosen(DEFAULT, table, "XX.OO....")
 
 
@@ -166,20 +178,20 @@ def test_stages_mean_the_other_winner_where_wins_are_exchanged():
 
 def named(run: str, games: int, seed: int) -> BookTable:
     table = after(DEFAULT, SPACE, games, seed)
-    DEFAULT.attribute(table, run)
+    DEFAULT.tag_run(table, run)
     return table
 
 
 def test_rows_know_their_run_and_keep_it_through_a_file():
     table = named("a", 50, 1)
     DEFAULT.train(table, block(DEFAULT, SPACE, 50, 2))
-    DEFAULT.attribute(table, "b")
-    read = DEFAULT.from_entries(SPACE, DEFAULT.to_entries(table))
+    DEFAULT.tag_run(table, "b")
+    read = read_table(DEFAULT, SPACE, dict(DEFAULT.to_entries(table)))
     assert content(DEFAULT, read) == content(DEFAULT, table)
     assert {run: int(counts.sum()) for run, (_, counts) in read.runs.items()} == {
         run: int(counts.sum()) for run, (_, counts) in table.runs.items()
     }
-    first_moves = DEFAULT.to_entries(table)["........."]
+    first_moves = dict(DEFAULT.to_entries(table))["........."]
     for name in "ab":
         assert sum(count for *_, run, count in first_moves if run == name) == 50
 
@@ -187,15 +199,15 @@ def test_rows_know_their_run_and_keep_it_through_a_file():
 def test_a_run_that_goes_on_keeps_its_name():
     table = named("a", 50, 1)
     DEFAULT.train(table, block(DEFAULT, SPACE, 50, 2))
-    DEFAULT.attribute(table, "a")
+    DEFAULT.tag_run(table, "a")
     once = after(DEFAULT, SPACE, 50, 1)
     DEFAULT.train(once, block(DEFAULT, SPACE, 50, 2))
-    DEFAULT.attribute(once, "a")
+    DEFAULT.tag_run(once, "a")
     assert content(DEFAULT, table) == content(DEFAULT, once)
 
 
 def test_books_unite_whatever_they_hold():
-    empty = DEFAULT.empty(SPACE)
+    empty = empty_table(DEFAULT, SPACE)
     a, b, c = (named(run, 60, seed) for seed, run in enumerate("abc", 1))
     ab, bc = DEFAULT.merge(empty, [a, b]), DEFAULT.merge(empty, [b, c])
     together = content(DEFAULT, DEFAULT.merge(empty, [a, b, c]))
@@ -205,10 +217,10 @@ def test_books_unite_whatever_they_hold():
 
 
 def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
-    empty, early = DEFAULT.empty(SPACE), named("a", 60, 1)
+    empty, early = empty_table(DEFAULT, SPACE), named("a", 60, 1)
     late = named("a", 60, 1)
     DEFAULT.train(late, block(DEFAULT, SPACE, 60, 2))
-    DEFAULT.attribute(late, "a")
+    DEFAULT.tag_run(late, "a")
     assert content(DEFAULT, DEFAULT.merge(empty, [early, late])) == content(DEFAULT, late)
 
 
@@ -216,7 +228,7 @@ def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
 
 
 def check_strength(seed: int) -> None:
-    as_x, as_o = both_sides(trained("book", seed), agent("random", SPACE))
+    as_x, as_o = both_sides(trained("book", seed), agent("random", SPACE).table(SPACE))
     assert as_x.loss == 0
     assert as_x.win >= 0.97
     assert as_o.win >= 0.85

@@ -17,11 +17,13 @@ from tests.learners.common import (
     agent,
     block,
     content,
+    empty_table,
     exploitability,
     game_on,
     is_unbeatable,
     made,
-    on_all_positions,
+    policy_of,
+    read_table,
     resigning,
     space_for,
     trained,
@@ -83,14 +85,14 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, learner: Learner) -> None:
 
 
 def test_an_empty_table_knows_nothing_and_plays_legal_moves(learner: Learner):
-    policy = learner.policy(learner.empty(space_for(learner.name)))
+    policy = policy_of(learner, empty_table(learner, space_for(learner.name)))
     check_policy(policy, resigns=False)
     assert policy.known is not None
     assert not policy.known.any()
 
 
 def test_a_trained_table_knows_something_and_plays_legal_moves(learner: Learner):
-    policy = learner.policy(after(learner, space_for(learner.name), 2000))
+    policy = policy_of(learner, after(learner, space_for(learner.name), 2000))
     check_policy(policy, resigns=learner.learns_resigned)
     assert policy.known.any()
 
@@ -98,7 +100,7 @@ def test_a_trained_table_knows_something_and_plays_legal_moves(learner: Learner)
 def test_choosing_changes_no_table(learner: Learner):
     table = after(learner, space_for(learner.name), 500)
     before = pickle.dumps(table)
-    learner.policy(table)
+    policy_of(learner, table)
     assert pickle.dumps(table) == before
 
 
@@ -115,7 +117,7 @@ def test_the_seed_fixes_the_bytes(learner: Learner):
 def test_results_are_counted(learner: Learner):
     space = space_for(learner.name)
     journal: list[np.ndarray] = []
-    counted = learner.train(learner.empty(space), block(learner, space, 1000, journal=journal))
+    counted = learner.train(empty_table(learner, space), block(learner, space, 1000, journal=journal))
     games = [game_of(space, row) for row in np.concatenate(journal)]
     assert counted.tolist() == [sum(game.result == result for game in games) for result in (-1, 0, 1)]
 
@@ -133,7 +135,7 @@ def test_replaying_a_block_through_learn_gives_the_same_bytes(learner: Learner, 
     if opponent != "own":
         policy = resigning(space) if opponent == "resigning" else agent(opponent, space)
         changes |= {"opponent": policy, "behaviour": None}
-    trained, replayed = learner.empty(space), learner.empty(space)
+    trained, replayed = empty_table(learner, space), empty_table(learner, space)
     games = block(learner, space, 400, **changes)
     learner.train(trained, games)
     for number, row in enumerate(np.concatenate(games.journal)):
@@ -153,7 +155,7 @@ def test_the_kernel_as_written_gives_the_same_bytes(learner: Learner, monkeypatc
 
 def test_a_shard_in_another_process_would_train_the_same(learner: Learner):
     space = space_for(learner.name)
-    sent = pickle.loads(pickle.dumps((learner, learner.empty(space), block(learner, space, 500))))
+    sent = pickle.loads(pickle.dumps((learner, empty_table(learner, space), block(learner, space, 500))))
     sent[0].train(sent[1], sent[2])
     assert content(sent[0], sent[1]) == content(learner, after(learner, space, 500))
 
@@ -164,7 +166,7 @@ def test_three_shards_a_block(learner: Learner):
     plan = Plan(learner, 3001, 1, sides.opponent, sides.behaviour, shards=3)
     ends = []
     for _ in range(2):
-        *_, last = run(plan, learner.empty(space))
+        *_, last = run(plan, empty_table(learner, space))
         assert (last.games, last.results.sum()) == (3001, 3001)
         ends.append(content(learner, last.table))
     assert ends[0] == ends[1]
@@ -176,25 +178,25 @@ def test_three_shards_a_block(learner: Learner):
 def test_entries_round_trip_to_the_byte(learner: Learner):
     table = after(learner, space_for(learner.name), 1000)
     entries = orjson.loads(content(learner, table))
-    read = learner.from_entries(table.space, entries)
+    read = read_table(learner, table.space, entries)
     assert content(learner, read) == content(learner, table)
-    chosen, chosen_after = learner.policy(table), learner.policy(read)
+    chosen, chosen_after = policy_of(learner, table), policy_of(learner, read)
     assert (chosen.probabilities == chosen_after.probabilities).all()
     assert (chosen.known == chosen_after.known).all()
 
 
 def test_no_entries_are_the_empty_table(learner: Learner):
-    empty = learner.empty(space_for(learner.name))
-    assert learner.to_entries(empty) == {}
-    read = learner.from_entries(empty.space, {})
-    assert (learner.policy(read).probabilities == learner.policy(empty).probabilities).all()
+    empty = empty_table(learner, space_for(learner.name))
+    assert dict(learner.to_entries(empty)) == {}
+    read = read_table(learner, empty.space, {})
+    assert (policy_of(learner, read).probabilities == policy_of(learner, empty).probabilities).all()
 
 
 def test_training_goes_on_from_a_file_as_if_it_had_not_been_written(learner: Learner):
     space = space_for(learner.name)
     journal: list[np.ndarray] = []
     table = after(learner, space, 500, journal=journal)
-    read = learner.from_entries(space, orjson.loads(content(learner, table)))
+    read = read_table(learner, space, orjson.loads(content(learner, table)))
     played = next(game for row in journal[0] if not (game := game_of(space, row)).resigned)
     for each in (table, read):
         learner.learn(each, played)
@@ -205,10 +207,10 @@ def test_training_goes_on_from_a_file_as_if_it_had_not_been_written(learner: Lea
 @pytest.mark.parametrize("key", ["XXXXXXXXX", "X", "X.......?", "x........", "X........ ", ""])
 def test_an_entry_of_no_position_is_refused(learner: Learner, key: str):
     space = space_for(learner.name)
-    entries = learner.to_entries(after(learner, space, 50))
+    entries = dict(learner.to_entries(after(learner, space, 50)))
     entries[key] = next(iter(entries.values()))
     with pytest.raises(InvalidFileError) as refused:
-        learner.from_entries(space, entries)
+        read_table(learner, space, entries)
     assert repr(key) in refused.value.where
 
 
@@ -234,7 +236,7 @@ def test_broken_entries_are_refused_by_name(learner: Learner):
     key = next(key for key in entries if key.count(".") == 5)
     for value in broken(entries[key]):
         with pytest.raises(InvalidFileError) as refused:
-            learner.from_entries(space, {**entries, key: value})
+            read_table(learner, space, {**entries, key: value})
         assert repr(key) in refused.value.where, value
 
 
@@ -248,22 +250,22 @@ def parts(learner: Learner) -> list[Any]:
 
 
 def test_the_empty_table_is_the_identity(learner: Learner, parts: list[Any]):
-    empty = learner.empty(parts[0].space)
+    empty = empty_table(learner, parts[0].space)
     for inputs in ([parts[0]], [parts[0], empty], [empty, parts[0], empty]):
         assert content(learner, learner.merge(empty, inputs)) == content(learner, parts[0])
 
 
 def test_the_order_of_the_parts_does_not_matter(learner: Learner, parts: list[Any]):
-    empty = learner.empty(parts[0].space)
+    empty = empty_table(learner, parts[0].space)
     merged = {content(learner, learner.merge(empty, order)) for order in permutations(parts)}
     assert len(merged) == 1
 
 
 def test_nested_merges_agree(learner: Learner, parts: list[Any]):
-    empty = learner.empty(parts[0].space)
-    at_once = learner.to_entries(learner.merge(empty, parts))
+    empty = empty_table(learner, parts[0].space)
+    at_once = dict(learner.to_entries(learner.merge(empty, parts)))
     nested = learner.merge(empty, [learner.merge(empty, parts[:2]), parts[2]])
-    assert same(learner.to_entries(nested), at_once, tolerance=1e-12)
+    assert same(dict(learner.to_entries(nested)), at_once, tolerance=1e-12)
 
 
 def test_only_what_is_new_since_the_base_counts(learner: Learner):
@@ -288,15 +290,15 @@ def test_only_what_is_new_since_the_base_counts(learner: Learner):
 def test_other_boards(learner: Learner, rules: Rules):
     space = space_for(learner.name, rules)
     table = after(learner, space, 100)
-    check_policy(learner.policy(table), resigns=learner.learns_resigned)
-    read = learner.from_entries(space, orjson.loads(content(learner, table)))
+    check_policy(policy_of(learner, table), resigns=learner.learns_resigned)
+    read = read_table(learner, space, orjson.loads(content(learner, table)))
     assert content(learner, read) == content(learner, table)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_symmetric_training(name: str):
-    learner, full = made(name), StateSpace.of()
-    policy = on_all_positions(learner.policy(after(learner, full.quotient.space, 2000)), full)
+    learner = made(name)
+    policy = policy_of(learner, after(learner, StateSpace.of().quotient.space, 2000))
     check_policy(policy, resigns=learner.learns_resigned)
 
 

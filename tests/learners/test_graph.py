@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.learners.common import empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable, uniform
+from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -20,7 +21,7 @@ from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import graph as module
-from ttt_cli.learners.base import Block
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.graph import (
     Derived,
     Graph,
@@ -36,7 +37,7 @@ from ttt_cli.training.runs import Plan, run
 SPACE = StateSpace.of()
 EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
 RANDOM = PolicyTable(SPACE, uniform(SPACE.legal))
-ARTICLE = Graph.made(**Graph.article)
+ARTICLE = Graph.from_params(**Graph.article)
 DEFAULT = Graph()
 GOLDEN = Path(__file__).parents[1] / "golden" / "graph-article-choices.csv"
 ARRAYS = ("visits", "seen", "edges", "spelled")
@@ -103,12 +104,12 @@ def graph_of(**following: list[int]) -> GraphTable:
     entries = {
         text: {"seen": at, "next": cells, "visits": 1} for at, (text, cells) in enumerate(nodes.items())
     }
-    return ARTICLE.from_entries(SPACE, entries)
+    return read_table(ARTICLE, SPACE, entries)
 
 
 def cells_played(table: GraphTable, text: str, learner: Graph = ARTICLE) -> list[int]:
     """The cells, from 1, that the machine may choose."""
-    row = learner.policy(table).probabilities[SPACE.index(Position(text))]
+    row = policy_of(learner, table).probabilities[SPACE.index(Position(text))]
     return (np.flatnonzero(row) + 1).tolist()
 
 
@@ -125,7 +126,7 @@ def authors(table: GraphTable) -> Author:
 
 
 def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **plan) -> GraphTable:
-    table = learner.empty(space)
+    table = empty_table(learner, space)
     for progress in run(Plan(learner, games, seed, **plan), table):
         table = progress.table
     return table
@@ -282,7 +283,7 @@ def test_scores_of_the_author_and_of_minimax():
 
 
 def test_complete_graph():
-    policy = ARTICLE.policy(complete())
+    policy = policy_of(ARTICLE, complete())
     values = np.where(SPACE.legal, np.sign(solve(SPACE).move_scores()), -2)
     careless = (policy.support & (values < values.max(axis=1, keepdims=True))).any(axis=1)
     assert careless.sum() == 236
@@ -298,8 +299,12 @@ def test_complete_graph():
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 60), st.integers(0, 2**32 - 1))
 def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
-    table = trained(ARTICLE, games, seed, opponent=RANDOM) if games else ARTICLE.empty(SPACE)
-    support, author = ARTICLE.policy(table).support, authors(table)
+    table = (
+        trained(ARTICLE, games, seed, opponent=TabularPolicy(RANDOM))
+        if games
+        else empty_table(ARTICLE, SPACE)
+    )
+    support, author = policy_of(ARTICLE, table).support, authors(table)
     assert np.array_equal(support[~table.known], SPACE.legal[~table.known])
     for node in np.flatnonzero(table.known).tolist():
         assert np.flatnonzero(support[node]).tolist() == author.choices(SPACE.text(node))
@@ -308,8 +313,8 @@ def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
 def test_training_plays_the_authors_machine_ply_by_ply():
     """X in the 1st, 3rd, 5th … game, and the graph complete up to the position in hand at every choice."""
     journal: list[np.ndarray] = []
-    table = ARTICLE.empty(SPACE)
-    block = Block(0, 40, np.random.default_rng(1), opponent=RANDOM, journal=journal)
+    table = empty_table(ARTICLE, SPACE)
+    block = Shard(0, 40, np.random.default_rng(1), opponent=TabularPolicy(RANDOM), journal=journal)
     ARTICLE.train(table, block)
     following: dict[str, list[str]] = {"." * 9: []}
     for number, moves in enumerate(np.concatenate(journal).tolist()):
@@ -329,7 +334,7 @@ def test_training_plays_the_authors_machine_ply_by_ply():
 
 
 def test_visits_count_every_position_of_every_game():
-    table = ARTICLE.empty(SPACE)
+    table = empty_table(ARTICLE, SPACE)
     game = Game.of(SPACE.rules, [4, 0, 2, 1, 6])
     for sides in ("xo", "x", "o"):
         ARTICLE.learn(table, game, sides)
@@ -341,9 +346,9 @@ def test_visits_count_every_position_of_every_game():
 def test_the_authors_machine_does_not_go_with_symmetry():
     classes = StateSpace.of(symmetric=True)
     with pytest.raises(UsageError, match="symmetry"):
-        ARTICLE.empty(classes)
+        empty_table(ARTICLE, classes)
     with pytest.raises(UsageError, match="symmetry"):
-        ARTICLE.policy(DEFAULT.empty(classes))
+        policy_of(ARTICLE, empty_table(DEFAULT, classes))
 
 
 # --- the default ---
@@ -355,7 +360,7 @@ def test_an_untried_move_rather_than_a_known_loss():
 
 
 def test_a_near_win_beats_a_far_one_and_a_far_loss_a_near_one():
-    policy = DEFAULT.policy(complete())
+    policy = policy_of(DEFAULT, complete())
     quick = solve(SPACE).move_scores()
     best = (quick == quick.max(axis=1, keepdims=True)) & SPACE.legal
     assert not (policy.support & ~best).any()
@@ -375,7 +380,7 @@ def test_many_default_runs_end_unbeatable(space: StateSpace, sized):
 
 
 def check_unbeatable(space: StateSpace, seed: int) -> None:
-    policy = DEFAULT.policy(trained(DEFAULT, DEFAULT.default_games, seed, space))
+    policy = policy_of(DEFAULT, trained(DEFAULT, DEFAULT.default_games, seed, space))
     value = int(solve(space).values[0])
     assert worst_case(policy, 0).guaranteed == value
     assert worst_case(policy, 1).guaranteed == -value
@@ -384,7 +389,7 @@ def check_unbeatable(space: StateSpace, seed: int) -> None:
 def test_ties_are_broken_in_favour_of_traps():
     """Among equally scored moves the default finds those that a random player answers worst: the most wins
     that any player can have who never gives up a draw."""
-    policy = DEFAULT.policy(trained(DEFAULT, DEFAULT.default_games, 1))
+    policy = policy_of(DEFAULT, trained(DEFAULT, DEFAULT.default_games, 1))
     as_x, as_o = both_sides(policy, RANDOM)
     assert (as_x.win, as_x.loss) == (pytest.approx(191 / 192, abs=1e-12), 0)
     assert (as_o.win, as_o.loss) == (pytest.approx(866 / 945, abs=1e-12), 0)
@@ -392,13 +397,13 @@ def test_ties_are_broken_in_favour_of_traps():
 
 def test_symmetry_changes_nothing_but_the_size():
     classes = StateSpace.of(symmetric=True)
-    policy = DEFAULT.policy(trained(DEFAULT, 20_000, 1, classes))
+    policy = policy_of(DEFAULT, trained(DEFAULT, 20_000, 1, classes))
     assert worst_case(policy, 0).guaranteed == worst_case(policy, 1).guaranteed == 0
 
 
 def test_other_boards():
     space = StateSpace.of(Rules(2, 4, 3))
-    policy = DEFAULT.policy(trained(DEFAULT, 20_000, 1, space))
+    policy = policy_of(DEFAULT, trained(DEFAULT, 20_000, 1, space))
     value = int(solve(space).values[0])
     assert worst_case(policy, 0).guaranteed == value
     assert worst_case(policy, 1).guaranteed == -value
@@ -409,10 +414,10 @@ def test_other_boards():
 
 @pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
 def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner: Graph):
-    table, article = learner.empty(SPACE), learner.choice == "article"
+    table, article = empty_table(learner, SPACE), learner.choice == "article"
     for first, games in ((0, 300), (300, 2000), (2300, 4000)):
-        opponent = RANDOM if article else None
-        learner.train(table, Block(first, games, np.random.default_rng(first), opponent=opponent))
+        opponent = TabularPolicy(RANDOM) if article else None
+        learner.train(table, Shard(first, games, np.random.default_rng(first), opponent=opponent))
         kept, afresh, known = Derived.kept(table, article), Derived.of(table, article), table.known
         assert kept is not afresh
         assert np.array_equal(kept.scores[known], afresh.scores[known])
@@ -428,7 +433,9 @@ def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner
 @pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
 def test_compiled_and_plain_python_give_the_same_bytes(learner: Graph, monkeypatch: pytest.MonkeyPatch):
     def once() -> dict[str, bytes]:
-        return content(trained(learner, 200, 1, opponent=RANDOM if learner is ARTICLE else None))
+        return content(
+            trained(learner, 200, 1, opponent=TabularPolicy(RANDOM) if learner is ARTICLE else None)
+        )
 
     compiled = once()
     monkeypatch.setattr(module, "play", module.play.python)
@@ -440,8 +447,9 @@ def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
     often = RANDOM.probabilities.copy()
     often[np.random.default_rng(1).random(len(SPACE)) < 0.2] = 0
     journal: list[np.ndarray] = []
-    table, replayed = learner.empty(SPACE), learner.empty(SPACE)
-    block = Block(0, 500, np.random.default_rng(2), opponent=PolicyTable(SPACE, often), journal=journal)
+    table, replayed = empty_table(learner, SPACE), empty_table(learner, SPACE)
+    opponent = TabularPolicy(PolicyTable(SPACE, often))
+    block = Shard(0, 500, np.random.default_rng(2), opponent, journal=journal)
     learner.train(table, block)
     given_up = 0
     for moves in np.concatenate(journal).tolist():
@@ -462,7 +470,7 @@ games = st.lists(st.integers(0, 30), max_size=6)
 def taught(numbers: list[int]) -> GraphTable:
     """The graph of some of 31 games, of which a few differ little, on a board small enough for overlaps."""
     space = StateSpace.of(Rules(2, 3, 3))
-    table = DEFAULT.empty(space)
+    table = empty_table(DEFAULT, space)
     for number in numbers:
         rng, path, moves = np.random.default_rng(number % 11), 0, []
         while not space.terminal[path]:
@@ -474,7 +482,7 @@ def taught(numbers: list[int]) -> GraphTable:
 
 
 def merged(*tables: GraphTable) -> GraphTable:
-    return DEFAULT.merge(DEFAULT.empty(tables[0].space), tables)
+    return DEFAULT.merge(empty_table(DEFAULT, tables[0].space), tables)
 
 
 @given(games, games, games)
@@ -508,7 +516,7 @@ def test_else_nodes_go_by_plies_and_text_and_edges_by_cell():
 
 def test_shards_count_only_what_is_new():
     plan = Plan(DEFAULT, 3000, 1, shards=3)
-    table = DEFAULT.empty(SPACE)
+    table = empty_table(DEFAULT, SPACE)
     for progress in run(plan, table):
         table = progress.table
     assert table.visits[0] == 3000
@@ -516,10 +524,10 @@ def test_shards_count_only_what_is_new():
 
 
 def test_entries_say_everything():
-    table = trained(ARTICLE, 100, 1, opponent=RANDOM)
-    entries = ARTICLE.to_entries(table)
+    table = trained(ARTICLE, 100, 1, opponent=TabularPolicy(RANDOM))
+    entries = dict(ARTICLE.to_entries(table))
     assert entries["." * 9]["seen"] == 0 and entries["." * 9]["visits"] == 100
-    again = ARTICLE.from_entries(SPACE, dict(sorted(entries.items())))
+    again = read_table(ARTICLE, SPACE, dict(sorted(entries.items())))
     assert content(again) == content(table)
 
 
@@ -528,16 +536,16 @@ def test_a_spelling_of_scores_is_kept_while_the_score_stands():
         "." * 9: {"seen": 0, "next": [5], "visits": 1, "score": 0},
         "....X....": {"seen": 1, "next": [], "visits": 1, "score": 0.0},
     }
-    table = ARTICLE.from_entries(SPACE, entries)
-    assert repr(ARTICLE.to_entries(table)["." * 9]["score"]) == "0"
-    assert repr(ARTICLE.to_entries(table)["....X...."]["score"]) == "0.0"
-    assert content(merged_standard(table, ARTICLE.empty(SPACE))) == content(table)
+    table = read_table(ARTICLE, SPACE, entries)
+    assert repr(dict(ARTICLE.to_entries(table))["." * 9]["score"]) == "0"
+    assert repr(dict(ARTICLE.to_entries(table))["....X...."]["score"]) == "0.0"
+    assert content(merged_standard(table, empty_table(ARTICLE, SPACE))) == content(table)
     ARTICLE.learn(table, Game.of(SPACE.rules, [4, 0, 2, 1, 6]))
-    assert not any("score" in entry for entry in ARTICLE.to_entries(table).values())
+    assert not any("score" in entry for entry in dict(ARTICLE.to_entries(table)).values())
 
 
 def merged_standard(*tables: GraphTable) -> GraphTable:
-    return ARTICLE.merge(ARTICLE.empty(SPACE), tables)
+    return ARTICLE.merge(empty_table(ARTICLE, SPACE), tables)
 
 
 ROOT = {"seen": 0, "next": [], "visits": 1}
@@ -569,5 +577,5 @@ ROOT = {"seen": 0, "next": [], "visits": 1}
 )
 def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):
     with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
-        ARTICLE.from_entries(SPACE, entries)
+        read_table(ARTICLE, SPACE, entries)
     assert caught.value.where.startswith('"entries"')

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.learners.common import game_on
+from tests.learners.common import empty_table, game_on, policy_of, read_table
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable, uniform
+from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -18,7 +18,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import menace as module
-from ttt_cli.learners.base import Block
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.menace import Menace, MenaceTable, boxes
 from ttt_cli.store.state import State
 from ttt_cli.training.runs import Plan, run
@@ -26,7 +26,7 @@ from ttt_cli.training.runs import Plan, run
 FULL = StateSpace.of()
 SPACE = StateSpace.of(symmetric=True)
 EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
-DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.made(**Menace.article)
+DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.from_params(**Menace.article)
 
 
 def box(table: MenaceTable, text: str) -> dict[int, int]:
@@ -41,22 +41,27 @@ def game_of(*cells: int, resigned: bool = False) -> Game:
 
 
 def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, **plan) -> MenaceTable:
-    table = learner.empty(space)
+    table = empty_table(learner, space)
     for progress in run(Plan(learner, games, seed, **plan), table):
         table = progress.table
     return table
 
 
-def anything() -> PolicyTable:
-    projected = FULL.quotient.project_probabilities(uniform(FULL.legal))
-    return PolicyTable(SPACE, projected)
+def on_classes(learner: Menace, table: MenaceTable) -> PolicyTable:
+    """What the learner plays on the classes' boards, equivalent cells taken together."""
+    policy = policy_of(learner, table)
+    played = FULL.quotient.project_probabilities(policy.probabilities)
+    return PolicyTable(SPACE, played, policy.values[FULL.quotient.representatives])
+
+
+RANDOM = PolicyTable(FULL, uniform(FULL.legal))
 
 
 # --- the boxes ---
 
 
 def test_first_beads():
-    table = DRAWING.empty(SPACE)
+    table = empty_table(DRAWING, SPACE)
     assert box(table, "." * 9) == {1: 4, 2: 4, 5: 4}  # three kinds: corner, edge, centre
     assert box(table, "........X") == {1: 4, 2: 4, 3: 4, 5: 4, 6: 4}  # O's first move
     assert set(table.beads[SPACE.plies == 2].ravel()) == {0, 3}
@@ -70,7 +75,7 @@ def test_there_is_no_box_for_a_single_move():
     assert (boxes(SPACE) & SPACE.x_moves).sum() == 304  # as many as Michie had
     table = trained(DRAWING, 2000, 1)
     assert not table.change[single].any()
-    assert (DRAWING.policy(table).probabilities[single].max(axis=1) == 1).all()
+    assert (on_classes(DRAWING, table).probabilities[single].max(axis=1) == 1).all()
 
 
 def test_a_state_of_it_is_always_symmetric():
@@ -78,12 +83,12 @@ def test_a_state_of_it_is_always_symmetric():
 
 
 def test_drawing_goes_by_the_number_of_beads():
-    table = DRAWING.empty(SPACE)
+    table = empty_table(DRAWING, SPACE)
     DRAWING.learn(table, game_of(5, 1, 2, 9, 8))  # X wins
     at = SPACE.index(Position("." * 9))
-    assert DRAWING.policy(table).probabilities[at, [0, 1, 4]].tolist() == [4 / 15, 4 / 15, 7 / 15]
-    assert MOST.policy(table).probabilities[at, [0, 1, 4]].tolist() == [0, 0, 1]
-    assert DRAWING.policy(table).values[at, [0, 1, 4]].tolist() == [4, 4, 7]
+    assert on_classes(DRAWING, table).probabilities[at, [0, 1, 4]].tolist() == [4 / 15, 4 / 15, 7 / 15]
+    assert policy_of(MOST, table).probabilities[at, [0, 1, 4]].tolist() == [0, 0, 1]
+    assert on_classes(DRAWING, table).values[at, [0, 1, 4]].tolist() == [4, 4, 7]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_drawing_goes_by_the_number_of_beads():
 )
 def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
     for sides in ("xo", "x", "o"):
-        table = DRAWING.empty(SPACE)
+        table = empty_table(DRAWING, SPACE)
         DRAWING.learn(table, game, sides)
         expected = np.zeros_like(table.change)
         moves = FULL.quotient.project_game(game.moves)
@@ -110,27 +115,27 @@ def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
 
 
 def test_equivalent_moves_share_a_bead():
-    table = DRAWING.empty(SPACE)
+    table = empty_table(DRAWING, SPACE)
     for corner in (1, 3, 7, 9):
         DRAWING.learn(table, game_of(5, corner, resigned=True), "o")
     assert box(table, "....X....") == {1: 4 + 4 * 3, 2: 4}
 
 
 def test_rewards_are_parameters():
-    learner = Menace.made(win=5, draw=0, loss=2)
-    table = learner.empty(SPACE)
+    learner = Menace.from_params(win=5, draw=0, loss=2)
+    table = empty_table(learner, SPACE)
     learner.learn(table, game_of(5, 1, 2, 9, 8))
     assert sorted(set(table.change.ravel().tolist())) == [-2, 0, 5]
 
 
 def test_an_empty_box_resigns():
-    table = DRAWING.empty(SPACE)
+    table = empty_table(DRAWING, SPACE)
     at = SPACE.index(Position("....X...."))
     table.change[at] = [-4, -5, 0, 0, 0, 0, 0, 0, 0]
     for learner in (DRAWING, MOST):
-        assert learner.policy(table).probabilities[at].tolist() == [0] * 9
+        assert on_classes(learner, table).probabilities[at].tolist() == [0] * 9
     journal: list[np.ndarray] = []
-    results = MICHIE.train(table, Block(0, 50, np.random.default_rng(1), journal=journal))
+    results = MICHIE.train(table, Shard(0, 50, np.random.default_rng(1), journal=journal))
     resigned = [moves for moves in np.concatenate(journal).tolist() if moves[:2] == [4, -1]]
     assert resigned
     assert results[2] >= len(resigned)
@@ -139,22 +144,22 @@ def test_an_empty_box_resigns():
 
 
 def test_a_first_box_that_is_empty_loses_every_game():
-    table = DRAWING.empty(SPACE)
+    table = empty_table(DRAWING, SPACE)
     table.change[0] = -4
-    assert MICHIE.train(table, Block(0, 10, np.random.default_rng(1))).tolist() == [10, 0, 0]
+    assert MICHIE.train(table, Shard(0, 10, np.random.default_rng(1))).tolist() == [10, 0, 0]
 
 
 # --- training ---
 
 
-@pytest.mark.parametrize("opponent", [None, anything()], ids=["self", "random"])
+@pytest.mark.parametrize("opponent", [None, TabularPolicy(RANDOM)], ids=["self", "random"])
 def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypatch: pytest.MonkeyPatch):
     journal: list[np.ndarray] = []
 
-    def block() -> Block:
-        return Block(1, 400, np.random.default_rng(3), opponent=opponent, journal=journal)
+    def block() -> Shard:
+        return Shard(1, 400, np.random.default_rng(3), opponent=opponent, journal=journal)
 
-    table, replayed, plain = (MICHIE.empty(SPACE) for _ in range(3))
+    table, replayed, plain = (empty_table(MICHIE, SPACE) for _ in range(3))
     table.change[-300:] = -2  # so that boxes become empty
     replayed.change[:], plain.change[:] = table.change, table.change
     MICHIE.train(table, block())
@@ -183,13 +188,13 @@ def test_the_commonest_beads_of_many_default_runs_are_perfect_play(sized):
 
 def check_perfect(seed: int) -> None:
     table = trained(DRAWING, DRAWING.default_games, seed)
-    most, drawing = MOST.policy(table), DRAWING.policy(table)
+    most, drawing = policy_of(MOST, table), policy_of(DRAWING, table)
     assert worst_case(most, 0).loss == worst_case(most, 1).loss == 0
-    as_x, as_o = both_sides(most, anything())
+    as_x, as_o = both_sides(most, RANDOM)
     assert as_x.win > 0.98 and as_o.win > 0.87 and as_x.loss == as_o.loss == 0
-    as_x, as_o = both_sides(drawing, anything())
+    as_x, as_o = both_sides(drawing, RANDOM)
     assert as_x.win > 0.94 and as_o.win > 0.8 and max(as_x.loss, as_o.loss) < 0.02
-    exchanged = DRAWING.policy(trained(DRAWING, DRAWING.default_games, seed, EXCHANGED))
+    exchanged = policy_of(DRAWING, trained(DRAWING, DRAWING.default_games, seed, EXCHANGED))
     assert exploitability(exchanged) <= 1.5 * exploitability(drawing)
 
 
@@ -199,7 +204,7 @@ def exploitability(policy: PolicyTable) -> float:
 
 def test_other_boards():
     classes = StateSpace.of(Rules(2, 3, 3), symmetric=True)
-    policy = MOST.policy(trained(MOST, 20_000, 1, classes))
+    policy = policy_of(MOST, trained(MOST, 20_000, 1, classes))
     assert worst_case(policy, 0).loss == worst_case(policy, 1).loss == 0
 
 
@@ -209,7 +214,7 @@ def test_other_boards():
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=5))
 def test_merging_adds(seeds: list[int]):
     parts = [trained(MICHIE, 30, seed) for seed in seeds]
-    empty = MICHIE.empty(SPACE)
+    empty = empty_table(MICHIE, SPACE)
     together = MICHIE.merge(empty, parts)
     assert np.array_equal(together.change, np.sum([part.change for part in parts], axis=0))
     nested = MICHIE.merge(empty, [parts[0], MICHIE.merge(empty, parts[:0:-1])])
@@ -218,20 +223,20 @@ def test_merging_adds(seeds: list[int]):
 
 
 def test_fewer_than_no_beads_are_none():
-    tables = [DRAWING.empty(SPACE) for _ in range(3)]
+    tables = [empty_table(DRAWING, SPACE) for _ in range(3)]
     for table in tables:
         for _ in range(3):
             DRAWING.learn(table, game_of(1, 5, 2, 3, 4, 7), "x")
-    together = DRAWING.merge(DRAWING.empty(SPACE), tables)
+    together = DRAWING.merge(empty_table(DRAWING, SPACE), tables)
     assert together.change[0, 8 if SPACE.legal[0, 8] else 0] == -9
     assert box(together, "." * 9) == {2: 4, 5: 4}
 
 
 def test_entries_say_everything():
     table = trained(MICHIE, 500, 1)
-    entries = MICHIE.to_entries(table)
+    entries = dict(MICHIE.to_entries(table))
     assert all(change for entry in entries.values() for change in entry.values())
-    assert MICHIE.from_entries(SPACE, entries).change.tobytes() == table.change.tobytes()
+    assert read_table(MICHIE, SPACE, entries).change.tobytes() == table.change.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -251,5 +256,5 @@ def test_entries_say_everything():
 )
 def test_entries_that_are_no_boxes_are_refused(entries: dict, message: str):
     with pytest.raises(InvalidFileError, match=re.escape(message)) as caught:
-        DRAWING.from_entries(SPACE, entries)
+        read_table(DRAWING, SPACE, entries)
     assert caught.value.where.startswith('"entries"')

@@ -5,15 +5,15 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from tests import tables
-from tests.learners.common import after, exchanged, is_unbeatable, made, trained
+from tests.learners.common import after, empty_table, exchanged, is_unbeatable, made, policy_of, trained
+from ttt_cli.agents import uniform
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, best
 from ttt_cli.engine.policy import uniform as equally
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.learners.base import Block
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q, QTable
 
 SPACE = StateSpace.of()
@@ -35,7 +35,7 @@ def worth(table: QTable, text: str, cell: int) -> tuple[float, int]:
 
 def test_article_games_worked_by_hand():
     learner = made("q", "article")
-    table = learner.empty(SPACE)
+    table = empty_table(learner, SPACE)
     for _ in range(3):
         learner.learn(table, game(1, 4, 2, 5, 3))
     # In the order of the game, with alpha 0.1 and gamma 0.9: what was learnt reaches one turn back a game.
@@ -67,7 +67,7 @@ def test_the_article_kernel_is_the_rule_read_literally():
 
 def test_a_default_game_worked_by_hand():
     learner = made("q")
-    table = learner.empty(SPACE)
+    table = empty_table(learner, SPACE)
     learner.learn(table, game(1, 4, 2, 5, 3))
     assert worth(table, "XX.OO....", 3) == (1.0, 1)
     # Of the five replies one loses; gamma 0.8, slips 0.25.
@@ -97,7 +97,7 @@ def fixed_point(space: StateSpace, slips: float, gamma: float = 0.8) -> PolicyTa
 
 def is_at_the_ceilings(policy: PolicyTable) -> bool:
     """Whether it never loses to random play, and wins as often as is possible so."""
-    as_x, as_o = both_sides(policy, tables.uniform(policy.space))
+    as_x, as_o = both_sides(policy, uniform.policy(policy.space))
     wins = (pytest.approx(CEILINGS[0], abs=1e-12), pytest.approx(CEILINGS[1], abs=1e-12))
     return (as_x.win, as_o.win) == wins and as_x.loss == as_o.loss == 0
 
@@ -116,7 +116,7 @@ def test_the_default_reaches_the_fixed_point():
 
 def test_a_tenth_of_the_default_is_enough():
     learner = made("q")
-    policy = learner.policy(after(learner, SPACE, learner.default_games // 10))
+    policy = policy_of(learner, after(learner, SPACE, learner.default_games // 10))
     assert is_unbeatable(policy) and is_at_the_ceilings(policy)
 
 
@@ -127,8 +127,10 @@ def test_the_default_reaches_the_fixed_point_for_every_seed(sized):
 
 
 def test_one_uniform_number_serves_a_whole_game():
-    learner, journal, games = Q.made(epsilon=1.0), [], 60_000
-    results = learner.train(learner.empty(SPACE), Block(0, games, np.random.default_rng(1), journal=journal))
+    learner, journal, games = Q.from_params(epsilon=1.0), [], 60_000
+    results = learner.train(
+        empty_table(learner, SPACE), Shard(0, games, np.random.default_rng(1), journal=journal)
+    )
     assert results / games == pytest.approx([121 / 420, 8 / 63, 737 / 1260], abs=0.01)
     moves = np.concatenate(journal)
     # The rank of each move among those that were free, stretched to 0 to 1: uniform, and by itself.
@@ -146,14 +148,16 @@ def test_exploration_falls_with_the_number_of_the_game():
     learner, favourite = made("q"), []
     for first in (0, 10_000_000):
         journal = []
-        learner.train(learner.empty(SPACE), Block(first, 4000, np.random.default_rng(1), journal=journal))
+        learner.train(
+            empty_table(learner, SPACE), Shard(first, 4000, np.random.default_rng(1), journal=journal)
+        )
         favourite.append(np.bincount(np.concatenate(journal)[:, 0]).max() / 4000)
     assert favourite[0] < 0.2 and favourite[1] > 0.4
 
 
 def test_a_game_that_was_given_up_teaches_nothing():
     learner = made("q")
-    table = learner.empty(SPACE)
+    table = empty_table(learner, SPACE)
     learner.learn(table, Game.of(SPACE.rules, [0, 3, 1], resigned=True))
     assert not table.visits.any()
 
@@ -164,7 +168,7 @@ def test_the_author_learns_one_side_and_the_default_both():
 
 def test_what_the_author_made_beats_random_play_and_can_be_beaten():
     learner = made("q", "article")
-    policy = learner.policy(after(learner, SPACE, learner.article_games))
-    as_x, as_o = both_sides(policy, tables.uniform(SPACE))
+    policy = policy_of(learner, after(learner, SPACE, learner.article_games))
+    as_x, as_o = both_sides(policy, uniform.policy(SPACE))
     assert as_x.win > 0.93 and as_o.win > 0.75
     assert not is_unbeatable(policy)

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.learners.common import after, agent, block, made, trained
+from tests.learners.common import after, agent, block, empty_table, made, policy_of, trained
+from ttt_cli.agents import uniform
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.learners.base import Block
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.td import Td, TdTable
 
 SPACE = StateSpace.of()
@@ -33,7 +34,7 @@ X_WINS = ["X........", "X..O.....", "XX.O.....", "XX.OO....", "XXXOO...."]
 
 def test_an_article_game_worked_by_hand():
     learner = made("td", "article")
-    table = learner.empty(SPACE)
+    table = empty_table(learner, SPACE)
     learner.learn(table, game(1, 4, 2, 5, 3))
     # Backwards with alpha 1/2 from the reward: X 1, then half way from 1/2 to what came next, each time.
     expected = {"x": [0.53125, 0.5625, 0.625, 0.75, 1.0], "o": [0.46875, 0.4375, 0.375, 0.25, 0.0]}
@@ -50,7 +51,7 @@ def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default()
     last = draw.texts()[-1]
     for preset, value in (("article", 0.0), ("default", 0.5)):
         learner = made("td", preset)
-        table = learner.empty(SPACE)
+        table = empty_table(learner, SPACE)
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 0)
         learner.learn(table, draw)
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 1)
@@ -97,8 +98,8 @@ def test_the_article_without_exploration_is_the_rule_read_literally():
 
 
 def test_the_default_target_worked_by_hand():
-    learner = Td.made(alpha=0.5, alpha_end=0.5, gamma=0.9, slips=0.25)
-    table = learner.empty(SPACE)
+    learner = Td.from_params(alpha=0.5, alpha_end=0.5, gamma=0.9, slips=0.25)
+    table = empty_table(learner, SPACE)
     # O to move after 1 4 2 5: X threatens 3, so X's best is a win, discounted once; four of the five moves of
     # X do not end the game and are worth 1/2 to O as yet.
     learner.learn(table, game(1, 4, 2, 5, 3), "x")
@@ -115,8 +116,8 @@ def test_the_default_target_worked_by_hand():
 
 
 def test_step_sizes_fall_with_the_visits():
-    learner = Td.made(alpha=1.0, alpha_end=0.2, gamma=1.0, target="next")
-    table = learner.empty(SPACE)
+    learner = Td.from_params(alpha=1.0, alpha_end=0.2, gamma=1.0, target="next")
+    table = empty_table(learner, SPACE)
     expected = 0.5
     for visits in range(5):
         learner.learn(table, game(1, 4, 2, 5, 3))
@@ -128,15 +129,15 @@ def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
     start = SPACE.index(Position())
     for preset, row in (("article", [1.0] + [0.0] * 8), ("default", [1 / 9] * 9)):
         learner = made("td", preset)
-        policy = learner.policy(learner.empty(SPACE))
+        policy = policy_of(learner, empty_table(learner, SPACE))
         assert policy.probabilities[start] == pytest.approx(row)
 
 
 def test_each_side_chooses_by_its_own_table():
     learner = made("td")
-    table = learner.empty(SPACE)
+    table = empty_table(learner, SPACE)
     learner.learn(table, game(1, 4, 2, 5, 3))
-    policy = learner.policy(table)
+    policy = policy_of(learner, table)
     assert policy.probabilities[SPACE.index(Position("XX.OO...."))][2] == 1
     assert policy.values is not None
     assert policy.values[SPACE.index(Position("XX.OO....")), 2] == 1
@@ -147,20 +148,20 @@ def test_against_an_opponent_only_its_own_moves_teach():
     table = after(learner, SPACE, 1, opponent=agent("random", SPACE))
     assert table.visits[:, 0].any()
     assert not table.visits[:, 1].any()
-    learner.train(table, Block(1, 1, np.random.default_rng(1), agent("random", SPACE)))
+    learner.train(table, Shard(1, 1, np.random.default_rng(1), agent("random", SPACE)))
     assert table.visits[:, 1].any()
 
 
 def test_the_article_never_learns_to_hold_a_draw():
     learner = made("td", "article")
-    table = learner.empty(SPACE)
+    table = empty_table(learner, SPACE)
     learner.train(table, block(learner, SPACE, learner.article_games))
-    _, as_o = both_sides(learner.policy(table), agent("random", SPACE))
+    _, as_o = both_sides(policy_of(learner, table), uniform.policy(SPACE))
     assert as_o.loss > 0.05
 
 
 def check_rates(seed: int) -> None:
-    as_x, as_o = both_sides(trained("td", seed), agent("random", SPACE))
+    as_x, as_o = both_sides(trained("td", seed), uniform.policy(SPACE))
     assert as_x.loss == as_o.loss == 0
     assert as_x.win == pytest.approx(191 / 192)
     assert as_o.win == pytest.approx(866 / 945)

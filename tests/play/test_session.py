@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.agents.grammar import resolve, resolve_all
-from ttt_cli.engine.policy import Policy, TabularPolicy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Result, Side
@@ -63,7 +63,7 @@ def pupil(store: Path, learner: str = "td") -> OnlineLearner:
 
 def pupils(store: Path) -> tuple[Player, Player]:
     """``td``, which learns, and ``random``."""
-    return Player("td", lambda state: TabularPolicy(state.policy), pupil(store)), Player("random", Anywhere())
+    return Player("td", lambda state: state.policy, pupil(store)), Player("random", Anywhere())
 
 
 def play(session: Session, *cells: int) -> GameRecord:
@@ -312,7 +312,8 @@ def test_an_article_explores_in_play_unless_told_otherwise(tmp_path):
         agent = resolve_all([text], tmp_path, fresh=True)[0]
         state = agent.loaded.state
         assert np.array_equal(
-            plays_by(agent, state).probabilities(SPACE.positions), state.policy.probabilities
+            plays_by(agent, state).probabilities(SPACE.positions),
+            state.policy.probabilities(SPACE.positions),
         )
 
 

@@ -76,7 +76,7 @@ def test_files_that_tell_different_things_of_the_same_runs_are_refused(three: li
         with pytest.raises(InvalidFileError, match="contradict each other: the same runs") as refused:
             merge(inputs)
         text = refused.value.where.removeprefix("position ")
-        entries = [state.learner.to_entries(item.state.table).get(text) for item in inputs]
+        entries = [dict(state.learner.to_entries(item.state.table)).get(text) for item in inputs]
         assert entries[0] != entries[1]
 
 
@@ -87,9 +87,9 @@ def test_a_part_that_has_more_than_the_whole_is_refused(trained: Train, loaded: 
     edited = loaded(replace(first, table=long.table), "edited")
     with pytest.raises(InvalidFileError, match=r"[0-9] and [0-9,]+ visits") as refused:
         merge([both, edited])
-    index = both.state.space.texts.index(refused.value.where.removeprefix("position "))
-    visits = first.learner.visits
-    assert visits(edited.state.table)[index] > visits(both.state.table)[index]
+    text, learner = refused.value.where.removeprefix("position "), first.learner
+    part, whole = (dict(learner.to_entries(item.state.table)).get(text) for item in (edited, both))
+    assert learner.entry_visits(part) > (learner.entry_visits(whole) if whole else 0)
 
 
 def test_overlap_in_part_is_refused_by_name_unless_allowed(three: list[Loaded], loaded: Load):

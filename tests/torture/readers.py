@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from tests.store.conftest import continued
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import export, library
 from ttt_cli.store.formats.states import read_whole
@@ -28,7 +29,8 @@ def native(data: bytes) -> object:
     for content in (data, data.replace(_stated(data), digest(data).encode(), 1)):
         state = library.parse(content, "fuzz")
         library.content(state)
-        assert state.policy.probabilities.shape[0] == len(state.policy.space)
+        policy = state.policy.table(StateSpace.of(state.rules))
+        assert policy.probabilities.shape[0] == len(policy.space)
     return None
 
 
@@ -45,7 +47,7 @@ def edited(data: bytes) -> object:
 
 def foreign(data: bytes) -> object:
     """A file of another program."""
-    return read_whole(data, Path("fuzz"))[1].state.policy.probabilities
+    return read_whole(data, Path("fuzz"))[1].state.policy.table(StateSpace.of()).probabilities
 
 
 def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
@@ -108,7 +110,7 @@ def samples() -> dict[str, tuple[Callable[[bytes], object], list[bytes]]]:
     natives = [library.content(each[name]) for name in LEARNERS for each in (states, small) if name != "book"]
     strangers = {path.name: path.read_bytes() for path in sorted(STRANGERS.glob("*.[cj]s*"))}
     records = _games()
-    row = curve.row(10, small["q"].policy)
+    row = curve.row(10, small["q"].policy.table(StateSpace.of(Rules(2, 2, 2))))
     rows = [row, curve.Row(*(20, *list(vars(row).values())[1:]))]
     return {
         "native-json": (native, natives),

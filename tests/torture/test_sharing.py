@@ -56,8 +56,8 @@ def test_processes_merging_and_playing_into_one_state_lose_nothing(tmp_path, siz
 
 def openings(state) -> int:
     """How often X has learnt of a first move: once a game."""
-    first = [index for index in range(len(state.space)) if state.space.plies[index] == 1]
-    return int(state.table.visits[first, 0].sum())
+    entries = dict(state.learner.to_entries(state.table))
+    return sum(entry["x"][1] for text, entry in entries.items() if text.count(".") == 8)
 
 
 def writer(folder: Path, process: int, rounds: int) -> Child:

@@ -28,7 +28,7 @@ def test_blocks_double_up_to_their_full_size_and_add_up(games: int):
 def test_shards_follow_from_the_call_alone():
     assert Plan(Q(), 9_999_999, 1).shards_a_block == 1
     assert Plan(Q(), 10_000_000, 1).shards_a_block == 8
-    assert Plan(Q.made(**Q.article), 10_000_000, 1).shards_a_block == 1
+    assert Plan(Q.from_params(**Q.article), 10_000_000, 1).shards_a_block == 1
     plan = Plan(Q(), 10_000_000, 1)
     again = Plan(Q(), 10_000_000, 1)
     for one, other in zip(plan.block(3), again.block(3), strict=True):

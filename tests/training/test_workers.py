@@ -10,8 +10,8 @@ import pytest
 
 from tests.learners.fragile import Fragile, trained
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.learners.base import Block
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.learners.base import Shard
 from ttt_cli.training.workers import local_workers
 
 
@@ -23,8 +23,8 @@ def test_the_number_of_workers_changes_no_byte(count: int) -> None:
 
 def test_workers_leave_the_table_they_start_from_alone() -> None:
     learner = Fragile()
-    table = learner.empty(StateSpace.of())
-    shards = [Block(first=0, games=10, rng=np.random.default_rng(number)) for number in range(3)]
+    table = learner.empty(STANDARD)
+    shards = [Shard(first=0, games=10, rng=np.random.default_rng(number)) for number in range(3)]
     with local_workers(2) as workers:
         trained_parts = [part for part, _ in workers(learner, table, shards)]
     assert not table.visits.any()
@@ -33,7 +33,7 @@ def test_workers_leave_the_table_they_start_from_alone() -> None:
 
 def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
     class Broken(Fragile):
-        def train(self, table: object, block: Block) -> object:
+        def train(self, table: object, shard: Shard) -> object:
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:

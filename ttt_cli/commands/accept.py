@@ -32,16 +32,19 @@ def accept(
         after = library.content(state)
         if after != before:
             library.save(state, path)
-    known = state.policy.known
-    positions = 0 if known is None else int(known.sum())
     if env.json:
-        fields = {"file": str(path), "positions": positions, "games": state.games, "changed": after != before}
+        fields = {
+            "file": str(path),
+            "positions": state.positions,
+            "games": state.games,
+            "changed": after != before,
+        }
         env.document("ttt-acceptance", fields)
         return
     if after == before:
         env.out(f"{printable(str(path))} is sound as it is")
         return
     env.out(
-        f"{printable(str(path))}: {positions:,} positions, every move legal, every number finite, "
+        f"{printable(str(path))}: {state.positions:,} positions, every move legal, every number finite, "
         f"{len(state.runs)} run records in order; sealed with a new digest"
     )

@@ -100,7 +100,6 @@ def export(
       ttt export graph -o graph.svg --from X...O.... --depth 2
     """
     from ttt_cli.agents.grammar import resolve
-    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.shell.options import given_rules
 
     if out is None:
@@ -120,7 +119,9 @@ def export(
             raise UsageError(
                 f"does not go with --format {name}", where=option, hint=f"it is for {', '.join(formats)}"
             )
-    policy = agent.policy.table(StateSpace.of(agent.rules))
+    policy = agent.policy
+    if policy is None:
+        raise UsageError("a person cannot be exported", where=source)
     chunks: Iterable[bytes]
     if name in OF_POSITIONS:
         chunks = _graph(name, agent, policy, start, depth)
@@ -142,7 +143,6 @@ def _chosen(source: str, state: "State | None", out: str, asked: str | None) -> 
 
     :raises UsageError: naming the formats that fit.
     """
-    from ttt_cli.store.library import SUFFIXES
 
     fitting = [name for name, form in FORMATS.items() if form.fits(state)]
     if asked is not None:
@@ -155,7 +155,7 @@ def _chosen(source: str, state: "State | None", out: str, asked: str | None) -> 
         return asked
     ending = Path(out).suffix.lower()
     meant = [name for name in fitting if out != "-" and ending in FORMATS[name].endings]
-    if "state" in meant and state and SUFFIXES.get(state.learner.name, ".json") != ending:
+    if "state" in meant and state and state.learner.suffix != ending:
         meant.remove("state")
     if len(meant) != 1:
         what = f"{printable(ending)} may mean several formats" if meant else "which format is meant?"

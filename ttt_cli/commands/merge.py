@@ -60,8 +60,7 @@ def merge(
         backup = None
         if not dry_run and out is not None:
             backup = library.save(state, out, keep_backup=library.loses(out, state))
-    known = state.policy.known
-    positions = int(known.sum()) if known is not None else None
+    positions = state.positions
     if env.json:
         fields = {
             "inputs": [

@@ -48,8 +48,10 @@ def show(
 def _summary(loaded: "Loaded") -> dict[str, Any]:
     import numpy as np
 
+    from ttt_cli.engine.state_space import StateSpace
+
     state = loaded.state
-    policy = state.policy
+    policy = state.policy.table(StateSpace.of(state.rules))
     return {
         "file": str(loaded.path),
         "format": loaded.format,
@@ -58,7 +60,7 @@ def _summary(loaded: "Loaded") -> dict[str, Any]:
         "rules": state.rules.describe(),
         "symmetry": state.symmetric,
         "games": state.games,
-        "positions": 0 if policy.known is None else int(policy.known.sum()),
+        "positions": state.positions,
         "moves": 0 if policy.values is None else int(np.isfinite(policy.values).sum()),
         "runs": [run.to_json() for run in state.runs],
     }
@@ -67,10 +69,11 @@ def _summary(loaded: "Loaded") -> dict[str, Any]:
 def _inside(loaded: "Loaded", text: str) -> dict[str, Any]:
     """What the state knows of one position: each move's probability and value."""
     from ttt_cli.engine.position import Position
+    from ttt_cli.engine.state_space import StateSpace
 
     state = loaded.state
     position = Position.parse(text, state.rules)
-    policy = state.policy
+    policy = state.policy.table(StateSpace.of(state.rules))
     index = policy.space.index(position)
     moves = []
     for cell in position.legal:

@@ -13,6 +13,7 @@ import typer
 
 from ttt_cli.environment import DEFAULT_STORE, Environment, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
+from ttt_cli.learners import LEARNERS
 from ttt_cli.shell.completion import complete_agents, complete_states
 from ttt_cli.shell.frame import Subcommands
 from ttt_cli.shell.options import finite, given_rules, with_parameters
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
     from ttt_cli.training.curve import Curve
     from ttt_cli.training.runs import Executor
     from ttt_cli.training.trainer import Job, Outcome
-
-METHODS = {
-    "graph": "a graph of seen positions, scored by discounted back-up",
-    "td": "TD(0) values of positions, a table for each side",
-    "book": "an experience book of moves and how their games ended",
-    "q": "Q-learning",
-    "menace": "Michie's matchboxes and beads (1961)",
-}
 
 CHECKPOINT = 60.0
 """Seconds between two saves of a run."""
@@ -211,7 +204,7 @@ class Call:
 
     def _with_given(self, learner: Any) -> Any:
         parameters = {**learner.parameters(), "choice": learner.choice, **self.given}
-        return type(learner).made(**parameters)
+        return type(learner).from_params(**parameters)
 
     def taught(self, state: "State", games_from: Path | None) -> "State":
         """The state after the games that wait for it, and those of a file of game records."""
@@ -251,11 +244,12 @@ class Call:
         self, job: "Job", executor: "Executor", until: str | None, checkpoint: float, curve_file: Path | None
     ) -> int:
         """Run, save, and tell what came of it."""
+        from ttt_cli.engine.state_space import StateSpace
         from ttt_cli.training import trainer
         from ttt_cli.training.curve import Curve
         from ttt_cli.views.progress import progress
 
-        env = self.env
+        env, space = self.env, StateSpace.of(job.state.rules)
         env.listen()
         env.say(f"training {self.learner} for {job.plan.games:,} games, --seed {job.plan.seed}")
         done = job.done.games if job.done else 0
@@ -263,8 +257,8 @@ class Call:
             raise UsageError("is the file of the state itself", where="--curve", hint="--curve another file")
         curve = Curve(curve_file, job.plan.games, done=done) if curve_file else None
         if curve:
-            curve.look(done, lambda: job.state.policy)
-        trainer.warm_up(job.state.learner, job.state.space)
+            curve.look(done, lambda: job.state.policy.table(space))
+        trainer.warm_up(job.state)
         aim = trainer.UntilUnbeatable() if until else None
         with (
             graceful(env, "stopping after this block (again: at once)") as stopping,
@@ -274,7 +268,7 @@ class Call:
             def after_block(state: "State", record: "Run", games: int) -> bool:
                 tick(games, "")
                 if curve:
-                    curve.look(games, lambda: state.policy)
+                    curve.look(games, lambda: state.policy.table(space))
                 return aim is not None and aim(state, games)
 
             outcome = trainer.train(
@@ -321,11 +315,12 @@ class Call:
 
     def report(self, job: "Job", outcome: "Outcome") -> None:
         """Print what the run did and how strong the player is now."""
+        from ttt_cli.engine.state_space import StateSpace
         from ttt_cli.evaluation.verdict import judge
 
         env, record, state = self.env, outcome.record, outcome.state
-        known = state.policy.known
-        unbeatable = judge(state.policy).unbeatable
+        policy = state.policy.table(StateSpace.of(state.rules))
+        unbeatable = judge(policy).unbeatable
         o_before, drawn_before, x_before = job.done.results.tolist() if job.done else (0, 0, 0)
         total = record.results or {}  # of the whole run, with what it had played when it was resumed
         results = {
@@ -345,7 +340,7 @@ class Call:
                 "x_wins": results["x"],
                 "o_wins": results["o"],
                 "draws": results["draw"],
-                "positions": int(known.sum()) if known is not None else None,
+                "positions": state.positions,
                 "file": str(self.path),
                 "unbeatable": unbeatable,
             }
@@ -360,10 +355,11 @@ class Call:
 
     def finish(self, curve: "Curve", outcome: "Outcome") -> None:
         """The last point of a learning curve, and the curve as a small plot."""
+        from ttt_cli.engine.state_space import StateSpace
         from ttt_cli.views.plot import text_plot
 
-        env = self.env
-        curve.look(outcome.record.games or 0, lambda: outcome.state.policy, now=True)
+        env, space = self.env, StateSpace.of(outcome.state.rules)
+        curve.look(outcome.record.games or 0, lambda: outcome.state.policy.table(space), now=True)
         if not env.json:
             for line in text_plot([(self.name, curve.rows)], env.width, unicode=env.unicode):
                 env.out(line)
@@ -375,7 +371,6 @@ class Call:
 def load(name: str) -> Callable[..., Any]:
     """The function of ``ttt train NAME``: the common options and the learner's own parameters."""
     from ttt_cli.learners import learner_class
-    from ttt_cli.store.library import SUFFIXES
 
     kind = learner_class(name)
 
@@ -386,14 +381,13 @@ def load(name: str) -> Callable[..., Any]:
     parameters = [item for key, item in signature.parameters.items() if key != "learner"]
     command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__name__ = f"train_{name}"
-    ending = SUFFIXES.get(name, ".json")
     command.__doc__ = f"""{kind.title}.
 
 Goes on from the file that is there; --fresh starts anew. Without --games: {kind.default_games:,} games.
 
 Examples:
   ttt train {name}
-  ttt train {name} --games 50000 --seed 1 -o mine{ending}
+  ttt train {name} --games 50000 --seed 1 -o mine{kind.suffix}
 """
     return with_parameters(command, kind, "given")
 
@@ -405,6 +399,6 @@ train = Subcommands(
       ttt train q
       ttt train q --games 50000 --opponent random --seed 1
     """,
-    METHODS,
+    {name: listed.about for name, listed in LEARNERS.items()},
     load,
 )

@@ -5,16 +5,18 @@ file of each method holds all of it, from the idea to the merge.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
 from ttt_cli.engine.policy import thresholds as as_thresholds
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners.random_numbers import seed_from, uniform
@@ -23,8 +25,9 @@ CHUNK = 4096
 """Games a kernel plays per call, given a uniform number for each ply: enough to make the call itself cheap,
 few enough for the caches."""
 
-Entries = dict[str, Any]
-"""What a table holds, by the text of the position: the ``entries`` of a native state file."""
+Entry = tuple[str, Any]
+"""One of the ``entries`` of a native state file: its key and what JSON can hold. Most learners' keys are
+positions, in the order of their texts."""
 
 
 def parameter(
@@ -40,18 +43,11 @@ def parameter(
     return field(default=default, metadata=metadata)
 
 
-class Table(Protocol):
-    """A learner's table: a dataclass of ``space`` and arrays."""
-
-    @property
-    def space(self) -> StateSpace: ...
-
-
-T = TypeVar("T", bound=Table)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Shard:
     """The games of one shard of one block, played and learnt from in one go.
 
     :ivar first: the number in the run of the first game; in game 0, 2, 4 … the learner is X.
@@ -65,12 +61,12 @@ class Block:
     first: int
     games: int
     rng: "np.random.Generator"  # quoted, so that NumPy loads its generators only where games are played
-    opponent: PolicyTable | None = None
-    behaviour: PolicyTable | None = None
+    opponent: Policy | None = None
+    behaviour: Policy | None = None
     journal: list[Int8s] | None = None
 
     def sides(self, game: int) -> str:
-        """The sides to learn from in the ``game``-th game of the block."""
+        """The sides to learn from in the ``game``-th game of the shard."""
         if self.opponent is None:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
@@ -86,7 +82,7 @@ class Block:
         :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
         """
         results = np.zeros(3, np.int64)
-        opponent, behaviour = thresholds(space, self.opponent), thresholds(space, self.behaviour)
+        opponent, behaviour = fixed_side(space, self.opponent), fixed_side(space, self.behaviour)
         columns = space.cells if draws is None else draws
         chunk = max(1, min(CHUNK * space.cells // columns, self.games))
         all_moves, numbers = np.empty((chunk, space.cells), np.int8), np.empty((chunk, columns))
@@ -106,6 +102,18 @@ class Block:
 def thresholds(space: StateSpace, policy: PolicyTable | None) -> Floats:
     """A policy as kernels read it: see ``engine.policy.thresholds``. No rows without a policy."""
     return np.zeros((0, space.cells)) if policy is None else as_thresholds(policy.probabilities)
+
+
+@lru_cache(maxsize=4)
+def fixed_side(space: StateSpace, policy: Policy | None) -> Floats:
+    """The same of a policy that answers for positions, on the boards of ``space``."""
+    if policy is None:
+        return thresholds(space, None)
+    full = StateSpace.of(space.rules)
+    probabilities = policy.table(full).probabilities
+    if space.symmetric:
+        probabilities = full.quotient.project_probabilities(probabilities)
+    return thresholds(space, PolicyTable(space, probabilities))
 
 
 def moves_on(space: StateSpace, game: Game) -> Sequence[int]:
@@ -142,6 +150,12 @@ class Learner(ABC, Generic[T]):
     """Whether a game that ended by resigning teaches anything."""
     symmetric_only: ClassVar[bool] = False
     """Whether its table is always over the classes of positions."""
+    explores_in_play: ClassVar[bool] = False
+    """Whether its author lets it explore against people too."""
+    suffix: ClassVar[str] = ".json"
+    """How the file of its state ends: ``.csv`` for entries that are rows of an experience book."""
+    entries_stand_alone: ClassVar[bool] = True
+    """Whether a part of a file's entries is a file's worth of entries, so that each can be checked alone."""
 
     choice: str
 
@@ -150,24 +164,34 @@ class Learner(ABC, Generic[T]):
         """Whether a game from play or from a record teaches the moves of both sides, whoever made them."""
         return True
 
-    @abstractmethod
-    def empty(self, space: StateSpace) -> T:
-        """The table of a player that has seen nothing."""
+    @property
+    def value_scale(self) -> tuple[float, float] | None:
+        """What the values of its policy give for a sure loss and a sure win; None: they do not say how good a
+        position is."""
+        return -1.0, 1.0
 
     @abstractmethod
-    def train(self, table: T, block: Block) -> Int64s:
-        """Play the games of the block and learn, changing ``table``; returns what ``Block.play`` does."""
+    def empty(self, rules: Rules, symmetric: bool = False) -> T:
+        """The table of a player that has seen nothing.
+
+        :param symmetric: whether it is to hold the classes of positions up to symmetry.
+        :raises UsageError: if there is no such table for these rules.
+        """
+
+    @abstractmethod
+    def train(self, table: T, shard: Shard) -> Int64s:
+        """Play the games of the shard and learn, changing ``table``; returns what ``Shard.play`` does."""
 
     @abstractmethod
     def learn(self, table: T, game: Game, sides: str = "xo") -> None:
         """Learn from one finished game, from the moves of these sides, changing ``table``.
 
-        The same arithmetic as ``train``: replaying the games of a block gives the same bytes.
+        The same arithmetic as ``train``: replaying the games of a shard gives the same bytes.
         """
 
     @abstractmethod
-    def policy(self, table: T) -> PolicyTable:
-        """What the table's owner plays."""
+    def policy(self, table: T) -> Policy:
+        """What the table's owner plays, in every position of the board."""
 
     @abstractmethod
     def merge(self, base: T, parts: Sequence[T]) -> T:
@@ -177,21 +201,37 @@ class Learner(ABC, Generic[T]):
         """
 
     @abstractmethod
-    def to_entries(self, table: T) -> Entries:
-        """What the table holds, for a file."""
+    def to_entries(self, table: T) -> Iterator[Entry]:
+        """What the table holds, for a file: one entry after the other, in the order of their keys."""
 
     @abstractmethod
-    def from_entries(self, space: StateSpace, entries: Entries) -> T:
-        """The table of a file's entries.
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> T:
+        """The table of a file's entries, in any order, each key once.
 
         :raises InvalidFileError: naming the entry and what is wrong with it.
         """
 
-    def visits(self, table: T) -> Int64s | None:
-        """int64[n]: a count for each position that further games can only raise; None where there is none."""
+    def entry_visits(self, entry: Any) -> int | None:
+        """A count in a sound entry that further games can only raise; None where there is none."""
         return None
 
-    def attribute(self, table: T, run: str) -> None:
+    def entry_moves(self, entry: Any) -> int:
+        """How many moves a sound entry tells about."""
+        return len(entry)
+
+    def seen(self, table: T) -> Positions | None:
+        """The positions it has learned something about, in order; None where that cannot be told."""
+        policy = self.policy(table)
+        space = StateSpace.of(policy.rules)
+        known = policy.known(space.positions)
+        return None if known is None else space.positions[known]
+
+    def position_scores(self, table: T, positions: Positions) -> Floats | None:
+        """float64[k], how good the learner itself finds positions for X, NaN where it cannot tell; None for
+        learners that value moves."""
+        return None
+
+    def tag_run(self, table: T, run: str) -> None:
         """Note in ``table`` that all it has learnt since the last such call came from this run.
 
         Only a table that knows the run of everything it holds does anything here.
@@ -202,7 +242,7 @@ class Learner(ABC, Generic[T]):
         return {name: value for name, value in asdict(self).items() if name != "choice"}  # type: ignore[call-overload]
 
     @classmethod
-    def made(cls, **parameters: Any) -> Self:
+    def from_params(cls, **parameters: Any) -> Self:
         """A learner with these parameters, the others by default.
 
         :raises UsageError: naming a parameter that does not exist or is out of range.
@@ -213,6 +253,20 @@ class Learner(ABC, Generic[T]):
                 raise UsageError(f"{cls.name} has no parameter {name!r}", hint=f"it has {', '.join(known)}")
             _check(cls.name, name, value, known[name].default, known[name].metadata)
         return cls(**parameters)
+
+
+def answers(policy: PolicyTable) -> Policy:
+    """A policy over a space, or over the classes of one, as one that answers for positions."""
+    if not policy.space.symmetric:
+        return TabularPolicy(policy)
+    quotient = StateSpace.of(policy.space.rules).quotient
+    lifted = PolicyTable(
+        quotient.full,
+        quotient.lift_probabilities(policy.probabilities),
+        None if policy.values is None else quotient.lift(policy.values),
+        None if policy.known is None else policy.known[quotient.members],
+    )
+    return TabularPolicy(lifted)
 
 
 def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:

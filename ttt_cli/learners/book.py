@@ -26,7 +26,7 @@ gives up a draw in the game with the wins of X and O exchanged; below a tenth, r
 averages of the first games. No result is worth more for being near, so X takes the duller of two openings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -36,12 +36,12 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import PolicyTable, best, uniform
+from ttt_cli.engine.policy import Policy, PolicyTable, best, uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, unfit
+from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
+from ttt_cli.learners.entries import indexes, is_count, spelled, unfit
 from ttt_cli.learners.moves import MoveRows, packed
 
 SETTLING = 20_000.0
@@ -120,12 +120,14 @@ class Book(Learner[BookTable]):
     article_opponent: ClassVar[str] = "heuristic:ties=first"
     article_behaviour: ClassVar[str | None] = "heuristic:ties=first"
     keeps_runs_apart: ClassVar[bool] = True
+    suffix: ClassVar[str] = ".csv"
 
     choice: str = parameter("default", "article: the shortest game", choices=("default", "article"))
     epsilon: float = parameter(0.8, "exploration in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
-    def empty(self, space: StateSpace) -> BookTable:
+    def empty(self, rules: Rules, symmetric: bool = False) -> BookTable:
+        space = StateSpace.of(rules, symmetric)
         if len(space) > MOST_POSITIONS:
             raise UsageError(
                 f"a book for {space.rules.describe()} has room for {len(space):,} positions, "
@@ -135,16 +137,16 @@ class Book(Learner[BookTable]):
         stages = space.cells + 1 - first_stage(space.rules)
         return BookTable(space, np.zeros((len(space), space.cells, stages), np.int64))
 
-    def train(self, table: BookTable, block: Block) -> Int64s:
-        alone = block.opponent is None and block.behaviour is None
-        asked = block.opponent is None or block.behaviour is None  # whether the book itself chooses any move
+    def train(self, table: BookTable, shard: Shard) -> Int64s:
+        alone = shard.opponent is None and shard.behaviour is None
+        asked = shard.opponent is None or shard.behaviour is None  # whether the book itself chooses any move
         tally = self._tally(table) if asked else _no_tally(table.space)
 
         def play(*chunk: Any) -> None:
             self._play(table, tally, *chunk)
 
         _kept.pop(table, None)
-        results = block.play(table.space, play, draws=1 if alone else None)
+        results = shard.play(table.space, play, draws=1 if alone else None)
         if asked and self.choice == "default":
             _kept[table] = tally
         return results
@@ -193,7 +195,20 @@ class Book(Learner[BookTable]):
         scores[0] = UNKNOWN
         return scores
 
-    def policy(self, table: BookTable) -> PolicyTable:
+    @property
+    def value_scale(self) -> tuple[float, float] | None:
+        return None if self.choice == "article" else (0.0, 1.0)
+
+    def entry_visits(self, entry: list[list[Any]]) -> int:
+        return sum(row[4] for row in entry)
+
+    def entry_moves(self, entry: list[list[Any]]) -> int:
+        return len({row[0] for row in entry})
+
+    def policy(self, table: BookTable) -> Policy:
+        return answers(self.policy_table(table))
+
+    def policy_table(self, table: BookTable) -> PolicyTable:
         space = table.space
         seen = np.any(table.counts > 0, axis=2)
         if self.choice == "article":
@@ -205,13 +220,10 @@ class Book(Learner[BookTable]):
             opinions = np.where(seen, scores, np.nan)
         return PolicyTable(space, uniform(best(scores, space.legal)), opinions, np.any(seen, axis=1))
 
-    def attribute(self, table: BookTable, run: str) -> None:
+    def tag_run(self, table: BookTable, run: str) -> None:
         rest = table.unnamed(run)
         places = np.flatnonzero(rest)
         table.runs[run] = places, rest[places]
-
-    def visits(self, table: BookTable) -> Int64s:
-        return table.counts.sum(axis=(1, 2))
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
@@ -227,7 +239,7 @@ class Book(Learner[BookTable]):
             total += seen
         return BookTable(base.space, total.reshape(base.counts.shape), runs)
 
-    def to_entries(self, table: BookTable) -> Entries:
+    def to_entries(self, table: BookTable) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]`` with the cell from 1 and
         the result ``X``, ``O`` or ``draw``; the run is empty where none has been named yet."""
         rest = table.unnamed()
@@ -235,12 +247,12 @@ class Book(Learner[BookTable]):
         rows = [(*place, "", count) for place, count in self._places(table, unnamed, rest[unnamed])]
         for run, (places, counts) in table.runs.items():
             rows += [(*place, run, count) for place, count in self._places(table, places, counts)]
-        entries: Entries = {}
+        entries: dict[str, Any] = {}
         texts, cells, results = table.space.texts, table.space.cells, stage_results(table.space).tolist()
         for index, cell, stage, run, count in sorted(rows):
             row = [cell + 1, min(stage + 1, cells), RESULTS[results[stage]], run, count]
             entries.setdefault(texts[index], []).append(row)
-        return entries
+        yield from sorted(entries.items())
 
     @staticmethod
     def _places(table: BookTable, places: Int64s, counts: Int64s) -> list[tuple[tuple[int, int, int], int]]:
@@ -249,12 +261,13 @@ class Book(Learner[BookTable]):
         triples = zip(index.tolist(), cell.tolist(), stage.tolist(), strict=True)
         return list(zip(triples, counts.tolist(), strict=True))
 
-    def from_entries(self, space: StateSpace, entries: Entries) -> BookTable:
-        table = self.empty(space)
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
+        space, given = spelled(rules, symmetric, entries)
+        table = self.empty(rules, symmetric)
         possible, results = possible_stages(space), stage_results(space).tolist()
         least, cells, stages = first_stage(space.rules), space.cells, table.counts.shape[2]
         found: dict[str, dict[int, int]] = {}
-        for (text, rows), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
+        for (text, rows), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
             if not isinstance(rows, list) or not rows:
                 raise unfit(text, "expected rows of [move, plies, result, run, count]")
             successors = space.successors[index].tolist()

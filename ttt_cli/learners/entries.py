@@ -49,6 +49,15 @@ def indexes(space: StateSpace, texts: Collection[str]) -> Int64s:
     return found
 
 
+def spelled(
+    rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]]
+) -> tuple[StateSpace, dict[str, Any]]:
+    """The space that entries are over, and the entries by text, which can be positions of the board."""
+    given = dict(entries)
+    check_spelling(rules, given)
+    return StateSpace.of(rules, symmetric), given
+
+
 def is_count(value: Any) -> bool:
     """Whether a value from a file can count something: a whole number from 0 that fits 63 bits."""
     return type(value) is int and 0 <= value < 2**63

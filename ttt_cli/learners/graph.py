@@ -23,7 +23,7 @@ same score it takes the one that promises most against an opponent who picks any
 untried moves first; where there are none, with probability epsilon any move, else one of the best.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
@@ -32,11 +32,13 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import PolicyTable, first, uniform
+from ttt_cli.engine.policy import Policy, PolicyTable, first, uniform
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
+from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
+from ttt_cli.learners.entries import indexes, is_count, is_number, spelled, unfit
 
 DISCOUNT = 0.9
 
@@ -83,6 +85,7 @@ class Graph(Learner[GraphTable]):
     title: ClassVar[str] = "a graph of seen positions, scored by discounted back-up"
     kernel_version: ClassVar[int] = 2
     default_games: ClassVar[int] = 100_000
+    entries_stand_alone: ClassVar[bool] = False
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
     article_games: ClassVar[int] = 1_000
     article_opponent: ClassVar[str] = "random"
@@ -92,11 +95,12 @@ class Graph(Learner[GraphTable]):
     )
     epsilon: float = parameter(0.5, "exploration, where no move is untried", least=0, most=1)
 
-    def empty(self, space: StateSpace) -> GraphTable:
+    def empty(self, rules: Rules, symmetric: bool = False) -> GraphTable:
         """The graph without nodes.
 
-        :raises UsageError: if ``space`` is one of symmetry classes and the choice is the author's.
+        :raises UsageError: if it is to be symmetric and the choice is the author's.
         """
+        space = StateSpace.of(rules, symmetric)
         self._check_fits(space)
         n = len(space)
         return GraphTable(
@@ -107,15 +111,17 @@ class Graph(Learner[GraphTable]):
             spelled=np.zeros(n, np.int8),
         )
 
-    def train(self, table: GraphTable, block: Block) -> Int64s:
+    def train(self, table: GraphTable, shard: Shard) -> Int64s:
         derived = Derived.kept(table, self.choice == "article")
-        fixed = [policy for policy in (block.opponent, block.behaviour) if policy is not None]
-        resigns = any(bool((~table.space.terminal & ~policy.support.any(axis=1)).any()) for policy in fixed)
+        fixed = [policy for policy in (shard.opponent, shard.behaviour) if policy is not None]
+        space = StateSpace.of(table.space.rules)
+        played = [policy.table(space).support.any(axis=1) for policy in fixed]
+        resigns = any(bool((~space.terminal & ~some).any()) for some in played)
 
         def games(*chunk: Any) -> None:
             play(*self._arrays(table), derived, resigns, *chunk)
 
-        results = block.play(table.space, games)
+        results = shard.play(table.space, games)
         derived.keep(table, self.choice == "article")
         return results
 
@@ -134,7 +140,24 @@ class Graph(Learner[GraphTable]):
         positions = (space.successors, space.terminal, space.results, space.plies, space.stones)
         return (table.visits, table.seen, table.edges), positions, rule
 
-    def policy(self, table: GraphTable) -> PolicyTable:
+    def entry_visits(self, entry: dict[str, Any]) -> int:
+        visits: int = entry["visits"]
+        return visits
+
+    def entry_moves(self, entry: dict[str, Any]) -> int:
+        return len(entry["next"])
+
+    def position_scores(self, table: GraphTable, positions: Positions) -> Floats:
+        scores = np.where(table.known, back_up(table, self.choice == "article"), np.nan)
+        if table.space.symmetric:
+            scores = scores[StateSpace.of(table.space.rules).quotient.members]
+        found: Floats = scores[StateSpace.of(table.space.rules).rows(positions)]
+        return found
+
+    def policy(self, table: GraphTable) -> Policy:
+        return answers(self.policy_table(table))
+
+    def policy_table(self, table: GraphTable) -> PolicyTable:
         """What the machine plays; the values are the known successors' scores from the mover's side."""
         self._check_fits(table.space)
         space, article = table.space, self.choice == "article"
@@ -145,9 +168,6 @@ class Graph(Learner[GraphTable]):
             chosen = traps(table, best_known(table, scores))
         values = np.where(tried, sides(space)[:, None] * scores[space.successors] + 0.0, np.nan)
         return PolicyTable(space, uniform(chosen), values, table.edges[:, 0] >= 0)
-
-    def visits(self, table: GraphTable) -> Int64s:
-        return table.visits
 
     def merge(self, base: GraphTable, parts: Sequence[GraphTable]) -> GraphTable:
         """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
@@ -167,10 +187,10 @@ class Graph(Learner[GraphTable]):
         chosen = min(whole, key=lambda table: (_shape(table) == _shape(plain), _shape(table)), default=plain)
         return GraphTable(base.space, visits, chosen.seen.copy(), chosen.edges.copy(), chosen.spelled.copy())
 
-    def to_entries(self, table: GraphTable) -> Entries:
+    def to_entries(self, table: GraphTable) -> Iterator[Entry]:
         """For each node ``{"next": [cells from 1, in the order of first sight], "seen": place in that order,
         "visits": how often it came up}``, and ``"score"`` where an imported file spells it unusually."""
-        entries: Entries = {}
+        entries: dict[str, Any] = {}
         texts, nodes = table.space.texts, np.flatnonzero(table.known)
         columns = (nodes, table.edges[nodes] + 1, table.seen[nodes], table.visits[nodes])
         for node, cells, seen, visits in zip(*(column.tolist() for column in columns), strict=True):
@@ -183,12 +203,13 @@ class Graph(Learner[GraphTable]):
             found = _spelled(score, int(table.spelled[node]))
             if repr(found) != repr(usual):
                 entries[texts[node]]["score"] = found
-        return entries
+        yield from sorted(entries.items())
 
-    def from_entries(self, space: StateSpace, entries: Entries) -> GraphTable:
-        table = self.empty(space)
-        nodes = indexes(space, entries)
-        for node, (text, entry) in zip(nodes.tolist(), entries.items(), strict=True):
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> GraphTable:
+        space, given = spelled(rules, symmetric, entries)
+        table = self.empty(rules, symmetric)
+        nodes = indexes(space, given)
+        for node, (text, entry) in zip(nodes.tolist(), given.items(), strict=True):
             _read(table, node, text, entry)
         if len(nodes):
             in_order = np.array_equal(np.sort(table.seen[nodes]), np.arange(len(nodes)))
@@ -199,7 +220,7 @@ class Graph(Learner[GraphTable]):
         for node, cell in loose[:1].tolist():
             raise unfit(space.text(node), f'"next" holds {cell + 1}, but the position after it has no entry')
         scores = back_up(table, article=True)
-        for node, (text, entry) in zip(nodes.tolist(), entries.items(), strict=True):
+        for node, (text, entry) in zip(nodes.tolist(), given.items(), strict=True):
             if "score" in entry:
                 if not is_number(entry["score"]) or entry["score"] != scores[node]:
                     raise unfit(text, f'"score" must be {scores[node]}, in any spelling, or left out')

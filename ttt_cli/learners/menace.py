@@ -22,7 +22,7 @@ in default training the machine makes any move with probability ``epsilon``, and
 other. With enough games the boxes of lost positions are empty and the commonest beads are perfect play.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,10 +30,11 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import PolicyTable, best, uniform
+from ttt_cli.engine.policy import Policy, PolicyTable, best, uniform
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
-from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
-from ttt_cli.learners.entries import indexes, unfit
+from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
+from ttt_cli.learners.entries import indexes, spelled, unfit
 
 MOST_BEADS = 2**53
 """Beads are drawn by a uniform float64, which tells no more than these apart."""
@@ -95,17 +96,18 @@ class Menace(Learner[MenaceTable]):
     loss: int = parameter(1, "beads taken from each box opened in a game lost", least=0, most=1000)
     epsilon: float = parameter(0.2, "exploration: how often any move is made", least=0, most=1)
 
-    def empty(self, space: StateSpace) -> MenaceTable:
+    def empty(self, rules: Rules, symmetric: bool = True) -> MenaceTable:
+        space = StateSpace.of(rules, symmetric)
         return MenaceTable(space, np.zeros((len(space), space.cells), np.int64))
 
-    def train(self, table: MenaceTable, block: Block) -> Int64s:
-        """Play the block. The learner draws beads, whatever its choice; in self-play both sides learn."""
-        taught = 3 if block.opponent is None else 0
+    def train(self, table: MenaceTable, shard: Shard) -> Int64s:
+        """Play the shard. The learner draws beads, whatever its choice; in self-play both sides learn."""
+        taught = 3 if shard.opponent is None else 0
 
         def games(*chunk: Any) -> None:
             play(*self._arrays(table), taught, *chunk)
 
-        return block.play(table.space, games)
+        return shard.play(table.space, games)
 
     def learn(self, table: MenaceTable, game: Game, sides: str = "xo") -> None:
         moves = np.full((1, table.space.cells), -1, np.int8)
@@ -120,7 +122,14 @@ class Menace(Learner[MenaceTable]):
         positions = (space.successors, space.terminal, space.results, boxes(space))
         return table.change, positions, (self.win, self.draw, -self.loss), float(self.epsilon)
 
-    def policy(self, table: MenaceTable) -> PolicyTable:
+    @property
+    def value_scale(self) -> None:
+        return None
+
+    def policy(self, table: MenaceTable) -> Policy:
+        return answers(self.policy_table(table))
+
+    def policy_table(self, table: MenaceTable) -> PolicyTable:
         """What the machine plays: zeros where the box is empty; the values are the numbers of beads."""
         space, beads = table.space, table.beads
         total = beads.sum(axis=1, keepdims=True)
@@ -136,18 +145,19 @@ class Menace(Learner[MenaceTable]):
         """The changes of all parts added up."""
         return MenaceTable(base.space, base.change + sum(part.change - base.change for part in parts))
 
-    def to_entries(self, table: MenaceTable) -> Entries:
+    def to_entries(self, table: MenaceTable) -> Iterator[Entry]:
         """The change of beads by cell, from 1, for each box that has changed: ``{"1": 12, "5": -2}``."""
-        entries: Entries = {}
+        entries: dict[str, Any] = {}
         texts = table.space.texts
         for index, cell in np.argwhere(table.change).tolist():
             entries.setdefault(texts[index], {})[str(cell + 1)] = int(table.change[index, cell])
-        return entries
+        yield from sorted(entries.items())
 
-    def from_entries(self, space: StateSpace, entries: Entries) -> MenaceTable:
-        table = self.empty(space)
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> MenaceTable:
+        space, given = spelled(rules, symmetric, entries)
+        table = self.empty(rules, symmetric)
         has_box = boxes(space)
-        for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
+        for (text, found), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
             if not has_box[index]:
                 raise unfit(text, "has no box: there is no choice between moves")
             cells = {str(cell + 1): cell for cell in np.flatnonzero(space.legal[index]).tolist()}

@@ -38,7 +38,7 @@ Behaviour is epsilon-greedy. The first games explore all the time, for the rule 
 came about and everything must have been seen once; then epsilon falls with the number of the game.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -46,10 +46,11 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import PolicyTable, best, uniform
+from ttt_cli.engine.policy import Policy, PolicyTable, best, uniform
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
-from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
+from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
+from ttt_cli.learners.entries import indexes, is_count, is_number, spelled, unfit
 from ttt_cli.learners.moves import Moves, Uint8s, all_moves
 from ttt_cli.learners.weighted_mean import join
 
@@ -101,6 +102,7 @@ class Q(Learner[QTable]):
     title: ClassVar[str] = "Q-learning (Watkins, 1989), against an opponent that slips"
     kernel_version: ClassVar[int] = 2
     default_games: ClassVar[int] = 1_000_000
+    explores_in_play: ClassVar[bool] = True
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "random"
@@ -117,20 +119,21 @@ class Q(Learner[QTable]):
     def learns_both_sides(self) -> bool:
         return self.choice != "article"
 
-    def empty(self, space: StateSpace) -> QTable:
+    def empty(self, rules: Rules, symmetric: bool = False) -> QTable:
+        space = StateSpace.of(rules, symmetric)
         moves = len(all_moves(space).cells)
         return QTable.of(space, np.zeros(moves), np.zeros(moves, np.int64))
 
-    def train(self, table: QTable, block: Block) -> Int64s:
-        taught = 3 if block.opponent is None else 0
-        alone = block.opponent is None and block.behaviour is None and self.choice != "article"
+    def train(self, table: QTable, shard: Shard) -> Int64s:
+        taught = 3 if shard.opponent is None else 0
+        alone = shard.opponent is None and shard.behaviour is None and self.choice != "article"
 
         def play(moves: Int8s, *chunk: Any) -> None:
             self._play(table, taught, moves, *chunk)
-            if block.journal is not None:
+            if shard.journal is not None:
                 _name_cells(table.space, moves)
 
-        return block.play(table.space, play, draws=1 if alone else table.space.cells)
+        return shard.play(table.space, play, draws=1 if alone else table.space.cells)
 
     def learn(self, table: QTable, game: Game, sides: str = "xo") -> None:
         if game.resigned:
@@ -163,36 +166,40 @@ class Q(Learner[QTable]):
         settling = self.settling * len(space)
         return max(self.epsilon, settling / (settling + number)) if settling > 0 else float(self.epsilon)
 
-    def policy(self, table: QTable) -> PolicyTable:
+    def entry_visits(self, entry: dict[str, list[Any]]) -> int:
+        return sum(pair[1] for pair in entry.values())
+
+    def policy(self, table: QTable) -> Policy:
+        return answers(self.policy_table(table))
+
+    def policy_table(self, table: QTable) -> PolicyTable:
         values, visits = table.by_cell()
         chosen = uniform(best(values, table.space.legal))
         return PolicyTable(
             table.space, chosen, np.where(visits > 0, values, np.nan), np.any(visits > 0, axis=1)
         )
 
-    def visits(self, table: QTable) -> Int64s:
-        return table.by_cell()[1].sum(axis=1)
-
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
         joined = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
         return QTable.of(base.space, *joined)
 
-    def to_entries(self, table: QTable) -> Entries:
+    def to_entries(self, table: QTable) -> Iterator[Entry]:
         """For each position by cell, from 1, what a move is worth and its visits: ``{"5": [value, visits]}``;
         a move is missing where it has no visits."""
-        entries: Entries = {}
+        entries: dict[str, Any] = {}
         texts, seen = table.space.texts, table.visits > 0
         rows, cells = (part[seen] for part in np.nonzero(table.space.legal))
         found = (rows, cells + 1, table.values[seen] + 0.0, table.visits[seen])
         for index, cell, value, count in zip(*(part.tolist() for part in found), strict=True):
             entries.setdefault(texts[index], {})[str(cell)] = [value, count]
-        return entries
+        yield from sorted(entries.items())
 
-    def from_entries(self, space: StateSpace, entries: Entries) -> QTable:
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> QTable:
+        space, given = spelled(rules, symmetric, entries)
         number, first, cells, _ = all_moves(space)
         values, visits = np.zeros(len(cells)), np.zeros(len(cells), np.int64)
         place_of: dict[bytes, dict[str, int]] = {}  # by the legal cells, which few positions have alone
-        for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
+        for (text, found), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
             start = int(first[index])
             legal = cells[start : start + int(number[index])].tobytes()
             places = place_of.get(legal)

@@ -27,7 +27,7 @@ Step sizes fall with the visits of the entry, exploration with the number of the
 equally good training takes the first, for exploration sees to the others; the policy plays them all alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,10 +35,11 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import PolicyTable, best, first, uniform
+from ttt_cli.engine.policy import Policy, PolicyTable, best, first, uniform
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
-from ttt_cli.learners.base import Block, Entries, Learner, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, is_number, unfit
+from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
+from ttt_cli.learners.entries import indexes, is_count, is_number, spelled, unfit
 from ttt_cli.learners.moves import Moves, all_moves
 from ttt_cli.learners.weighted_mean import join
 
@@ -71,6 +72,7 @@ class Td(Learner[TdTable]):
     title: ClassVar[str] = "TD(0) on position values, one table a side (Sutton and Barto, 1998)"
     kernel_version: ClassVar[int] = 2
     default_games: ClassVar[int] = 300_000
+    explores_in_play: ClassVar[bool] = True
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
         "alpha": 0.5,
@@ -96,20 +98,21 @@ class Td(Learner[TdTable]):
         "best", "learn from the best reply or from what came next", choices=("best", "next")
     )
 
-    def empty(self, space: StateSpace) -> TdTable:
+    def empty(self, rules: Rules, symmetric: bool = False) -> TdTable:
+        space = StateSpace.of(rules, symmetric)
         drawn = 0.0 if self.choice == "article" else 0.5
         unknown = np.where(space.terminal, drawn, 0.5)
         sides = [np.where(space.results == 0, unknown, space.results == side) for side in (1, -1)]
         return TdTable(space, np.stack(sides, axis=1), np.zeros((len(space), 2), np.int64))
 
-    def train(self, table: TdTable, block: Block) -> Int64s:
-        sides = 3 if block.opponent is None else 0
-        alone = block.opponent is None and block.behaviour is None
+    def train(self, table: TdTable, shard: Shard) -> Int64s:
+        sides = 3 if shard.opponent is None else 0
+        alone = shard.opponent is None and shard.behaviour is None
 
         def play(*chunk: Any) -> None:
             self._play(table, *chunk, sides)
 
-        return block.play(table.space, play, draws=1 if alone else None)
+        return shard.play(table.space, play, draws=1 if alone else None)
 
     def learn(self, table: TdTable, game: Game, sides: str = "xo") -> None:
         given = np.full((1, table.space.cells), -1, np.int8)
@@ -126,7 +129,17 @@ class Td(Learner[TdTable]):
         learnt = (table.values, table.visits, space.results, all_moves(space))
         play(*learnt, expecting, exploration, steps, worth, *chunk)
 
-    def policy(self, table: TdTable) -> PolicyTable:
+    @property
+    def value_scale(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def entry_visits(self, entry: dict[str, list[Any]]) -> int:
+        return sum(pair[1] for pair in entry.values())
+
+    def policy(self, table: TdTable) -> Policy:
+        return answers(self.policy_table(table))
+
+    def policy_table(self, table: TdTable) -> PolicyTable:
         space = table.space
         after, side = space.successors, (space.plies % 2).astype(np.intp)[:, None]
         values = np.where(space.legal, table.values[after, side], np.nan)
@@ -135,26 +148,24 @@ class Td(Learner[TdTable]):
         probabilities = uniform(first(chosen) if self.choice == "article" else chosen)
         return PolicyTable(space, probabilities, np.where(seen, values, np.nan), np.any(seen, axis=1))
 
-    def visits(self, table: TdTable) -> Int64s:
-        return table.visits.sum(axis=1)
-
     def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
         values, visits = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
         return TdTable(base.space, values, visits)
 
-    def to_entries(self, table: TdTable) -> Entries:
+    def to_entries(self, table: TdTable) -> Iterator[Entry]:
         """For each position by side what it is worth and its visits: ``{"x": [value, visits], "o": …}``; a
         side is missing where it has no visits."""
-        entries: Entries = {}
+        entries: dict[str, Any] = {}
         texts, values, visits = table.space.texts, table.values + 0.0, table.visits
         for index, side in np.argwhere(visits > 0).tolist():
             pair = [float(values[index, side]), int(visits[index, side])]
             entries.setdefault(texts[index], {})[SIDES[side]] = pair
-        return entries
+        yield from sorted(entries.items())
 
-    def from_entries(self, space: StateSpace, entries: Entries) -> TdTable:
-        table = self.empty(space)
-        for (text, found), index in zip(entries.items(), indexes(space, entries).tolist(), strict=True):
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> TdTable:
+        space, given = spelled(rules, symmetric, entries)
+        table = self.empty(rules, symmetric)
+        for (text, found), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
             if not isinstance(found, dict) or not found or not found.keys() <= set(SIDES):
                 raise unfit(text, 'expected {"x": [value, visits], "o": [value, visits]}, or one of them')
             for name, pair in found.items():

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-import numpy as np
-
 from ttt_cli.errors import BusyError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, teach, waiting_games
@@ -60,8 +58,7 @@ class OnlineLearner:
     @property
     def known(self) -> int:
         """The positions it knows."""
-        known = self.state.policy.known
-        return 0 if known is None else int(np.count_nonzero(known))
+        return self.state.positions
 
     def take(self) -> str:
         """Lock the file and read what it holds by now.

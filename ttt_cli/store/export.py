@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.learners.base import Entries
 from ttt_cli.store.formats import moves_csv as moves_csv_file
 from ttt_cli.store.formats import q_table, state_action, value_table
 from ttt_cli.store.formats.imported import Row
@@ -16,7 +15,7 @@ from ttt_cli.store.state import State
 
 def state_action_json(state: State) -> bytes:
     """A graph as ``state-action``; a symmetric one has no such form."""
-    return state_action.write(state.learner.to_entries(state.table))
+    return state_action.write(dict(state.learner.to_entries(state.table)))
 
 
 def q_table_json(state: State) -> bytes:
@@ -36,7 +35,7 @@ def value_table_npz(state: State) -> bytes:
 
 def _values(state: State) -> Any:
     space = StateSpace.of(state.rules)
-    starts = state.learner.empty(space).values
+    starts = state.learner.empty(state.rules).values
     index_of = {text: index for index, text in enumerate(space.texts)}
     return value_table.values_of(
         full_entries(state, lambda entry, moves: entry),
@@ -44,13 +43,13 @@ def _values(state: State) -> Any:
     )
 
 
-def full_entries(state: State, turned: Callable[[Any, list[int]], Any]) -> Entries:
+def full_entries(state: State, turned: Callable[[Any, list[int]], Any]) -> dict[str, Any]:
     """The entries of a state's table by position, whether it is symmetric or not.
 
     :param turned: makes an entry of a position from that of its class; given, for each cell of the position,
         the cell of the class's board.
     """
-    entries = state.learner.to_entries(state.table)
+    entries = dict(state.learner.to_entries(state.table))
     if not state.symmetric:
         return entries
     quotient = StateSpace.of(state.rules).quotient
@@ -78,7 +77,8 @@ def moves_csv(state: State, *, best: bool = False) -> bytes:
 
     :param best: only the moves that the book would play.
     """
-    support, space = state.policy.support, StateSpace.of(state.rules)
+    space = StateSpace.of(state.rules)
+    support = state.policy.table(space).support
     played = {text: support[index] for index, text in enumerate(space.texts)}
     return moves_csv_file.write(
         Row(text, move, plies, result)

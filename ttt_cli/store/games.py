@@ -210,7 +210,7 @@ def teach(
         run = Run(going_on.id, "play", len(ids), results, {"game_ids": ids})
     else:
         run = Run(secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
-    state.learner.attribute(table, run.id)
+    state.learner.tag_run(table, run.id)
     return Lesson(state.with_run(run, table), learnt, skipped, run)
 
 

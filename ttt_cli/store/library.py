@@ -10,14 +10,11 @@ from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
-from ttt_cli.learners import LEARNERS
+from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import native, native_csv
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.reading import LIMIT, is_large, read_bytes
 from ttt_cli.store.state import State, learner_of
-
-SUFFIXES = {"book": ".csv"}
-"""How the file of a learner's state ends, where it is not ``.json``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ def default_name(learner: str, rules: Rules = STANDARD, *, article: bool = False
 
 def path_in(store: Path, name: str, learner: str) -> Path:
     """The file of the state called ``name`` of a learner."""
-    return store / f"{name}{SUFFIXES.get(learner, '.json')}"
+    return store / f"{name}{learner_class(learner).suffix}"
 
 
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
@@ -147,7 +144,7 @@ def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return (native_csv if state.learner.name in SUFFIXES else native).to_bytes(state)
+    return (native_csv if state.learner.suffix == ".csv" else native).to_bytes(state)
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:

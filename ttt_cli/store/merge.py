@@ -5,7 +5,7 @@ run, and the learner's own ``merge`` adds them up.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,7 +66,9 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
             hint="--allow-overlap counts it twice",
         )
     closed = [loaded.state.closed() for loaded in kept]
-    table = learner.merge(learner.empty(closed[0].space), [state.table for state in closed])
+    table = learner.merge(
+        learner.empty(closed[0].rules, closed[0].symmetric), [state.table for state in closed]
+    )
     runs = _union(closed)
     if overlap and not learner.keeps_runs_apart:
         runs = (_overlap_run(kept),)
@@ -92,25 +94,38 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
 
 def _check_contained(part: Loaded, whole: Loaded) -> None:
     """Refuse an input that cannot be of the games that ``whole`` has from the runs of the same names."""
-    learner, space = part.state.learner, part.state.space
     if part.digest == whole.digest:
         return
-    fewer, more = learner.visits(part.state.table), learner.visits(whole.state.table)
-    if fewer is not None and more is not None and (fewer > more).any():
-        index = int((fewer > more).argmax())
-        raise _contradiction(part, whole, space.texts[index], f"{fewer[index]:,} and {more[index]:,} visits")
-    if not part.state.contains(whole.state) or any(run.kind == "play" for run in part.state.runs):
-        return  # what comes of recorded games depends on their order
-    mine, theirs = (learner.to_entries(item.state.table) for item in (part, whole))
-    for text in space.texts:
-        if not _alike(mine.get(text), theirs.get(text)):
-            raise _contradiction(part, whole, text, "different entries")
+    # What comes of recorded games depends on their order.
+    played = any(run.kind == "play" for run in part.state.runs)
+    equal = part.state.contains(whole.state) and not played
+    learner = part.state.learner
+    for key, mine, theirs in _side_by_side(part, whole):
+        fewer, more = (0 if entry is None else learner.entry_visits(entry) for entry in (mine, theirs))
+        if fewer is not None and more is not None and fewer > more:
+            raise _contradiction(part, whole, key, f"{fewer:,} and {more:,} visits")
+        if equal and not _alike(mine, theirs):
+            raise _contradiction(part, whole, key, "different entries")
 
 
-def _contradiction(part: Loaded, whole: Loaded, text: str, what: str) -> InvalidFileError:
+def _side_by_side(part: Loaded, whole: Loaded) -> Iterator[tuple[str, Any, Any]]:
+    """The entries of both by their keys; None where one has none."""
+    streams = [item.state.learner.to_entries(item.state.table) for item in (part, whole)]
+    heads = [next(stream, None) for stream in streams]
+    while any(heads):
+        key = min(head[0] for head in heads if head)
+        entries = [head[1] if head and head[0] == key else None for head in heads]
+        yield key, entries[0], entries[1]
+        heads = [
+            next(stream, None) if head and head[0] == key else head
+            for head, stream in zip(heads, streams, strict=True)
+        ]
+
+
+def _contradiction(part: Loaded, whole: Loaded, key: str, what: str) -> InvalidFileError:
     return InvalidFileError(
         f"{part.path} and {whole.path} contradict each other: the same runs, but {what}",
-        where=f"position {text}",
+        where=f"position {key}",
         hint="one of them was edited, or damaged and accepted; merge the other one alone",
     )
 

@@ -23,9 +23,8 @@ import orjson
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.learners.entries import check_spelling
 from ttt_cli.store.reading import load_json, quoted
-from ttt_cli.store.state import Run, State, learner_of, table_space
+from ttt_cli.store.state import Run, State, learner_of
 
 FORMAT = "ttt-state"
 VERSION = 1
@@ -68,8 +67,7 @@ def header(state: State) -> dict[str, Any]:
 def to_bytes(state: State) -> bytes:
     """A state as a native JSON file."""
     lines = [_item(name, value) for name, value in header(state).items()]
-    entries = state.learner.to_entries(state.table)
-    body = b",\n".join(_item(text, entries[text]) for text in sorted(entries))
+    body = b",\n".join(_item(key, entry) for key, entry in state.learner.to_entries(state.table))
     content = b"{" + b",\n".join(lines) + b',\n"entries":{\n' + body + b"\n}}\n"
     return seal(content)
 
@@ -109,9 +107,7 @@ def from_bytes(content: bytes, where: str, *, trust_edits: bool = False) -> Stat
     if not isinstance(entries, dict):
         raise InvalidFileError("expected an object of positions", where=f'{where}: "entries"')
     try:
-        check_spelling(fields["rules"], entries)
-        space = table_space(fields["rules"], fields["symmetric"])
-        table = fields["learner"].from_entries(space, entries)
+        table = fields["learner"].from_entries(fields["rules"], fields["symmetric"], entries.items())
     except TttError as error:
         raise InvalidFileError(
             error.message, where=": ".join(filter(None, (where, error.where))), hint=error.hint

@@ -19,7 +19,7 @@ from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners.entries import check_spelling
 from ttt_cli.store import native
 from ttt_cli.store.reading import decode, load_json, quoted
-from ttt_cli.store.state import Run, State, learner_of, table_space
+from ttt_cli.store.state import Run, State, learner_of
 
 MARK = b"#ttt-state "
 COLUMNS = ("position", "move", "plies", "result", "run", "count")
@@ -31,7 +31,7 @@ def to_bytes(state: State) -> bytes:
     """A book's state as a native CSV file."""
     head = MARK + orjson.dumps(native.header(state), option=orjson.OPT_SORT_KEYS)
     entries = state.learner.to_entries(state.table)
-    rows = [",".join([text, *map(str, row)]) for text in sorted(entries) for row in entries[text]]
+    rows = [",".join([text, *map(str, row)]) for text, found in entries for row in found]
     return native.seal(head + b"\n" + "\n".join([",".join(COLUMNS), *rows]).encode() + b"\n")
 
 
@@ -63,7 +63,7 @@ def from_bytes(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     if fields is None:
         fields = _unstated(entries, where)
     state = State(table=None, **fields)
-    if state.learner.name != "book":
+    if state.learner.suffix != ".csv":
         raise InvalidFileError(f"a {state.learner.name} state is a JSON file, not CSV", where=where)
     known = {run.id for run in state.runs}
     for text, rows in entries.items():
@@ -77,9 +77,8 @@ def from_bytes(data: bytes, where: str, *, trust_edits: bool = False) -> State:
             check_spelling(state.rules, [text])
         except TttError as error:
             raise InvalidFileError(error.message, where=f"{where}: line {numbers[0]}") from None
-    space = table_space(state.rules, state.symmetric)
     try:
-        table = state.learner.from_entries(space, entries)
+        table = state.learner.from_entries(state.rules, state.symmetric, entries.items())
     except TttError as error:
         line = _line_of_fault(state, entries, places)
         raise InvalidFileError(error.message, where=f"{where}: line {line}", hint=error.hint) from None
@@ -135,14 +134,18 @@ def _unstated(entries: dict[str, list[list[Any]]], where: str) -> dict[str, Any]
 
 def _line_of_fault(state: State, entries: dict[str, list[list[Any]]], places: dict[str, list[int]]) -> int:
     """The line of the first row that the learner refuses, alone or after those before it."""
-    space = table_space(state.rules, state.symmetric)
     for text, rows in entries.items():
         try:
-            state.learner.from_entries(space, {text: rows})
+            _alone(state, text, rows)
         except TttError:
             for count in range(1, len(rows) + 1):
                 try:
-                    state.learner.from_entries(space, {text: rows[:count]})
+                    _alone(state, text, rows[:count])
                 except TttError:
                     return places[text][count - 1]
     return 0
+
+
+def _alone(state: State, text: str, rows: list[list[Any]]) -> None:
+    """Let the learner look at some rows of one position alone."""
+    state.learner.from_entries(state.rules, state.symmetric, [(text, rows)])

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import PolicyTable, uniform
+from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import Floats
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
@@ -90,13 +91,26 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
+class ElseRandom(Policy):
+    """A policy, but at random where it knows nothing."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.rules = policy.rules
+        self._policy = policy
+        self.values, self.known = policy.values, policy.known  # type: ignore[method-assign]
+
+    def probabilities(self, positions: Positions) -> Floats:
+        played, known = self._policy.probabilities(positions), self.known(positions)
+        return played if known is None else np.where(known[:, None], played, uniform(positions.legal))
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """What a learner has learned.
 
     :ivar learner: the method with its choice rule; which parameters trained the table, the runs tell.
     :ivar symmetric: whether the table is over the classes of positions instead of the positions.
-    :ivar table: the learner's table over ``space``.
+    :ivar table: the learner's table.
     :ivar runs: where the experience comes from, sorted by id.
     """
 
@@ -110,12 +124,7 @@ class State:
     def empty(cls, learner: Learner[Any], rules: Rules, *, symmetric: bool = False) -> "State":
         """The state of a learner that has seen nothing."""
         symmetric = symmetric or learner.symmetric_only
-        return cls(learner, rules, symmetric, learner.empty(table_space(rules, symmetric)))
-
-    @property
-    def space(self) -> StateSpace:
-        """The space of the table: of the positions, or of their classes."""
-        return table_space(self.rules, self.symmetric)
+        return cls(learner, rules, symmetric, learner.empty(rules, symmetric))
 
     @property
     def games(self) -> int | None:
@@ -124,26 +133,24 @@ class State:
         return None if None in counts else sum(count for count in counts if count is not None)
 
     @cached_property
-    def policy(self) -> PolicyTable:
-        """What the state plays, over all positions.
+    def policy(self) -> Policy:
+        """What the state plays.
 
         A stranger's table plays at random what it does not know, whatever the learner makes of that.
         """
         policy = self.learner.policy(self.table)
         formats = {run.details.get("format") for run in self.runs if run.kind == "import"}
-        if formats == {"position-keyed"} and len(self.runs) == 1 and policy.known is not None:
-            chance = uniform(policy.space.legal)
-            known = np.where(policy.known[:, None], policy.probabilities, chance)
-            policy = replace(policy, probabilities=known)
-        if not self.symmetric:
-            return policy
-        quotient = StateSpace.of(self.rules).quotient
-        return PolicyTable(
-            quotient.full,
-            quotient.lift_probabilities(policy.probabilities),
-            None if policy.values is None else quotient.lift(policy.values),
-            None if policy.known is None else policy.known[quotient.members],
-        )
+        return ElseRandom(policy) if formats == {"position-keyed"} and len(self.runs) == 1 else policy
+
+    @cached_property
+    def seen(self) -> Positions | None:
+        """The positions it has learned something about, in order; None where that cannot be told."""
+        return self.learner.seen(self.table)
+
+    @property
+    def positions(self) -> int:
+        """How many they are."""
+        return 0 if self.seen is None else len(self.seen)
 
     def choosing(self, choice: str) -> "State":
         """The same experience under another choice rule.
@@ -187,9 +194,4 @@ class State:
 def learner_of(name: str, choice: str) -> Learner[Any]:
     """A learner by name: with its author's parameters where the choice rule is the author's, else its own."""
     kind = learner_class(name)
-    return kind.made(**kind.article) if choice == "article" else kind.made(choice=choice)
-
-
-def table_space(rules: Rules, symmetric: bool) -> StateSpace:
-    """The space a table is over."""
-    return StateSpace.of(rules, symmetric)
+    return kind.from_params(**kind.article) if choice == "article" else kind.from_params(choice=choice)

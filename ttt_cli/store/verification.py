@@ -11,7 +11,7 @@ from ttt_cli.store import games, library, native, native_csv
 from ttt_cli.store.formats.imported import Imported, Rejected, told
 from ttt_cli.store.formats.states import read_large, read_whole
 from ttt_cli.store.reading import is_large, load_json, read_bytes
-from ttt_cli.store.state import State, table_space
+from ttt_cli.store.state import State
 
 RECORDS = "game-records"
 
@@ -86,14 +86,11 @@ def _native(data: bytes, where: str) -> Verification:
 
 
 def _sound(state: State) -> Verification:
-    entries = state.learner.to_entries(state.table)
-    if state.learner.name == "book":
-        moves = sum(len({row[0] for row in rows}) for rows in entries.values())
-    elif state.learner.name == "graph":
-        moves = sum(len(entry["next"]) for entry in entries.values())
-    else:
-        moves = sum(map(len, entries.values()))
-    return Verification(native.FORMAT, len(entries), moves)
+    count = moves = 0
+    for _, entry in state.learner.to_entries(state.table):
+        count += 1
+        moves += state.learner.entry_moves(entry)
+    return Verification(native.FORMAT, count, moves)
 
 
 def _entry_faults(data: bytes, where: str) -> list[Rejected]:
@@ -104,23 +101,21 @@ def _entry_faults(data: bytes, where: str) -> list[Rejected]:
         found = load_json(data, where)
         fields = native.read_header(found, where)
         entries = found["entries"]
-        space = table_space(fields["rules"], fields["symmetric"])
-        fields["learner"].empty(space)
+        fields["learner"].empty(fields["rules"], fields["symmetric"])
     except (TttError, KeyError):
         return []
-    if fields["learner"].name == "graph" or not isinstance(entries, dict):
-        return []  # a graph's entries make sense together only
-    return list(_single(fields["learner"], space, entries))
+    if not isinstance(entries, dict) or not fields["learner"].entries_stand_alone:
+        return []
+    return list(_single(fields, list(entries.items())))
 
 
-def _single(learner: Any, space: Any, entries: dict[str, Any]) -> Iterator[Rejected]:
+def _single(fields: dict[str, Any], entries: list[tuple[str, Any]]) -> Iterator[Rejected]:
     """The faulty among the entries: halves of them are read together as long as one is wrong."""
-    texts = list(entries)
-    open_spans = [(0, len(texts))]
+    open_spans = [(0, len(entries))]
     while open_spans:
         start, stop = open_spans.pop()
         try:
-            learner.from_entries(space, {text: entries[text] for text in texts[start:stop]})
+            fields["learner"].from_entries(fields["rules"], fields["symmetric"], entries[start:stop])
         except TttError as error:
             if stop - start == 1:
                 yield _fault(error, "")

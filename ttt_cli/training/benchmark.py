@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ttt_cli.agents.uniform import Uniform
+from ttt_cli.agents import uniform
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import Verdict, judge
@@ -31,7 +31,7 @@ class Entrant:
 
 def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterator[Entrant]:
     """Train every method into ``store``, article first, and judge it against random play."""
-    opponents = [("random", Uniform(rules).table(StateSpace.of(rules)))]
+    opponents = [("random", uniform.policy(StateSpace.of(rules)))]
     for learner in LEARNERS:
         for choice in ("article", "default"):
             if choice == "article" and choice not in learner_class(learner).choices:
@@ -39,7 +39,7 @@ def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterato
             name = default_name(learner, article=choice == "article")
             start = State.empty(learner_of(learner, choice), rules)
             job = usual_job(path_in(store, name, learner), start, seed=seed, store=store)
-            warm_up(start.learner, start.space)
+            warm_up(start)
             outcome = train(
                 job,
                 checkpoint=float("inf"),
@@ -47,6 +47,6 @@ def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterato
                 saved=lambda games: None,
                 stopping=lambda: False,
             )
-            policy = outcome.state.policy
+            policy = outcome.state.policy.table(StateSpace.of(rules))
             known = 0 if policy.known is None else int(policy.known.sum())
             yield Entrant(name, outcome.games, known, outcome.seconds, judge(policy, opponents))

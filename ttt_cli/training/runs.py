@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.state_space import Int64s
-from ttt_cli.learners.base import Block, Learner, Table
+from ttt_cli.learners.base import Learner, Shard
 
 SHARDED_FROM = 10_000_000
 """Runs of fewer games have one shard a block."""
@@ -28,10 +28,10 @@ FIRST_BLOCK = 256
 """Games of a run's first block. Blocks double until they have their full size: it is early on that a learning
 curve has most to show."""
 
-Shard = tuple[Table, Int64s]
-"""A shard's table after its games, and their results as ``Block.play`` counts them."""
+Trained = tuple[Any, Int64s]
+"""A shard's table after its games, and their results as ``Shard.play`` counts them."""
 
-Executor = Callable[[Learner[Any], Table, Sequence[Block]], Sequence[Shard]]
+Executor = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Trained]]
 """Trains each shard from the same table; the table given is not used afterwards."""
 
 
@@ -47,8 +47,8 @@ class Plan:
     learner: Learner[Any]
     games: int
     seed: int
-    opponent: PolicyTable | None = None
-    behaviour: PolicyTable | None = None
+    opponent: Policy | None = None
+    behaviour: Policy | None = None
     shards: int | None = None
 
     @property
@@ -80,13 +80,13 @@ class Plan:
             raise ValueError(f"no block starts after {games} games")
         return index
 
-    def block(self, index: int) -> list[Block]:
+    def block(self, index: int) -> list[Shard]:
         """The shards of a block."""
         first = self.first_game(index)
         games = self.first_game(index + 1) - first
         bounds = [first + games * shard // self.shards_a_block for shard in range(self.shards_a_block + 1)]
         return [
-            Block(
+            Shard(
                 first=start,
                 games=stop - start,
                 rng=np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, shard))),
@@ -110,13 +110,13 @@ class Progress:
     table: Any
 
 
-def train_shard(learner: Learner[Any], table: Table, shard: Block) -> Shard:
+def train_shard(learner: Learner[Any], table: Any, shard: Shard) -> Trained:
     """Train a shard on a copy of the table."""
     part = deepcopy(table)
     return part, learner.train(part, shard)
 
 
-def here(learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[Shard]:
+def here(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
     """Train the shards one after the other; a single one needs no copy."""
     if len(shards) == 1:
         return [(table, learner.train(table, shards[0]))]
@@ -124,7 +124,7 @@ def here(learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[S
 
 
 def run(
-    plan: Plan, table: Table, *, done: Progress | None = None, executor: Executor = here
+    plan: Plan, table: Any, *, done: Progress | None = None, executor: Executor = here
 ) -> Iterator[Progress]:
     """Train block by block, from ``table`` (which is used up) or on from where ``done`` stands."""
     blocks, games = (done.blocks, done.games) if done else (0, 0)

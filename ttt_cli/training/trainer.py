@@ -8,17 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import numpy as np
 
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
-from ttt_cli.learners.base import Block, Learner
+from ttt_cli.learners.base import Shard
 from ttt_cli.store import library, native
 from ttt_cli.store.games import Lesson, teach, waiting_games
 from ttt_cli.store.state import Run, State, train_run
@@ -33,7 +32,7 @@ class Fixed:
     """
 
     name: str
-    policy: PolicyTable
+    policy: Policy
     digest: str | None = None
 
 
@@ -82,9 +81,13 @@ def fixed(agent: str | None, store: Path, rules: Rules, path: Path) -> Fixed | N
     if agent is None or agent == "self":
         return None
     found = resolve(agent, store, rules)
+    if found.policy is None:
+        raise UsageError(
+            "a person cannot be trained against", where=agent, hint="ttt play teaches the machine"
+        )
     if found.source is not None and found.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    return Fixed(agent, found.policy.table(StateSpace.of(rules)), found.digest)
+    return Fixed(agent, _answers(found.policy), found.digest)
 
 
 def usual_job(
@@ -134,7 +137,7 @@ def fresh_job(
             raise UsageError(
                 "this very run is in the state already", hint="use another --seed, or --resume it"
             )
-    plan = Plan(learner, games, seed, _sides(start, opponent), _sides(start, behaviour))
+    plan = Plan(learner, games, seed, _policy(opponent), _policy(behaviour))
     return Job(path, start.closed(), record, plan)
 
 
@@ -155,7 +158,7 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
             where=str(path),
             hint="put the old file back, or start a new run without --resume",
         )
-    learner = type(state.learner).made(**{**details["params"], "choice": state.learner.choice})
+    learner = type(state.learner).from_params(**{**details["params"], "choice": state.learner.choice})
     state = replace(state, learner=learner)
     known = ("seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
     if train_run(state, **{name: details[name] for name in known}).id != record.id:
@@ -164,9 +167,7 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
             where=str(path),
             hint="train without --resume: it goes on from the file as a new run",
         )
-    plan = Plan(
-        learner, details["planned"], details["seed"], _sides(state, opponent), _sides(state, behaviour)
-    )
+    plan = Plan(learner, details["planned"], details["seed"], _policy(opponent), _policy(behaviour))
     games = record.games or 0
     try:
         blocks = plan.block_at(games)
@@ -179,12 +180,12 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
     return Job(path, state, record, plan, Progress(blocks, games, results, state.table))
 
 
-def _sides(state: State, fixed: Fixed | None) -> PolicyTable | None:
-    """A fixed side's policy on the space of the state's table."""
-    if fixed is None or not state.symmetric:
-        return fixed.policy if fixed else None
-    quotient = StateSpace.of(state.rules).quotient
-    return PolicyTable(quotient.space, quotient.project_probabilities(fixed.policy.probabilities))
+def _answers(policy: Policy | PolicyTable) -> Policy:
+    return policy if isinstance(policy, Policy) else TabularPolicy(policy)
+
+
+def _policy(side: Fixed | None) -> Policy | None:
+    return None if side is None else side.policy
 
 
 def train(
@@ -219,7 +220,7 @@ def train(
         if enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and progress.games < job.plan.games:
-            state.learner.attribute(state.table, record.id)
+            state.learner.tag_run(state.table, record.id)
             kept = library.save(state, job.path, keep_backup=backup) or kept
             backup = False
             saved(progress.games)
@@ -228,7 +229,7 @@ def train(
     finished = enough or (record.games or 0) >= job.plan.games
     if enough:
         state = state.closed()
-    state.learner.attribute(state.table, record.id)
+    state.learner.tag_run(state.table, record.id)
     late = None
     if finished and store is not None:
         late = teach(state, waiting_games(store, name, state), name)
@@ -253,7 +254,7 @@ class UntilUnbeatable:
 
     def __call__(self, state: State, games: int) -> bool:
         """Look at the state after a block; True: enough."""
-        if not is_unbeatable(state.policy):
+        if not is_unbeatable(state.policy.table(StateSpace.of(state.rules))):
             self.first, self._held = None, 0
             return False
         if self.first is None:
@@ -262,6 +263,9 @@ class UntilUnbeatable:
         return self._held > self.CONFIRMATIONS
 
 
-def warm_up(learner: Learner[Any], space: StateSpace) -> None:
+def warm_up(state: State) -> None:
     """Load or compile the learner's kernel, so that the time of a run is the time of its games."""
-    learner.train(learner.empty(space), Block(first=0, games=1, rng=np.random.default_rng(0)))
+    learner = state.learner
+    learner.train(
+        learner.empty(state.rules, state.symmetric), Shard(first=0, games=1, rng=np.random.default_rng(0))
+    )

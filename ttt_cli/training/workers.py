@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.learners.base import Block, Learner, Table
-from ttt_cli.training.runs import Shard, train_shard
+from ttt_cli.learners.base import Learner, Shard
+from ttt_cli.training.runs import Trained, train_shard
 
 ATTEMPTS = 5
 """How often a cluster tries a shard whose workers die."""
@@ -23,9 +23,9 @@ class Workers:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._futures: list[Future[Shard]] = []
+        self._futures: list[Future[Trained]] = []
 
-    def __call__(self, learner: Learner[Any], table: Table, shards: Sequence[Block]) -> list[Shard]:
+    def __call__(self, learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
         """The shards' tables and results, each trained from ``table``."""
         self._futures = [self._executor.submit(train_shard, learner, table, shard) for shard in shards]
         return [future.result() for future in self._futures]

@@ -15,7 +15,7 @@ import orjson
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
-from ttt_cli.engine.state_space import Bools, Floats, Int32s, Int64s, StateSpace
+from ttt_cli.engine.state_space import Bools, Floats, Int32s, Int64s
 
 if TYPE_CHECKING:
     from ttt_cli.store.state import State
@@ -57,9 +57,11 @@ def scores_of(policy: PolicyTable, state: "State | None" = None) -> Scores:
     moves. An agent without values of that kind shows the game's own.
     """
     space = policy.space
-    if state and state.learner.name == "graph":
-        return Scores(_graph_scores(state), (-1.0, 1.0), "the graph machine's own score")
-    scale = _scale(state)
+    if state:
+        own = state.learner.position_scores(state.table, space.positions)
+        if own is not None:
+            return Scores(own, (-1.0, 1.0), f"the {state.learner.name} machine's own score")
+    scale = state.learner.value_scale if state else (-1.0, 1.0)
     turned = np.where(space.plies % 2 == 0, 1.0, -1.0)
     if policy.values is None or scale is None:
         perfect = (solve(space).values * turned).astype(np.float64)
@@ -70,24 +72,6 @@ def scores_of(policy: PolicyTable, state: "State | None" = None) -> Scores:
     ends = (low + high) / 2 + space.results * (high - low) / 2
     scores = np.where(space.terminal, ends, np.where(np.isinf(largest), np.nan, for_x))
     return Scores(scores + 0.0, scale, "the largest value of the agent's moves")
-
-
-def _scale(state: "State | None") -> tuple[float, float] | None:
-    """From what to what the values of a player's moves go; None: they say nothing about the position."""
-    if state is None:
-        return -1.0, 1.0
-    name, article = state.learner.name, state.learner.choice == "article"
-    if name == "menace" or (name == "book" and article):  # numbers of beads; lengths of games
-        return None
-    return (0.0, 1.0) if name in ("td", "book") else (-1.0, 1.0)
-
-
-def _graph_scores(state: "State") -> Floats:
-    from ttt_cli.learners.graph import back_up
-
-    table = state.table
-    scores = np.where(table.known, back_up(table, state.learner.choice == "article"), np.nan)
-    return scores[StateSpace.of(state.rules).quotient.members] if state.symmetric else scores
 
 
 @dataclass(frozen=True, eq=False)

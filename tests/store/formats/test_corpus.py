@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import Imported, Options, read
 from ttt_cli.store.library import load
@@ -18,7 +19,7 @@ def imported(name: str, **options) -> Imported:
 
 def plays(name: str, position: str) -> set[int]:
     """The cells, from 1, that the agent in the file plays."""
-    policy = load(CORPUS / name).state.policy
+    policy = load(CORPUS / name).state.policy.table(StateSpace.of())
     row = policy.support[policy.space.index(Position.parse(position))]
     return {cell + 1 for cell in range(9) if row[cell]}
 
@@ -113,7 +114,7 @@ def test_visits_are_what_the_user_says():
 
 
 def test_what_a_file_does_not_know_is_played_at_random():
-    policy = load(CORPUS / "printed_tuples.json").state.policy
+    policy = load(CORPUS / "printed_tuples.json").state.policy.table(StateSpace.of())
     index = policy.space.index(Position.parse("XOXOXO..."))  # X could win at once
     assert policy.probabilities[index].tolist() == [0, 0, 0, 0, 0, 0, 1 / 3, 1 / 3, 1 / 3]
 

@@ -42,7 +42,7 @@ INDEX = {text: index for index, text in enumerate(SPACE.texts)}
 
 
 def choices(found: Imported, texts) -> dict[str, set[int]]:
-    support = to_state(found, "0" * 64).policy.support
+    support = to_state(found, "0" * 64).policy.table(StateSpace.of()).support
     return {text: set(np.flatnonzero(support[INDEX[text]]).tolist()) for text in texts}
 
 

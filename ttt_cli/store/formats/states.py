@@ -103,7 +103,7 @@ def to_state(found: Imported, digest: str, learner: str | None = None, visits: i
         for row in found.rows:
             fields = [row.move, row.plies, row.result, run.id, row.count]
             entries.setdefault(row.position, []).append(fields)
-    table = made.from_entries(StateSpace.of(found.rules), entries)
+    table = made.from_entries(found.rules, False, entries.items())
     return State(made, found.rules, False, table, (run,))
 
 
