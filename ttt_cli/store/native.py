@@ -140,7 +140,7 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         raise InvalidFileError(
             f"format version {version} is newer than this program knows ({VERSION})",
             where=f'{where}: "version"',
-            hint="install a newer ttt-cli",
+            hint="install a newer version of ttt",
         )
     _expect(version == VERSION and type(version) is int, where, "version", f"expected {VERSION}", version)
     for name in sorted(_HEADER - found.keys()):

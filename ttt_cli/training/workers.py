@@ -51,7 +51,7 @@ def local_workers(count: int) -> Iterator[Workers]:
 def cluster_workers(address: str) -> Iterator[Workers]:
     """The workers of the Dask cluster whose scheduler listens at ``address``.
 
-    :raises UsageError: without the extra ``cluster``.
+    :raises UsageError: if Dask is not installed.
     :raises TttError: if nobody answers there.
     """
     try:
@@ -60,7 +60,7 @@ def cluster_workers(address: str) -> Iterator[Workers]:
         from distributed.scheduler import KilledWorker
     except ImportError:
         raise UsageError(
-            "a cluster needs Dask", where="--cluster", hint="pip install 'ttt-cli[cluster]'"
+            "a cluster needs Dask", where="--cluster", hint="pip install distributed"
         ) from None
     try:
         client = Client(address, timeout=10, set_as_default=False)

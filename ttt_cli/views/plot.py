@@ -178,7 +178,7 @@ def picture(curves: Curves, kind: str) -> bytes:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise TttError("pictures need matplotlib", hint="pip install 'ttt-cli[plot]'") from None
+        raise TttError("pictures need matplotlib", hint="pip install matplotlib") from None
     with rc_context({"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}):
         figure = Figure(figsize=(11, 7.2), layout="constrained")
         panels = figure.subplots(2, 2).flatten()

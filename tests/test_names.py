@@ -1,0 +1,23 @@
+"""Names that are ours: nobody is told to install a package that belongs to somebody else."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+INSTALL = re.compile(r"pip install (?:-\S+ )*['\"]?([\w.\[\]-]+)")
+
+
+def test_hints_name_the_dependency_itself():
+    extras = PROJECT["optional-dependencies"].values()
+    declared = {re.split(r"[><=\[ ]", one)[0] for part in (PROJECT["dependencies"], *extras) for one in part}
+    sources = [*(ROOT / "ttt_cli").rglob("*.py"), ROOT / "README.md", ROOT / "state_store" / "README.md"]
+    named = {name for path in sources for name in INSTALL.findall(path.read_text(encoding="utf-8"))}
+    assert {"matplotlib", "distributed"} <= named
+    assert named <= {*declared, ".", ".[test]"}
+
+
+def test_the_name_of_another_project_is_not_used():
+    for path in [*(ROOT / "ttt_cli").rglob("*.py"), *ROOT.glob("*.md"), ROOT / "pyproject.toml"]:
+        assert "ttt-cli" not in path.read_text(encoding="utf-8"), path
