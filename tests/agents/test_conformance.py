@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli.agents.grammar import BUILT_IN, resolve
+from ttt_cli.agents.grammar import resolve
+from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -26,7 +27,7 @@ VALUES = {
 }
 """Every value of every option of the built-in players."""
 
-PLAYERS = [name for name, player in BUILT_IN.items() if player.make is not None]
+PLAYERS = [name for name, player in players().items() if player.make is not None]
 AGENTS = [
     *PLAYERS,
     *(f"{name}:{key}={value}" for key, of in VALUES.items() for name in of for value in of[name]),
@@ -39,7 +40,7 @@ GAMES = {Rules(): ((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw"), Rules(2, 3, 2): ((0, 2,
 
 
 def test_every_option_is_tried() -> None:
-    for name, player in BUILT_IN.items():
+    for name, player in players().items():
         assert set(player.options) == {key for key, of in VALUES.items() if name in of}
 
 
@@ -58,9 +59,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def policy_of(text: str, store: Path, rules: Rules) -> PolicyTable:
-    policy = resolve(text, store, rules).policy
-    assert policy is not None
-    return policy
+    return resolve(text, store, rules).policy.table(StateSpace.of(rules))
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)

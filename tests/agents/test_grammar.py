@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli.agents import minimax, uniform
-from ttt_cli.agents.grammar import BUILT_IN, resolve, resolve_all
+from tests import tables
+from ttt_cli.agents.grammar import resolve, resolve_all
+from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -33,20 +34,20 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def policy_of(text: str, store: Path, rules: Rules | None = None) -> PolicyTable:
-    policy = resolve(text, store, rules).policy
-    assert policy is not None
-    return policy
+    agent = resolve(text, store, rules)
+    return agent.policy.table(StateSpace.of(agent.rules))
 
 
 def test_built_in_players(store: Path) -> None:
     space = StateSpace.of()
-    expected = minimax.policy(space, ties="first", speed=False, depth=3)
+    expected = tables.minimax(space, ties="first", speed=False, depth=3)
     found = policy_of("minimax:depth=3,ties=first,speed=false", store)
     assert np.array_equal(found.probabilities, expected.probabilities)
-    assert resolve("human", store).policy is None
+    with pytest.raises(UsageError, match="a person can only be played with"):
+        _ = resolve("human", store).policy
     agent = resolve("random", store, Rules(2, 2, 2))
     assert (agent.name, agent.source, agent.games) == ("random", None, None)
-    assert agent.policy is not None and agent.policy.space.rules == Rules(2, 2, 2)
+    assert agent.policy.rules == Rules(2, 2, 2)
 
 
 def test_states_by_name_and_by_path(store: Path) -> None:
@@ -63,14 +64,14 @@ def test_states_by_name_and_by_path(store: Path) -> None:
 def test_options_of_states(store: Path) -> None:
     plain, space = policy_of("td", store), StateSpace.of()
     half = policy_of("td:epsilon=0.5", store).probabilities
-    assert np.allclose(half, (plain.probabilities + uniform.policy(space).probabilities) / 2)
+    assert np.allclose(half, (plain.probabilities + tables.uniform(space).probabilities) / 2)
     article = policy_of("td:choice=article", store)
     assert not np.array_equal(article.probabilities, plain.probabilities)
     as_x = policy_of("td:side=x", store)
     assert plain.known is not None and as_x.known is not None
     assert np.array_equal(as_x.probabilities[space.x_moves], plain.probabilities[space.x_moves])
     assert np.array_equal(
-        as_x.probabilities[space.o_moves], uniform.policy(space).probabilities[space.o_moves]
+        as_x.probabilities[space.o_moves], tables.uniform(space).probabilities[space.o_moves]
     )
     assert np.array_equal(as_x.known, plain.known & space.x_moves)
 

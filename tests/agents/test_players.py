@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ttt_cli.agents import heuristic, minimax, uniform
+from tests import tables
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
@@ -41,13 +41,13 @@ def cells(policy: PolicyTable, text: str) -> list[int]:
     ],
 )
 def test_heuristic(text: str, options: dict[str, Any], expected: list[int]) -> None:
-    assert cells(heuristic.policy(StateSpace.of(), **options), text) == expected
+    assert cells(tables.heuristic(StateSpace.of(), **options), text) == expected
 
 
 def test_the_centre_matters_only_where_there_is_one() -> None:
     for rules, middle in ((Rules(1, 5, 3), True), (Rules(3, 4), False), (Rules(2, 3, 2), False)):
         start = "." * rules.cells
-        with_centre = cells(heuristic.policy(StateSpace.of(rules), centre=True), start)
+        with_centre = cells(tables.heuristic(StateSpace.of(rules), centre=True), start)
         assert (with_centre == [rules.cells // 2 + 1]) if middle else (len(with_centre) == rules.cells)
 
 
@@ -71,7 +71,7 @@ def test_the_centre_matters_only_where_there_is_one() -> None:
     ],
 )
 def test_minimax(text: str, options: dict[str, Any], expected: list[int]) -> None:
-    assert cells(minimax.policy(StateSpace.of(), **options), text) == expected
+    assert cells(tables.minimax(StateSpace.of(), **options), text) == expected
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4)], ids=str)
@@ -81,21 +81,21 @@ def test_minimax(text: str, options: dict[str, Any], expected: list[int]) -> Non
 def test_minimax_never_gives_up_game_value(rules: Rules, options: dict[str, Any]) -> None:
     space = StateSpace.of(rules)
     solution = solve(space)
-    at, played = np.nonzero(minimax.policy(space, **options).probabilities)
+    at, played = np.nonzero(tables.minimax(space, **options).probabilities)
     assert np.array_equal(-solution.values[space.successors[at, played]], solution.values[at])
     assert len(np.unique(at)) == (~space.terminal).sum()
 
 
 def test_traps_win_as_often_as_anyone_who_never_loses_can() -> None:
     space = StateSpace.of()
-    as_x, as_o = both_sides(minimax.policy(space, ties="trap"), uniform.policy(space))
+    as_x, as_o = both_sides(tables.minimax(space, ties="trap"), tables.uniform(space))
     assert (as_x.loss, as_o.loss) == (0, 0)
     assert as_x.win == pytest.approx(191 / 192, abs=1e-12)
     assert as_o.win == pytest.approx(0.916402, abs=5e-7)
 
 
 def test_what_minimax_thinks_its_moves_are_worth() -> None:
-    values = minimax.policy(StateSpace.of()).values
+    values = tables.minimax(StateSpace.of()).values
     assert values is not None
     row = values[StateSpace.of().index(Position("X...O...X"))]
     assert row[[1, 2, 3]].tolist() == [0, -1, 0]

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
+from tests import tables
 from tests.benchmarks.measuring import Row, alternate, show
-from ttt_cli.agents import minimax, uniform
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners.q import Q
@@ -40,7 +40,7 @@ def verdict(quick: bool) -> Iterator[Row]:
         print("OpenSpiel is not installed: no comparison of the verdict")
         return
     space = StateSpace.of()
-    ours, perfect = uniform.policy(space), minimax.policy(space)
+    ours, perfect = tables.uniform(space), tables.minimax(space)
     game = pyspiel.load_game("tic_tac_toe")
     theirs = policy.UniformRandomPolicy(game)
 

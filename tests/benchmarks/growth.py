@@ -22,7 +22,6 @@ ON_A_BOARD = """
 import sys
 from time import perf_counter
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.agents import uniform
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -33,7 +32,7 @@ space = StateSpace.of(Rules(*map(int, sys.argv[1].split("x")), int(sys.argv[2]))
 print(len(space), perf_counter() - start)
 if sys.argv[3] == "verdict":
     start = perf_counter()
-    judge(uniform.policy(space))
+    judge(tables.uniform(space))
     print(perf_counter() - start)
 if sys.argv[3] == "training":
     list(run(Plan(Q(), 1, 1), Q().empty(STANDARD)))

@@ -6,14 +6,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ttt_cli.agents import heuristic, minimax, uniform
+from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.training.curve import row, to_csv
 
 SPACE = StateSpace.of()
-RANDOM = row(0, uniform.policy(SPACE))
-RULES = row(0, heuristic.policy(SPACE))
-PERFECT = row(0, minimax.policy(SPACE))
+RANDOM = row(0, tables.uniform(SPACE))
+RULES = row(0, tables.heuristic(SPACE))
+PERFECT = row(0, tables.minimax(SPACE))
 
 
 @pytest.fixture

@@ -186,8 +186,8 @@ def test_a_sampled_match_draws_its_seed_and_says_it(ttt: Run) -> None:
     ("arguments", "code", "says"),
     [
         (["minmax"], 2, "did you mean 'minimax'"),
-        (["human"], 2, "a person cannot be evaluated"),
-        (["random", "human"], 2, "a person cannot be evaluated"),
+        (["human"], 2, "a person can only be played with"),
+        (["random", "human"], 2, "a person can only be played with"),
         (["random", "--games", "0"], 2, "--games"),
         (["random", "--games", "-1"], 2, "--games"),
         (["random", "--check", "perfect"], 2, "unbeatable"),

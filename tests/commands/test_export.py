@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 import pytest
 
-from ttt_cli.agents import heuristic, minimax
+from tests import tables
 from ttt_cli.app import run
 from ttt_cli.commands.export import OF_POSITIONS
 from ttt_cli.engine.position import Position
@@ -40,7 +40,7 @@ def store(ttt, trained):
 
 
 def test_policies_of_any_player(ttt):
-    policy = minimax.policy(StateSpace.of())
+    policy = tables.minimax(StateSpace.of())
     assert ttt("export", "minimax", "-o", "p.csv").code == 0
     assert Path("p.csv").read_bytes() == policy_files.policy_csv(policy)
     assert ttt("export", "minimax", "-o", "p.json", "--format", "policy-json").code == 0
@@ -207,4 +207,4 @@ def test_json_report(ttt):
     found = ttt("export", "heuristic", "-o", "h.csv", "--json").json
     assert found["schema"] == "ttt-export"
     assert found["format"] == "policy-csv"
-    assert found["bytes"] == len(policy_files.policy_csv(heuristic.policy(StateSpace.of())))
+    assert found["bytes"] == len(policy_files.policy_csv(tables.heuristic(StateSpace.of())))

@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from ttt_cli.agents import uniform
+from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.training.curve import Curve
 from ttt_cli.views.schemas import names
@@ -52,7 +52,7 @@ def test_documents_keep_to_their_schema(ttt, name: str):
     if name in ("import", "verification"):
         assert ttt("export", "q", "--format", "q-table", "-o", "x.json").code == 0
     if name == "curves":
-        Curve(Path("c.csv"), 10).look(0, lambda: uniform.policy(StateSpace.of()))
+        Curve(Path("c.csv"), 10).look(0, lambda: tables.uniform(StateSpace.of()))
     validator = jsonschema.Draft202012Validator(json.loads(ttt("schema", name).out))
     for command in COMMANDS[name]:
         result = ttt(*command)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.retrograde import ILLEGAL, look_ahead, plies_left, solve
+from ttt_cli.engine.retrograde import ILLEGAL, plies_left, scores_within, solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
@@ -56,8 +56,8 @@ def test_the_classes_of_positions_are_worth_what_their_members_are() -> None:
 
 def test_a_search_to_the_end_is_perfect_play_and_a_short_one_sees_what_is_near() -> None:
     space = StateSpace.of()
-    assert np.array_equal(look_ahead(space, 9), solve(space).scores)
+    assert np.array_equal(scores_within(space, 9), solve(space).scores)
     near = solve(space).plies <= 3
-    assert np.array_equal(look_ahead(space, 3)[near], solve(space).scores[near])
-    far = look_ahead(space, 3)[~near]
+    assert np.array_equal(scores_within(space, 3)[near], solve(space).scores[near])
+    far = scores_within(space, 3)[~near]
     assert not far[space.plies[~near] < 5].any()

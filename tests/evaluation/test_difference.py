@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from tests import tables
 from tests.evaluation.reference import some_policy
-from ttt_cli.agents import minimax
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import StateSpace
@@ -20,7 +20,7 @@ def test_a_player_does_not_differ_from_itself() -> None:
 
 def test_what_choices_are_worth() -> None:
     space = StateSpace.of()
-    perfect = minimax.policy(space)
+    perfect = tables.minimax(space)
     rows = perfect.probabilities.copy()
     corner, centre = (space.index(Position(text)) for text in ("X........", "....X...."))
     rows[corner] = 0
@@ -41,7 +41,7 @@ def test_what_choices_are_worth() -> None:
 
 def test_positions_one_of_them_alone_knows() -> None:
     space = StateSpace.of()
-    policy = minimax.policy(space)
+    policy = tables.minimax(space)
     known = np.zeros(len(space), np.bool_)
     known[:5] = True
     a, b = replace(policy, known=known), replace(policy, known=~known)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.evaluation.reference import some_policy
-from ttt_cli.agents import heuristic, minimax, uniform
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
@@ -16,7 +16,7 @@ from ttt_cli.evaluation.matchup import both_sides
 def test_the_exact_value_lies_within_the_interval_in_95_of_100_matches() -> None:
     """1,000 repetitions, played one after the other; three standard deviations of the coverage are 2 %."""
     space = StateSpace.of()
-    agent, opponent = heuristic.policy(space), uniform.policy(space)
+    agent, opponent = tables.heuristic(space), tables.uniform(space)
     batches: list[Games] = []
     play_match(agent, opponent, 200_000, 1, batches.append)
     results = np.concatenate([batch.results for batch in batches]).reshape(1000, 100, 2)
@@ -54,7 +54,7 @@ def test_games_are_games(rules: Rules) -> None:
 
 def test_the_seed_fixes_every_game_and_a_longer_match_begins_with_the_same_ones() -> None:
     space = StateSpace.of()
-    agent, opponent = heuristic.policy(space), uniform.policy(space)
+    agent, opponent = tables.heuristic(space), tables.uniform(space)
 
     def moves(games: int, seed: int) -> list[list[int]]:
         batches: list[Games] = []
@@ -68,19 +68,19 @@ def test_the_seed_fixes_every_game_and_a_longer_match_begins_with_the_same_ones(
 
 def test_greedy_players_repeat_one_game() -> None:
     space = StateSpace.of()
-    first = minimax.policy(space, ties="first")
+    first = tables.minimax(space, ties="first")
     match = play_match(first, first, 1000, 1)
     assert match.counts == ((0, 500, 0), (0, 500, 0))
     assert match.distinct == 2  # one as X, one as O
-    assert play_match(uniform.policy(space), first, 1000, 1).distinct > 50
+    assert play_match(tables.uniform(space), first, 1000, 1).distinct > 50
 
 
 def test_a_match_of_resigning_players() -> None:
     space = StateSpace.of()
     nobody = PolicyTable(space, np.zeros(space.legal.shape))
-    match = play_match(uniform.policy(space), nobody, 3, 1)
+    match = play_match(tables.uniform(space), nobody, 3, 1)
     assert match.counts == ((2, 0, 0), (1, 0, 0))
-    one = play_match(uniform.policy(space), nobody, 1, 1)
+    one = play_match(tables.uniform(space), nobody, 1, 1)
     assert one.shares(1)["win"].rate is None
     assert one.shares(1)["win"].interval == (0, 1)
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.evaluation.reference import results, some_policy
-from ttt_cli.agents import heuristic, minimax, uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -14,7 +14,7 @@ from ttt_cli.evaluation.matchup import Rates, both_sides, can_reach, play_exact
 
 
 def test_random_against_random() -> None:
-    rates = play_exact(uniform.policy(StateSpace.of()), uniform.policy(StateSpace.of())).rates
+    rates = play_exact(tables.uniform(StateSpace.of()), tables.uniform(StateSpace.of())).rates
     assert rates.win == pytest.approx(737 / 1260, abs=1e-15)
     assert rates.loss == pytest.approx(121 / 420, abs=1e-15)
     assert rates.draw == pytest.approx(8 / 63, abs=1e-15)
@@ -36,12 +36,12 @@ def test_rates_are_those_of_a_plain_recursion(rules: Rules, resigning: float) ->
 
 def test_what_is_certain_is_exactly_one() -> None:
     space = StateSpace.of(Rules(3, 4))  # X wins this game, whoever plays O
-    assert play_exact(minimax.policy(space), uniform.policy(space)).rates == Rates(1.0, 0.0, 0.0)
+    assert play_exact(tables.minimax(space), tables.uniform(space)).rates == Rates(1.0, 0.0, 0.0)
 
 
 def test_both_sides_are_seen_from_the_first_player() -> None:
     space = StateSpace.of()
-    perfect, random = minimax.policy(space), uniform.policy(space)
+    perfect, random = tables.minimax(space), tables.uniform(space)
     as_x, as_o = both_sides(perfect, random)
     random_as_x, random_as_o = both_sides(random, perfect)
     assert (as_x, as_o) == (random_as_o.turned(), random_as_x.turned())
@@ -52,13 +52,13 @@ def test_both_sides_are_seen_from_the_first_player() -> None:
 def test_someone_who_resigns_at_once_loses_every_game() -> None:
     space = StateSpace.of()
     nobody = PolicyTable(space, np.zeros(space.legal.shape))
-    assert both_sides(nobody, uniform.policy(space)) == (Rates(0, 0, 1), Rates(0, 0, 1))
+    assert both_sides(nobody, tables.uniform(space)) == (Rates(0, 0, 1), Rates(0, 0, 1))
     assert play_exact(nobody, nobody).rates == Rates(0, 0, 1)
 
 
 def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
     space = StateSpace.of()
-    reach = play_exact(heuristic.policy(space), uniform.policy(space)).reach
+    reach = play_exact(tables.heuristic(space), tables.uniform(space)).reach
     assert reach[space.layers[0]] == 1
     for layer in space.layers[:5]:  # no game ends before the fifth ply
         assert reach[layer].sum() == pytest.approx(1, abs=1e-14)
@@ -68,9 +68,9 @@ def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
 
 def test_positions_a_side_cannot_come_into() -> None:
     space = StateSpace.of()
-    first = minimax.policy(space, ties="first")  # opens in cell 1, so never sees the centre taken by X alone
+    first = tables.minimax(space, ties="first")  # opens in cell 1, so never sees the centre taken by X alone
     as_x = can_reach(first, 0)
     texts = {space.texts[index] for index in np.flatnonzero(as_x)}
     assert "X........" in texts and "....X...." not in texts
     assert can_reach(first, 1)[space.layers[1]].all()
-    assert can_reach(uniform.policy(space), 0).all()
+    assert can_reach(tables.uniform(space), 0).all()

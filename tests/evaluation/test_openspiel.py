@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.evaluation.reference import some_policy
-from ttt_cli.agents import heuristic, minimax, uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import play_exact
@@ -36,15 +36,15 @@ def as_openspiel(game: Any, ours: PolicyTable) -> Any:
 def half_trained(space: StateSpace) -> PolicyTable:
     """Perfect in half of the positions, of no sense in the others."""
     sound = np.random.default_rng(1).random((len(space), 1)) < 0.5
-    rows = np.where(sound, minimax.policy(space).probabilities, some_policy(space, 1).probabilities)
+    rows = np.where(sound, tables.minimax(space).probabilities, some_policy(space, 1).probabilities)
     return PolicyTable(space, rows)
 
 
 POLICIES = {
-    "uniform": uniform.policy,
+    "uniform": tables.uniform,
     "half trained": half_trained,
-    "perfect": minimax.policy,
-    "heuristic": heuristic.policy,
+    "perfect": tables.minimax,
+    "heuristic": tables.heuristic,
 }
 
 
@@ -67,7 +67,7 @@ def test_expected_scores_are_openspiels(name: str) -> None:
     from open_spiel.python.algorithms import expected_game_score
 
     space = StateSpace.of()
-    ours, opponent = POLICIES[name](space), uniform.policy(space)
+    ours, opponent = POLICIES[name](space), tables.uniform(space)
     game = pyspiel.load_game("tic_tac_toe")
     for x, o in ((ours, opponent), (opponent, ours)):
         players = [as_openspiel(game, x), as_openspiel(game, o)]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.agents import heuristic, minimax, uniform
+from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import play_exact
 from ttt_cli.evaluation.tournament import bradley_terry, play_tournament
@@ -13,7 +13,7 @@ from ttt_cli.evaluation.tournament import bradley_terry, play_tournament
 
 def test_points_are_expected_scores_from_both_sides() -> None:
     space = StateSpace.of()
-    players = [uniform.policy(space), minimax.policy(space), heuristic.policy(space)]
+    players = [tables.uniform(space), tables.minimax(space), tables.heuristic(space)]
     found = play_tournament(players)
     for x in range(3):
         assert found.rates[x][x] is None

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.evaluation.reference import some_policy
-from ttt_cli.agents import heuristic, minimax, uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
@@ -30,7 +30,7 @@ def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTa
 def test_mistakes_are_the_moves_that_lower_the_value() -> None:
     space = StateSpace.of()
     values = solve(space).values.tolist()
-    for policy in (heuristic.policy(space), some_policy(space, 1, resigning=0.1)):
+    for policy in (tables.heuristic(space), some_policy(space, 1, resigning=0.1)):
         expected = set()
         for index in np.flatnonzero(~space.terminal).tolist():
             for cell in np.flatnonzero(policy.probabilities[index]).tolist():
@@ -47,11 +47,11 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
 
 def test_the_first_mistake_is_the_one_to_mend_first() -> None:
     space = StateSpace.of()
-    first = minimax.policy(space, ties="first")  # as X it opens in cell 1
+    first = tables.minimax(space, ties="first")  # as X it opens in cell 1
     never = changed(first, "..X.....O", {6: 1})  # makes a loss of a win where it never is
     rare = changed(never, "X........", {5: 0.99, 2: 0.01})  # once in a hundred answers to a corner
     often = changed(rare, "....X....", {1: 0.5, 2: 0.5})  # every other time after the centre
-    found = find_mistakes(often, [uniform.policy(space), minimax.policy(space)])
+    found = find_mistakes(often, [tables.uniform(space), tables.minimax(space)])
     assert [space.text(index) for index in found.positions] == ["....X....", "X........", "..X.....O"]
     assert found.cells.tolist() == [1, 1, 5]
     assert found.probabilities.tolist() == [0.5, 0.01, 1.0]
@@ -64,7 +64,7 @@ def test_the_first_mistake_is_the_one_to_mend_first() -> None:
 def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
     """The position comes about in the other role too: there the mistake is not the policy's to make."""
     space = StateSpace.of()
-    policy = changed(minimax.policy(space, ties="first"), "..X.....O", {6: 1})
+    policy = changed(tables.minimax(space, ties="first"), "..X.....O", {6: 1})
     index = space.index(Position("..X.....O"))
     answers = changed(policy, "..X......", {5: 0.5, 9: 0.5})  # as O it may come here
     assert can_reach(answers, 1)[index] and not can_reach(answers, 0)[index]
@@ -76,7 +76,7 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
 
 def test_reach_goes_by_the_side_to_move() -> None:
     space = StateSpace.of()
-    policy, opponent = heuristic.policy(space), uniform.policy(space)
+    policy, opponent = tables.heuristic(space), tables.uniform(space)
     found = find_mistakes(policy, [opponent])
     as_x, as_o = play_exact(policy, opponent).reach, play_exact(opponent, policy).reach
     for index, reach in zip(found.positions.tolist(), found.reach[:, 0].tolist(), strict=True):
@@ -86,7 +86,7 @@ def test_reach_goes_by_the_side_to_move() -> None:
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4), Rules(2, 2, 2)], ids=str)
 @pytest.mark.parametrize("ties", ["random", "first", "last", "trap"])
 def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, ties: str) -> None:
-    policy = minimax.policy(StateSpace.of(rules), ties=ties)  # type: ignore[arg-type]
+    policy = tables.minimax(StateSpace.of(rules), ties=ties)  # type: ignore[arg-type]
     verdict = judge(policy)
     assert verdict.unbeatable and is_unbeatable(policy)
     assert (verdict.mistakes.positions, verdict.mistakes.reachable) == (0, 0)
@@ -107,7 +107,7 @@ def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
     space = StateSpace.of(Rules(3, 4))  # X can win, but not after every first move
     slips = np.flatnonzero(space.legal[0] & (solve(space).values[space.successors[0]] > -1))
     assert len(slips)
-    rows = minimax.policy(space).probabilities.copy()
+    rows = tables.minimax(space).probabilities.copy()
     rows[0] = np.eye(12)[slips[0]]
     verdict = judge(PolicyTable(space, rows))
     assert not verdict.unbeatable
@@ -116,7 +116,7 @@ def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
 
 def test_coverage_counts_positions_in_the_policys_own_play() -> None:
     space = StateSpace.of()
-    first = minimax.policy(space, ties="first")
+    first = tables.minimax(space, ties="first")
     own = (can_reach(first, 0) & space.x_moves) | (can_reach(first, 1) & space.o_moves)
     known = own.copy()
     known[0] = False
@@ -126,8 +126,8 @@ def test_coverage_counts_positions_in_the_policys_own_play() -> None:
 
 def test_results_come_in_the_order_asked_for() -> None:
     space = StateSpace.of()
-    random = uniform.policy(space)
-    verdict = judge(random, [("b", minimax.policy(space)), ("a", random)])
+    random = tables.uniform(space)
+    verdict = judge(random, [("b", tables.minimax(space)), ("a", random)])
     assert [result.opponent for result in verdict.results] == ["b", "a"]
     assert verdict.results[1].as_x.win == pytest.approx(737 / 1260)
     assert verdict.exploitability == pytest.approx(0.9598296957671959, abs=1e-14)
@@ -135,7 +135,7 @@ def test_results_come_in_the_order_asked_for() -> None:
 
 def test_a_line_explained() -> None:
     space = StateSpace.of()
-    policy = changed(minimax.policy(space, ties="first"), "X........", {2: 1})
+    policy = changed(tables.minimax(space, ties="first"), "X........", {2: 1})
     line = judge(policy).as_o.line
     assert line is not None and line[:2] == (0, 1)
     steps = explain(policy, 1, line)
@@ -148,7 +148,7 @@ def test_a_line_explained() -> None:
 
 def test_resigning_explained() -> None:
     space = StateSpace.of()
-    policy = changed(minimax.policy(space, ties="first"), "X........", {})
+    policy = changed(tables.minimax(space, ties="first"), "X........", {})
     steps = explain(policy, 1, judge(policy).as_o.line or ())
     assert [(step.cell, step.after) for step in steps] == [(0, 0), (None, -1)]
     assert find_mistakes(policy).cells.tolist() == [RESIGNS]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.evaluation.reference import forced, some_policy
-from ttt_cli.agents import heuristic, minimax, uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -12,7 +12,7 @@ from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
 
 
 def test_the_uniform_policy_is_as_exploitable_as_openspiel_says() -> None:
-    policy = uniform.policy(StateSpace.of())
+    policy = tables.uniform(StateSpace.of())
     assert sum(worst_case(policy, side).gain for side in (0, 1)) == pytest.approx(
         1.9196593915343918, abs=1e-14
     )
@@ -36,8 +36,8 @@ def test_loss_and_gain_are_those_of_a_plain_recursion(rules: Rules, resigning: f
 def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
     space = StateSpace.of(rules)
     for policy in (
-        uniform.policy(space),
-        heuristic.policy(space),
+        tables.uniform(space),
+        tables.heuristic(space),
         some_policy(space, 1),
         some_policy(space, 2, resigning=0.1),
     ):
@@ -57,14 +57,14 @@ def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
 
 def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> None:
     space = StateSpace.of()
-    policy = minimax.policy(space, ties="first", depth=1)  # wins where it can, blocks nothing
+    policy = tables.minimax(space, ties="first", depth=1)  # wins where it can, blocks nothing
     for side in (0, 1):
         found = worst_case(policy, side)
         assert found.line is not None
         assert found.loss == 1  # without chance, what can be forced is certain …
         assert len(found.line) == (6, 5)[side]  # … and here it takes three stones in a row
     row = np.zeros((len(space), 9))
-    sound = minimax.policy(space).probabilities
+    sound = tables.minimax(space).probabilities
     row[:] = sound
     index = space.index(space.position(0).play(0))
     row[index] = 0
@@ -77,11 +77,11 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
 def test_rounding_decides_nothing() -> None:
     """A mistake of the smallest probability is a way to lose, however small the number it comes to."""
     space = StateSpace.of()
-    row = minimax.policy(space, ties="first").probabilities.copy()
+    row = tables.minimax(space, ties="first").probabilities.copy()
     corner = space.index(space.position(0).play(0))
     row[corner, 4], row[corner, 1] = 1 - 1e-18, 1e-18
     found = worst_case(PolicyTable(space, row), 1)
     assert 0 < found.loss < 1e-17
     assert found.guaranteed == -1
     assert found.line is not None and found.line[:2] == (0, 1)
-    assert worst_case(minimax.policy(space), 1).line is None
+    assert worst_case(tables.minimax(space), 1).line is None

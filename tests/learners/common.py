@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.agents import uniform
+from tests import tables
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
@@ -72,13 +72,13 @@ def agent(name: str | None, space: StateSpace) -> Policy | None:
     """The policy of an agent that needs no file; none for ``self``."""
     if name in (None, "self"):
         return None
-    return TabularPolicy(resolve(name, Path("nowhere"), space.rules).policy)
+    return resolve(name, Path("nowhere"), space.rules).policy
 
 
 def resigning(space: StateSpace) -> Policy:
     """Plays anywhere, but gives up in every third position from the fifth ply on."""
     full = StateSpace.of(space.rules)
-    policy = PolicyTable(full, uniform.policy(full).probabilities.copy())
+    policy = PolicyTable(full, tables.uniform(full).probabilities.copy())
     policy.probabilities[(full.plies >= 4) & (full.codes % 3 == 0)] = 0
     return TabularPolicy(policy)
 

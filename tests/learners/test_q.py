@@ -5,8 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.learners.common import after, empty_table, exchanged, is_unbeatable, made, policy_of, trained
-from ttt_cli.agents import uniform
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, best
 from ttt_cli.engine.policy import uniform as equally
@@ -97,7 +97,7 @@ def fixed_point(space: StateSpace, slips: float, gamma: float = 0.8) -> PolicyTa
 
 def is_at_the_ceilings(policy: PolicyTable) -> bool:
     """Whether it never loses to random play, and wins as often as is possible so."""
-    as_x, as_o = both_sides(policy, uniform.policy(policy.space))
+    as_x, as_o = both_sides(policy, tables.uniform(policy.space))
     wins = (pytest.approx(CEILINGS[0], abs=1e-12), pytest.approx(CEILINGS[1], abs=1e-12))
     return (as_x.win, as_o.win) == wins and as_x.loss == as_o.loss == 0
 
@@ -169,6 +169,6 @@ def test_the_author_learns_one_side_and_the_default_both():
 def test_what_the_author_made_beats_random_play_and_can_be_beaten():
     learner = made("q", "article")
     policy = policy_of(learner, after(learner, SPACE, learner.article_games))
-    as_x, as_o = both_sides(policy, uniform.policy(SPACE))
+    as_x, as_o = both_sides(policy, tables.uniform(SPACE))
     assert as_x.win > 0.93 and as_o.win > 0.75
     assert not is_unbeatable(policy)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.learners.common import after, agent, block, empty_table, made, policy_of, trained
-from ttt_cli.agents import uniform
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
@@ -156,12 +156,12 @@ def test_the_article_never_learns_to_hold_a_draw():
     learner = made("td", "article")
     table = empty_table(learner, SPACE)
     learner.train(table, block(learner, SPACE, learner.article_games))
-    _, as_o = both_sides(policy_of(learner, table), uniform.policy(SPACE))
+    _, as_o = both_sides(policy_of(learner, table), tables.uniform(SPACE))
     assert as_o.loss > 0.05
 
 
 def check_rates(seed: int) -> None:
-    as_x, as_o = both_sides(trained("td", seed), uniform.policy(SPACE))
+    as_x, as_o = both_sides(trained("td", seed), tables.uniform(SPACE))
     assert as_x.loss == as_o.loss == 0
     assert as_x.win == pytest.approx(191 / 192)
     assert as_o.win == pytest.approx(866 / 945)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.agents import heuristic, minimax, uniform
+from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.training.curve import HEADER, Curve, Row, points, read, row, to_csv
 
 SPACE = StateSpace.of()
-RANDOM, PERFECT = uniform.policy(SPACE), minimax.policy(SPACE)
+RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
 
 
 def run(curve: Curve, games: int, block: int) -> list[int]:
@@ -68,7 +68,7 @@ def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
     assert curve.look(0, lambda: RANDOM) is not None
     assert curve.look(0, lambda: RANDOM) is None
     assert read(path) == curve.rows
-    curve.look(40, lambda: heuristic.policy(SPACE))
+    curve.look(40, lambda: tables.heuristic(SPACE))
     curve.look(100, lambda: PERFECT)
     assert read(path) == curve.rows
     assert [row.games for row in curve.rows] == [0, 40, 100]

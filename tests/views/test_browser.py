@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from tests import tables
 from tests.views.chromium import PROGRAM, Chromium
-from ttt_cli.agents import minimax, uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
@@ -27,7 +27,7 @@ NAME = '<b>ours</b> & "theirs"'
 
 def player() -> PolicyTable:
     """Perfect play, spoilt in three positions, with values of its own."""
-    perfect = minimax.policy(SPACE, ties="first")
+    perfect = tables.minimax(SPACE, ties="first")
     probabilities, values = perfect.probabilities.copy(), perfect.values.copy() * 0.5
     for text, chances in (
         ("........X", {8: 1.0}),  # only the middle holds the draw
@@ -43,14 +43,14 @@ def player() -> PolicyTable:
 
 
 POLICY = player()
-MISTAKES = find_mistakes(POLICY, [uniform.policy(SPACE)])
+MISTAKES = find_mistakes(POLICY, [tables.uniform(SPACE)])
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     facts = facts_of(POLICY, judge(POLICY), 1234)
-    path.write_bytes(page(POLICY, NAME, facts, [("random", uniform.policy(SPACE))]))
+    path.write_bytes(page(POLICY, NAME, facts, [("random", tables.uniform(SPACE))]))
     return path.as_uri()
 
 

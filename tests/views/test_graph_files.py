@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 import pytest
 
-from ttt_cli.agents import heuristic, minimax, uniform
+from tests import tables
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
@@ -35,11 +35,11 @@ def beginner() -> PolicyTable:
         index = SPACE.index(Position(text))
         values[index, cell - 1] = value
         known[index] = True
-    return PolicyTable(SPACE, uniform.policy(SPACE).probabilities, values, known)
+    return PolicyTable(SPACE, tables.uniform(SPACE).probabilities, values, known)
 
 
 def test_everything_a_perfect_player_knows_is_the_whole_game():
-    graph = graph_of(minimax.policy(SPACE))
+    graph = graph_of(tables.minimax(SPACE))
     assert (len(graph.nodes), len(graph.starts)) == (5478, 16167)
     found = orjson.loads(b"".join(node_link(graph, "minimax")))
     assert (len(found["nodes"]), len(found["edges"])) == (5478, 16167)
@@ -75,7 +75,7 @@ def test_a_learner_s_graph_holds_what_it_knows():
 
 
 def test_from_and_depth():
-    policy = minimax.policy(SPACE)
+    policy = tables.minimax(SPACE)
     graph = graph_of(policy, "X...O....", 1)
     assert SPACE.text(graph.nodes[0]) == "X...O...."
     assert (len(graph.nodes), len(graph.starts)) == (8, 7)
@@ -85,7 +85,7 @@ def test_from_and_depth():
 
 
 def test_dot_names_each_board_and_move_once():
-    graph = graph_of(heuristic.policy(SPACE), "XX.OO....", 2)
+    graph = graph_of(tables.heuristic(SPACE), "XX.OO....", 2)
     text = b"".join(dot(graph, NASTY)).decode()
     nodes = re.findall(r'^    "([XO.]{9})" \[', text, re.MULTILINE)
     edges = re.findall(r'^  "([XO.]{9})" -> "([XO.]{9})" \[label="(\d)", style=(\w+)\]', text, re.MULTILINE)
@@ -101,7 +101,7 @@ def test_dot_names_each_board_and_move_once():
 
 
 def test_svg_is_well_formed_and_says_everything_without_colour():
-    graph = graph_of(minimax.policy(SPACE), "XX.OO....", 2)
+    graph = graph_of(tables.minimax(SPACE), "XX.OO....", 2)
     data = b"".join(svg(graph, NASTY))
     tree = ElementTree.fromstring(data)
     assert tree.tag == f"{SVG}svg"
@@ -116,7 +116,7 @@ def test_svg_is_well_formed_and_says_everything_without_colour():
 
 
 def test_boards_do_not_overlap():
-    data = b"".join(svg(graph_of(uniform.policy(SPACE), None, 3), "random"))
+    data = b"".join(svg(graph_of(tables.uniform(SPACE), None, 3), "random"))
     tree = ElementTree.fromstring(data)
     places = [
         tuple(map(int, re.findall(r"\d+", group.get("transform", ""))))
@@ -130,7 +130,7 @@ def test_boards_do_not_overlap():
 
 
 def test_too_many_boards_are_refused():
-    policy = uniform.policy(StateSpace.of(Rules(3, 4, 3)))
+    policy = tables.uniform(StateSpace.of(Rules(3, 4, 3)))
     graph = PositionGraph.of(policy, scores_of(policy))
     with pytest.raises(UsageError, match="too large for any viewer"):
         b"".join(svg(graph, "random"))
@@ -144,7 +144,7 @@ def test_colours_are_told_apart():
 
 def test_networkx_reads_node_link():
     networkx = pytest.importorskip("networkx")
-    found = orjson.loads(b"".join(node_link(graph_of(minimax.policy(SPACE)), "minimax")))
+    found = orjson.loads(b"".join(node_link(graph_of(tables.minimax(SPACE)), "minimax")))
     graph = networkx.node_link_graph(found, edges="edges")
     assert (graph.number_of_nodes(), graph.number_of_edges()) == (5478, 16167)
     assert networkx.is_directed_acyclic_graph(graph)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.agents import heuristic, minimax, uniform
+from tests import tables
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -22,7 +22,7 @@ from ttt_cli.evaluation.verdict import judge
 from ttt_cli.views.page import check_size, facts_of, page, page_data
 
 SPACE = StateSpace.of()
-RANDOM = uniform.policy(SPACE)
+RANDOM = tables.uniform(SPACE)
 
 
 class Parts(HTMLParser):
@@ -51,7 +51,7 @@ def made(policy: PolicyTable, name: str = "q") -> bytes:
 
 
 def test_the_data_is_what_the_evaluation_and_the_policy_say():
-    policy = heuristic.policy(SPACE)
+    policy = tables.heuristic(SPACE)
     found = page_data(policy, "heuristic", [("random", RANDOM)])
     assert found["codes"] == SPACE.codes.tolist()
     rows, cells = np.nonzero(SPACE.legal)
@@ -89,7 +89,7 @@ def test_values_and_what_is_not_known():
     assert 0 not in found["unknown"]
 
 
-@pytest.mark.parametrize("policy", [RANDOM, minimax.policy(SPACE)], ids=["random", "minimax"])
+@pytest.mark.parametrize("policy", [RANDOM, tables.minimax(SPACE)], ids=["random", "minimax"])
 def test_the_page_is_small_and_loads_nothing(policy):
     content = made(policy)
     assert len(content) < 1_000_000
@@ -136,14 +136,14 @@ def test_names_stay_text(name):
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30))
 def test_any_name_comes_back_from_the_data(name):
-    small = uniform.policy(StateSpace.of(Rules(1, 2, 2)))
+    small = tables.uniform(StateSpace.of(Rules(1, 2, 2)))
     parts = Parts(page(small, name, [], []))
     assert orjson.loads(parts.texts["data"])["agent"]["name"] == name
     assert len([tag for tag, _ in parts.elements if tag == "script"]) == 2
 
 
 def test_facts():
-    perfect = minimax.policy(SPACE)
+    perfect = tables.minimax(SPACE)
     assert ("unbeatable as both sides", "good") in facts_of(perfect, judge(perfect), None)
     facts = dict(facts_of(RANDOM, judge(RANDOM), 5000))
     assert "5,000 games" in facts

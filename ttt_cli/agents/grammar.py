@@ -4,20 +4,16 @@
 to a file that can be read; names win over paths, so a file called q in the working directory is ``./q``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from ttt_cli.agents import heuristic, minimax, uniform
-from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.policy import uniform as uniformly
+from ttt_cli.agents.registry import PROBABILITY, Option, one_of, players
+from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.side import Side
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
 
@@ -25,7 +21,11 @@ if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
     from ttt_cli.store.state import State
 
-Make = Callable[[StateSpace], PolicyTable]
+
+class Make(Protocol):
+    """Makes a policy for a game."""
+
+    def __call__(self, rules: Rules, /) -> Policy: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Agent:
 
     :ivar name: as the user wrote it.
     :ivar rules: the game it plays.
-    :ivar make: how its policy on a space is made; None for a person.
+    :ivar make: how its policy is made; None for a person.
     :ivar source: the file it comes from.
     :ivar games: how many games it has learnt from, where that is known.
     :ivar digest: of its content, where it is a native state.
@@ -51,16 +51,20 @@ class Agent:
     loaded: "Loaded | None" = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    @cached_property
-    def policy(self) -> PolicyTable | None:
-        """What it plays; None for a person."""
-        return None if self.make is None else self.make(StateSpace.of(self.rules))
+    @property
+    def is_person(self) -> bool:
+        """Whether it has to be asked for its moves."""
+        return self.make is None
 
-    def lean_policy(self) -> PolicyTable | None:
-        """What it plays, made anew and without its values: all that judging takes, and on a large board every
-        table is a gigabyte."""
-        policy = None if self.make is None else self.make(StateSpace.of(self.rules))
-        return None if policy is None else replace(policy, values=None)
+    @cached_property
+    def policy(self) -> Policy:
+        """What it plays.
+
+        :raises UsageError: if it is a person.
+        """
+        if self.make is None:
+            raise UsageError("a person can only be played with", where=self.name, hint="ttt play human")
+        return self.make(self.rules)
 
     def fields(self) -> dict[str, Any]:
         """The agent as a document names it."""
@@ -68,68 +72,8 @@ class Agent:
         return {"name": self.name, "source": source, "games": self.games}
 
 
-@dataclass(frozen=True)
-class Option:
-    """One option: the values it accepts, in words, and how they are read (ValueError for any other)."""
-
-    accepts: str
-    read: Callable[[str], Any]
-
-
-@dataclass(frozen=True)
-class BuiltIn:
-    """A player that needs no file."""
-
-    about: str
-    make: Callable[..., PolicyTable] | None
-    options: Mapping[str, Option]
-
-
-def one_of(*values: str) -> Option:
-    """An option with these values."""
-    return Option("|".join(values), lambda text: values[values.index(text)])
-
-
-FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
-
-
-def _whole(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-    if number < 1:
-        raise ValueError
-    return number
-
-
-def _probability(text: str) -> float:
-    number = float(text)
-    if not (isfinite(number) and 0 <= number <= 1):
-        raise ValueError
-    return number
-
-
-BUILT_IN: dict[str, BuiltIn] = {
-    "random": BuiltIn("any free cell, all equally likely", uniform.policy, {}),
-    "heuristic": BuiltIn(
-        "wins if it can, else blocks, else plays anywhere",
-        heuristic.policy,
-        {"centre": FLAG, "ties": one_of("random", "first")},
-    ),
-    "minimax": BuiltIn(
-        "perfect play",
-        minimax.policy,
-        {
-            "ties": one_of("random", "first", "last", "trap"),
-            "speed": FLAG,
-            "depth": Option("N (from 1)", _whole),
-            "opening": one_of("search", "random"),
-        },
-    ),
-    "human": BuiltIn("a person", None, {}),
-}
-"""The players that need no file. ``make`` is called with a space and the options."""
-
 STATE_OPTIONS = {
-    "epsilon": Option("PROBABILITY (from 0 to 1)", _probability),
+    "epsilon": PROBABILITY,
     "choice": Option("RULE (default, article, …)", str),
     "side": one_of("x", "o"),
 }
@@ -163,7 +107,7 @@ def resolve_all(
                 where=agent.name,
                 hint="--board and --line say which game is meant"
                 if rules
-                else "agents play_exact on one board only",
+                else "agents play each other on one board only",
             )
     return [replace(agent, rules=game) for agent, _ in found]
 
@@ -171,11 +115,10 @@ def resolve_all(
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Agent, Rules | None]:
     """The agent, and the only game it can play if there is one."""
     name, options = _split(text, store, rules)
-    if name in BUILT_IN:
-        player = BUILT_IN[name]
+    if name in players():
+        player = players()[name]
         values = _read(text, name, options, player.options)
-        make = player.make
-        return Agent(text, make=None if make is None else partial(make, **values)), None
+        return Agent(text, make=None if player.make is None else partial(player.make, **values)), None
     from ttt_cli.store import library  # the built-in players do without it
 
     path = library.find(store, name, rules) if name else None
@@ -191,15 +134,23 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
         loaded.state.choosing(values.get("choice", loaded.state.learner.choice))
     except TttError as error:
         raise UsageError(error.message, where=text, hint=error.hint) from None
-    make = partial(play_by, loaded.state, **values)
     games, digest = loaded.state.games, loaded.digest or None
-    return Agent(text, STANDARD, make, loaded.path, games, digest, loaded, values), loaded.state.rules
+    agent = Agent(
+        text,
+        make=lambda rules: play_by(loaded.state, **values),
+        source=loaded.path,
+        games=games,
+        digest=digest,
+        loaded=loaded,
+        options=values,
+    )
+    return agent, loaded.state.rules
 
 
 def _split(text: str, store: Path, rules: Rules | None) -> tuple[str, str | None]:
     """The name and, after a colon, the options. The name of a file may hold colons itself."""
     head, colon, tail = text.rpartition(":")
-    if colon and head not in BUILT_IN:
+    if colon and head not in players():
         from ttt_cli.store import library
 
         if library.find(store, text, rules) is not None:
@@ -208,24 +159,13 @@ def _split(text: str, store: Path, rules: Rules | None) -> tuple[str, str | None
 
 
 def play_by(
-    state: "State",
-    space: StateSpace,
-    *,
-    choice: str | None = None,
-    side: str | None = None,
-    epsilon: float = 0.0,
-) -> PolicyTable:
+    state: "State", *, choice: str | None = None, side: str | None = None, epsilon: float = 0.0
+) -> Policy:
     """What a state plays under the options of a state."""
-    policy = (state.choosing(choice) if choice else state).policy.table(space)
+    policy = (state.choosing(choice) if choice else state).policy
     if side is not None:
-        own = space.x_moves if side == "x" else space.o_moves
-        policy = PolicyTable(
-            space,
-            np.where(own[:, None], policy.probabilities, uniformly(space.legal)),
-            None if policy.values is None else np.where(own[:, None], policy.values, np.nan),
-            None if policy.known is None else policy.known & own,
-        )
-    return policy.explore(epsilon) if epsilon else policy
+        policy = OneSided(policy, Side[side.upper()])
+    return Exploring(policy, epsilon) if epsilon else policy
 
 
 def _read(text: str, name: str, options: str | None, accepted: Mapping[str, Option]) -> dict[str, Any]:
@@ -273,8 +213,8 @@ def _unknown(name: str, store: Path) -> TttError:
             f"there is no state {name!r} in {store}", hint=f"ttt train {base}{article} makes it"
         )
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
-    near = did_you_mean(name, [*BUILT_IN, *stored])
-    built_in = ", ".join(BUILT_IN)
+    near = did_you_mean(name, [*players(), *stored])
+    built_in = ", ".join(players())
     return UsageError(
         f"no agent is called {name!r}", hint=near or f"there are {built_in}, the states in {store}, and paths"
     )

@@ -5,49 +5,97 @@ Among equally good moves it plays any (``ties=random``), the first or the last c
 likeliest to lose. No policy that never gives up game value wins more often against such an opponent.
 """
 
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable, first, last, uniform
-from ttt_cli.engine.retrograde import ILLEGAL, look_ahead, move_scores, solve
-from ttt_cli.engine.state_space import Bools, Int8s, StateSpace
+from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
+from ttt_cli.engine.look_ahead import look_ahead
+from ttt_cli.engine.policy import Policy, first, last, uniform
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.retrograde import ILLEGAL, move_scores, scores_within, solve
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, StateSpace, enumerated
+from ttt_cli.errors import UsageError
 
 EQUAL = 1e-12
 """Chances closer than this are equal: they differ by rounding only."""
 
 
-def policy(
-    space: StateSpace,
-    *,
-    ties: Literal["random", "first", "last", "trap"] = "random",
-    speed: bool = True,
-    depth: int | None = None,
-    opening: Literal["search", "random"] = "search",
-) -> PolicyTable:
+class Minimax(Policy):
     """Perfect play, or as far as a search sees.
 
     :param ties: which of equally good moves; ``trap`` ignores ``speed`` and ``depth``.
     :param speed: prefer the quicker win and the slower loss.
     :param depth: plies to look ahead, the move itself included; None: to the end.
     :param opening: ``random``: a uniformly random move on the empty board.
+    :raises UsageError: if the board is too large for what is asked.
     """
-    scores = solve(space).scores if depth is None or ties == "trap" else look_ahead(space, depth - 1)
-    moves = move_scores(space, scores)
-    signs = np.where(space.legal, np.sign(moves), ILLEGAL)
-    if ties == "trap":
-        chosen = _traps(space, _best(signs))
-    else:
-        chosen = _best(moves if speed else signs)
-        if ties == "first":
-            chosen = first(chosen)
-        elif ties == "last":
-            chosen = last(chosen)
-    if opening == "random":
-        chosen[0] = space.legal[0]
-    values = signs.astype(np.float64)
-    values[~space.legal] = np.nan
-    return PolicyTable(space, uniform(chosen), values)
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        ties: Literal["random", "first", "last", "trap"] = "random",
+        speed: bool = True,
+        depth: int | None = None,
+        opening: Literal["search", "random"] = "search",
+    ) -> None:
+        self.rules = rules
+        self._ties, self._speed, self._opening = ties, speed, opening
+        self._depth = None if ties == "trap" else depth
+        self._space = enumerated(rules)
+        if self._space is None and self._depth is None:
+            raise UsageError(
+                f"{rules.describe()} has too many positions for perfect play",
+                where="minimax",
+                hint="minimax:depth=2 looks two plies ahead",
+            )
+
+    def probabilities(self, positions: Positions) -> Floats:
+        if self._ties == "trap":
+            assert self._space is not None
+            chosen = self._trapping[self._space.rows(positions)]
+        else:
+            scores = self._scores(positions)
+            chosen = _best(scores if self._speed else _signs(scores))
+            if self._ties != "random":
+                chosen = (first if self._ties == "first" else last)(chosen)
+        if self._opening == "random":
+            chosen = np.where((positions.plies == 0)[:, None], positions.legal, chosen)
+        return uniform(chosen)
+
+    def values(self, positions: Positions) -> Floats:
+        """1 a win, 0 a draw or not seen to its end, -1 a loss."""
+        scores = self._scores(positions)
+        return np.where(scores == ILLEGAL, np.nan, np.sign(scores))
+
+    def _scores(self, positions: Positions) -> Int8s:
+        """int8[k, cells]: the score of each move, ``ILLEGAL`` where there is none."""
+        if self._space is None:
+            assert self._depth is not None
+            return look_ahead(positions, self._depth)
+        return move_scores(self._space, self._everywhere, self._space.rows(positions))
+
+    @cached_property
+    def _everywhere(self) -> Int8s:
+        """int8[n]: the scores of all positions of the state space."""
+        assert self._space is not None
+        return (
+            solve(self._space).scores if self._depth is None else scores_within(self._space, self._depth - 1)
+        )
+
+    @cached_property
+    def _trapping(self) -> Bools:
+        """bool[n, cells]: the moves that set traps, for all positions of the state space."""
+        assert self._space is not None
+        return _traps(self._space, _best(_signs(solve(self._space).move_scores())))
+
+
+def _signs(scores: Int8s) -> Int8s:
+    """int8 like ``scores``: won, drawn or lost, however soon."""
+    return np.where(scores == ILLEGAL, ILLEGAL, np.sign(scores))
 
 
 def _best(moves: Int8s) -> Bools:
@@ -71,3 +119,16 @@ def _traps(space: StateSpace, sound: Bools) -> Bools:
         mean = (moving[after] * legal).sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
         waiting[rows] = np.where(still_open, mean, waiting[rows])
     return chosen
+
+
+AGENT = AgentType(
+    "minimax",
+    "perfect play",
+    Minimax,
+    {
+        "ties": one_of("random", "first", "last", "trap"),
+        "speed": FLAG,
+        "depth": WHOLE,
+        "opening": one_of("search", "random"),
+    },
+)

@@ -1,9 +1,20 @@
 """``random``: every legal cell with the same probability."""
 
-from ttt_cli.engine.policy import PolicyTable, uniform
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.agents.registry import AgentType
+from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import Floats
 
 
-def policy(space: StateSpace) -> PolicyTable:
+class Uniform(Policy):
     """The uniform policy."""
-    return PolicyTable(space, uniform(space.legal))
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return uniform(positions.legal)
+
+
+AGENT = AgentType("random", "any free cell, all equally likely", Uniform)

@@ -39,9 +39,9 @@ def agents(
         return
     if seed is not None:
         raise UsageError("nothing is trained without --compare", where="--seed")
-    from ttt_cli.agents.grammar import BUILT_IN
+    from ttt_cli.agents.registry import players
 
-    rows = [{"name": name, "kind": "built-in", "about": player.about} for name, player in BUILT_IN.items()]
+    rows = [{"name": name, "kind": "built-in", "about": player.about} for name, player in players().items()]
     where = printable(str(env.store))
     rows += [{"name": name, "kind": "state", "about": f"in {where}"} for name in stored_names(env.store)]
     if env.json:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ttt_cli.environment import Environment
-from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.line_filter import read_positions, remembered
 from ttt_cli.shell.memory import state_memory
@@ -51,9 +50,7 @@ def analyze(
     space = StateSpace.of(game)
     players = []
     for one in agents:
-        if one.policy is None:
-            raise UsageError("a person's thoughts are free", where=one.name, hint="name a machine")
-        players.append((one.name, one.policy))
+        players.append((one.name, one.policy.table(space)))
     if position == "-":
         _filter(env, space, players)
     else:

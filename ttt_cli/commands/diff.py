@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.memory import state_memory
 from ttt_cli.shell.options import given_rules
@@ -29,15 +28,14 @@ def diff(
       ttt diff q q.article --csv differences.csv
     """
     from ttt_cli.agents.grammar import resolve_all
+    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.evaluation.difference import compare
     from ttt_cli.views import difference as view
 
     agents = resolve_all([a, b], env.store, given_rules(env))
-    for agent in agents:
-        if agent.make is None:
-            raise UsageError("a person cannot be compared", where=agent.name, hint="name a machine")
     state_memory(env, agents[0].rules, 3)
-    first, second = (policy for agent in agents if (policy := agent.lean_policy()) is not None)
+    space = StateSpace.of(agents[0].rules)
+    first, second = (agent.policy.table(space) for agent in agents)
     found = compare(first, second)
     if csv is not None:
         import io

@@ -88,23 +88,19 @@ def evaluate(
 
 def _find(env: Environment, agent: str, opponents: list[str]) -> "tuple[Agent, PolicyTable, list[Agent]]":
     from ttt_cli.agents.grammar import resolve_all
+    from ttt_cli.engine.state_space import StateSpace
 
     player, *others = resolve_all([agent, *opponents], env.store, given_rules(env))
-    for one in (player, *others):
-        if one.make is None:
-            raise UsageError("a person cannot be evaluated", where=one.name, hint="ttt play human")
     state_memory(env, player.rules, 3)
-    policy = player.lean_policy()
-    assert policy is not None
-    return player, policy, others
+    return player, player.policy.table(StateSpace.of(player.rules)), others
 
 
 def _policies(agents: "list[Agent]") -> "Iterator[tuple[str, PolicyTable]]":
     """Each policy is made when its turn comes, and not kept."""
+    from ttt_cli.engine.state_space import StateSpace
+
     for agent in agents:
-        policy = agent.lean_policy()
-        assert policy is not None
-        yield agent.name, policy
+        yield agent.name, agent.policy.table(StateSpace.of(agent.rules))
 
 
 def _report(

@@ -28,6 +28,7 @@ def explore(
       ttt explore minimax:depth=2 -o page.html
     """
     from ttt_cli.agents.grammar import resolve
+    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.evaluation.verdict import judge
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store.files import write_bytes
@@ -38,15 +39,10 @@ def explore(
         raise UsageError("nowhere to put the page", where="-o", hint="-o page.html; -o - is stdout")
     player = resolve(agent, env.store, given_rules(env))
     check_size(player.rules)
-    policy = player.policy
-    if policy is None:
-        raise UsageError("a person cannot be explored", where=agent)
+    space = StateSpace.of(player.rules)
+    policy = player.policy.table(space)
     verdict = judge(policy)
-    opponents = []
-    for name in OPPONENTS:
-        found = resolve(name, env.store, player.rules).policy
-        assert found is not None
-        opponents.append((name, found))
+    opponents = [(name, resolve(name, env.store, player.rules).policy.table(space)) for name in OPPONENTS]
     content = page(policy, printable(player.name), facts_of(policy, verdict, player.games), opponents)
     if out == "-":
         env.out_bytes([content])

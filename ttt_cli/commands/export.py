@@ -100,6 +100,7 @@ def export(
       ttt export graph -o graph.svg --from X...O.... --depth 2
     """
     from ttt_cli.agents.grammar import resolve
+    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.shell.options import given_rules
 
     if out is None:
@@ -119,9 +120,7 @@ def export(
             raise UsageError(
                 f"does not go with --format {name}", where=option, hint=f"it is for {', '.join(formats)}"
             )
-    policy = agent.policy
-    if policy is None:
-        raise UsageError("a person cannot be exported", where=source)
+    policy = agent.policy.table(StateSpace.of(agent.rules))
     chunks: Iterable[bytes]
     if name in OF_POSITIONS:
         chunks = _graph(name, agent, policy, start, depth)

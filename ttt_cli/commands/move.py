@@ -40,13 +40,11 @@ def move(
 
     from ttt_cli.agents.grammar import resolve
     from ttt_cli.engine.position import Position
+    from ttt_cli.engine.state_space import StateSpace
 
     player = resolve(agent, env.store, given_rules(env))
-    if player.make is not None:
-        state_memory(env, player.rules, 2)
-    policy = player.lean_policy()
-    if policy is None:
-        raise UsageError("a person has to be asked", where=agent, hint="ttt play human")
+    state_memory(env, player.rules, 2)
+    policy = player.policy.table(StateSpace.of(player.rules))
     rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
     if position != "-":
         index = policy.space.index(Position.parse(position, policy.space.rules))

@@ -169,7 +169,7 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
 def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
     """The agents as the person at the terminal wants them: who begins is X. None if the person leaves."""
     person, other = agents
-    if not env.interactive or other.make is None:
+    if not env.interactive or other.is_person:
         return agents
     first, second = [person, other], [other, person]
     answers = {"": first, "1": first, "x": first, "2": second, "o": second}
@@ -183,11 +183,10 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
     from ttt_cli.views.play_screen import counted
 
     for agent in {str(one.source): one for one in agents if one.loaded}.values():
-        policy, loaded = agent.policy, agent.loaded
-        assert policy is not None and loaded is not None
-        known = 0 if policy.known is None else int(policy.known.sum())
+        loaded = agent.loaded
+        assert loaded is not None
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
-        env.say(f"{printable(agent.name)} knows {counted(known, 'position')}{games}")
+        env.say(f"{printable(agent.name)} knows {counted(loaded.state.positions, 'position')}{games}")
         if learn and loaded.format != FORMAT:
             path = printable(str(loaded.path))
             env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")

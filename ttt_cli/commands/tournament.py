@@ -25,18 +25,16 @@ def tournament(
       ttt tournament q q.article downloaded.json --json
     """
     from ttt_cli.agents.grammar import resolve_all
+    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.evaluation.tournament import play_tournament
     from ttt_cli.views import tournament as view
 
     if len(agents) < 2:
         raise UsageError("a tournament needs two players at least", hint="such as ttt tournament q minimax")
     players = resolve_all(agents, env.store, given_rules(env))
-    for player in players:
-        if player.make is None:
-            raise UsageError("a person cannot be in an exact tournament", where=player.name, hint="ttt play")
     state_memory(env, players[0].rules, len(players) + 1)
-    policies = [policy for player in players if (policy := player.lean_policy()) is not None]
-    found = play_tournament(policies)
+    space = StateSpace.of(players[0].rules)
+    found = play_tournament([player.policy.table(space) for player in players])
     if env.json:
         env.document("ttt-tournament", view.tournament_fields([player.fields() for player in players], found))
     else:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, StateSpace
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Bools, Floats, StateSpace, enumerated
 
 
 class Policy(ABC):
@@ -44,6 +45,12 @@ class Policy(ABC):
         answers = self.probabilities(positions), self.values(positions), self.known(positions)
         return PolicyTable(space, *answers)
 
+    def tabulated(self) -> "Policy":
+        """The same policy, asked once for all positions where the board has a state space: for those who
+        will ask again and again."""
+        space = enumerated(self.rules)
+        return self if space is None else TabularPolicy(self.table(space))
+
 
 class TabularPolicy(Policy):
     """A policy that is looked up in a table."""
@@ -65,6 +72,52 @@ class TabularPolicy(Policy):
 
     def table(self, space: StateSpace) -> "PolicyTable":
         return self._table if space is self._table.space else super().table(space)
+
+    def tabulated(self) -> Policy:
+        return self
+
+
+class Exploring(Policy):
+    """A policy that with probability ``epsilon`` plays any legal cell instead, uniformly."""
+
+    def __init__(self, policy: Policy, epsilon: float) -> None:
+        self.rules = policy.rules
+        self._policy, self._epsilon = policy, epsilon
+
+    def probabilities(self, positions: Positions) -> Floats:
+        chance = self._epsilon * uniform(positions.legal)
+        mixed: Floats = (1 - self._epsilon) * self._policy.probabilities(positions) + chance
+        return mixed
+
+    def values(self, positions: Positions) -> Floats | None:
+        return self._policy.values(positions)
+
+    def known(self, positions: Positions) -> Bools | None:
+        return self._policy.known(positions)
+
+
+class OneSided(Policy):
+    """What a policy knows as one side; as the other it plays anywhere, as if it had learned nothing."""
+
+    def __init__(self, policy: Policy, side: Side) -> None:
+        self.rules = policy.rules
+        self._policy, self._side = policy, side
+
+    def _own(self, positions: Positions) -> Bools:
+        own: Bools = (positions.plies % 2 == self._side) & ~positions.terminal
+        return own
+
+    def probabilities(self, positions: Positions) -> Floats:
+        own = self._own(positions)[:, None]
+        return np.where(own, self._policy.probabilities(positions), uniform(positions.legal))
+
+    def values(self, positions: Positions) -> Floats | None:
+        values = self._policy.values(positions)
+        return None if values is None else np.where(self._own(positions)[:, None], values, np.nan)
+
+    def known(self, positions: Positions) -> Bools | None:
+        known = self._policy.known(positions)
+        return None if known is None else known & self._own(positions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +141,6 @@ class PolicyTable:
     def support(self) -> Bools:
         """bool[n, cells]: the moves that are played at all."""
         return np.greater(self.probabilities, 0)
-
-    def explore(self, epsilon: float) -> "PolicyTable":
-        """The same player, but with probability ``epsilon`` it plays any legal cell, uniformly."""
-        mixed = (1 - epsilon) * self.probabilities + epsilon * uniform(self.space.legal)
-        return PolicyTable(self.space, mixed, self.values, self.known)
 
 
 def thresholds(probabilities: Floats) -> Floats:

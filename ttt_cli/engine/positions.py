@@ -6,7 +6,6 @@ The order of positions is the same everywhere, in walks, tables and files: by pl
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -18,13 +17,16 @@ from ttt_cli.engine.rules import Rules
 
 Bools = NDArray[np.bool_]
 Int8s = NDArray[np.int8]
+Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Uint64s = NDArray[np.uint64]
 
 ONE = np.uint64(1)
 
+KEPT = ("plies", "results", "terminal")
+"""What a part of a batch takes over, once it has been worked out for the whole."""
 
-@dataclass(frozen=True, eq=False)
+
 class Positions:
     """``k`` positions of one game.
 
@@ -32,9 +34,12 @@ class Positions:
     :ivar o: uint64[k], the stones of O.
     """
 
-    rules: Rules
-    x: Uint64s
-    o: Uint64s
+    def __init__(self, rules: Rules, x: Uint64s, o: Uint64s, **known: NDArray[Any]) -> None:
+        """
+        :param known: properties that have been worked out before: ``plies``, ``results``, ``terminal``.
+        """
+        self.rules, self.x, self.o = rules, x, o
+        self.__dict__.update(known)
 
     @classmethod
     def start(cls, rules: Rules) -> "Positions":
@@ -65,7 +70,8 @@ class Positions:
 
     def __getitem__(self, rows: Any) -> "Positions":
         """Some of them: a slice, a mask or indexes."""
-        return Positions(self.rules, self.x[rows], self.o[rows])
+        known = {name: self.__dict__[name][rows] for name in KEPT if name in self.__dict__}
+        return Positions(self.rules, self.x[rows], self.o[rows], **known)
 
     @cached_property
     def occupied(self) -> Uint64s:
@@ -110,6 +116,20 @@ class Positions:
         x, o = self.x[rows], self.o[rows]
         return Positions(self.rules, x | np.where(x_moves, stones, 0), o | np.where(x_moves, 0, stones))
 
+    def successors(self, rows: Int64s, cells: NDArray[Any]) -> tuple["Positions", Int32s]:
+        """The distinct positions that moves lead to, in their order, and for each move which of them
+        (int32): the mover of position ``rows[i]`` takes ``cells[i]``; all positions have as many stones."""
+        after = self.play(rows, cells)
+        keys = after.keys
+        # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
+        order = np.argsort(keys[:, 0], kind="stable") if keys.shape[1] == 1 else after.order()
+        keys = keys[order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+        places = np.empty(len(order), np.int32)
+        places[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+        return after[order[new]], places
+
     @cached_property
     def keys(self) -> Uint64s:
         """uint64[k, words]: the texts as numbers, two bits a cell, the first cell highest, which compare as
@@ -146,6 +166,16 @@ class Positions:
     def position(self, row: int) -> Position:
         """One as a value."""
         return Position(self.text(row), self.rules)
+
+
+def completing(rules: Rules, stones: Uint64s) -> Bools:
+    """bool[k, cells]: the cells at which one more stone would complete a line of these stones."""
+    found = np.zeros((rules.cells, len(stones)), np.bool_)
+    for cell, lines in enumerate(rules.lines_through):
+        for line in lines:
+            others = np.uint64(line & ~(1 << cell))
+            found[cell] |= stones & others == others
+    return found.T
 
 
 def _packed(cells: Bools) -> Uint64s:

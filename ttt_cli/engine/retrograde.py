@@ -55,7 +55,7 @@ def solve(space: StateSpace) -> Solution:
     return Solution(space, scores)
 
 
-def look_ahead(space: StateSpace, depth: int) -> Int8s:
+def scores_within(space: StateSpace, depth: int) -> Int8s:
     """int8[n]: what a search of ``depth`` plies finds, at least 0; positions it leaves undecided score 0."""
     scores = end_scores(space)
     for _ in range(min(depth, space.cells)):

@@ -32,6 +32,9 @@ PIECE = 1 << 16
 MAX_POSITIONS = 12_000_000
 """Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
 
+INSTANT = 200_000
+"""Boards with no more positions enumerate in an instant."""
+
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
@@ -111,12 +114,34 @@ class StateSpace:
         """The positions as bitboards."""
         bits = np.uint64(1) << np.arange(self.cells, dtype=np.uint64)
         x, o = (((self.stones == stone) * bits).sum(axis=1, dtype=np.uint64) for stone in (2, 1))
-        return Positions(self.rules, x, o)
+        return Positions(self.rules, x, o, plies=self.plies, results=self.results, terminal=self.terminal)
 
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of which belong to this space."""
-        codes = positions.stones @ 3 ** np.arange(self.cells - 1, -1, -1, dtype=np.int64)
-        return self.find(codes)
+        digits = _digits(self.cells)
+        codes = 2 * digits[positions.x] + digits[positions.o]
+        return self.find(codes) if self._index is None else self._index.take(codes)
+
+    @cached_property
+    def _index(self) -> Int64s | None:
+        """int64[3**cells]: the index of each code, where that is a small table."""
+        if len(self) > INSTANT:
+            return None
+        index = np.full(3**self.cells, -1, np.int64)
+        index[self.codes] = np.arange(len(self))
+        return index
+
+    def successors_of(self, positions: Positions, rows: Int64s, cells: Int64s) -> tuple[Positions, Int32s]:
+        """What ``Positions.successors`` gives, by index: all positions belong to one layer of this space."""
+        after = self.successors[self.rows(positions)[rows], cells]
+        if not len(after):
+            return self.positions[:0], after
+        layer = self.layers[int(positions.plies[0]) + 1]
+        after -= layer.start
+        reached = np.zeros(layer.stop - layer.start, np.bool_)
+        reached[after] = True
+        place = np.cumsum(reached, dtype=np.int32)
+        return self.positions[layer.start + np.flatnonzero(reached)], place[after] - np.int32(1)
 
     @cached_property
     def stones(self) -> Int8s:
@@ -224,6 +249,20 @@ class Quotient:
         """The moves of a game on the classes' boards."""
         path = self.full.path(cells)
         return [int(self.moves[index, cell]) for index, cell in zip(path, cells, strict=False)]
+
+
+def enumerated(rules: Rules) -> StateSpace | None:
+    """The state space of a board small enough to enumerate in an instant; None for larger boards."""
+    return StateSpace.of(rules) if rules.positions_bound <= INSTANT else None
+
+
+@lru_cache(maxsize=4)
+def _digits(cells: int) -> Int64s:
+    """int64[2**cells]: what stones of O on these cells, a bitboard, add to a code."""
+    digits = np.zeros(1, np.int64)
+    for cell in range(cells):
+        digits = np.concatenate([digits, digits + 3 ** (cells - 1 - cell)])
+    return digits
 
 
 def _pieces(layer: slice) -> Iterator[slice]:

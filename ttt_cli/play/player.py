@@ -5,8 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, play_by
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.policy import Policy
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.store import library, native
 from ttt_cli.store.state import State, learner_of
@@ -60,7 +59,7 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
 def _player(agent: Agent, store: Path, learners: dict[Path, OnlineLearner] | None) -> Player:
     loaded = agent.loaded
     if loaded is None:
-        return Player(agent.name, policy_of(agent.policy))
+        return Player(agent.name, None if agent.is_person else agent.policy)
     name = library.called(store, loaded.path)
     options = ",".join(f"{key}={value}" for key, value in agent.options.items())
     full = f"{name}:{options}" if options else name
@@ -78,9 +77,4 @@ def plays_by(agent: Agent, state: State) -> Policy:
         learner = learner_of(learner.name, options["choice"])
     if learner.explores_in_play and learner.choice == "article":
         options.setdefault("epsilon", learner.parameters()["epsilon"])
-    return TabularPolicy(play_by(state, StateSpace.of(state.rules), **options))
-
-
-def policy_of(found: Policy | PolicyTable | None) -> Policy | None:
-    """A policy to be asked for positions, whichever way it answers."""
-    return TabularPolicy(found) if isinstance(found, PolicyTable) else found
+    return play_by(state, **options)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import typer
 
+from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.environment import DEFAULT_STORE
 
-BUILT_IN = ("random", "heuristic", "minimax", "human")
 STATE_SUFFIXES = (".json", ".csv")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ttt_cli.agents import uniform
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import Verdict, judge
@@ -31,7 +31,7 @@ class Entrant:
 
 def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterator[Entrant]:
     """Train every method into ``store``, article first, and judge it against random play."""
-    opponents = [("random", uniform.policy(StateSpace.of(rules)))]
+    opponents = [("random", Uniform(rules).table(StateSpace.of(rules)))]
     for learner in LEARNERS:
         for choice in ("article", "default"):
             if choice == "article" and choice not in learner_class(learner).choices:

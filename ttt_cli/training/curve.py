@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from ttt_cli.agents import uniform
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.verdict import judge
@@ -58,7 +58,7 @@ COUNTS = ("games", "mistakes", "reachable", "unbeatable")
 
 def row(games: int, policy: PolicyTable) -> Row:
     """What a policy is worth, ``games`` games into a run."""
-    verdict = judge(policy, [("random", uniform.policy(policy.space))])
+    verdict = judge(policy, [("random", Uniform(policy.space.rules).table(policy.space))])
     as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
     return Row(
         games,

@@ -12,7 +12,7 @@ from time import monotonic
 import numpy as np
 
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -81,13 +81,9 @@ def fixed(agent: str | None, store: Path, rules: Rules, path: Path) -> Fixed | N
     if agent is None or agent == "self":
         return None
     found = resolve(agent, store, rules)
-    if found.policy is None:
-        raise UsageError(
-            "a person cannot be trained against", where=agent, hint="ttt play teaches the machine"
-        )
     if found.source is not None and found.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    return Fixed(agent, _answers(found.policy), found.digest)
+    return Fixed(agent, found.policy, found.digest)
 
 
 def usual_job(
@@ -178,10 +174,6 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
     counts = record.results or {"x": 0, "o": 0, "draw": 0}
     results = np.array([counts["o"], counts["draw"], counts["x"]], np.int64)
     return Job(path, state, record, plan, Progress(blocks, games, results, state.table))
-
-
-def _answers(policy: Policy | PolicyTable) -> Policy:
-    return policy if isinstance(policy, Policy) else TabularPolicy(policy)
 
 
 def _policy(side: Fixed | None) -> Policy | None:

@@ -1,0 +1,30 @@
+"""Looking a few plies ahead, against the same over a whole state space."""
+
+import numpy as np
+import pytest
+
+from ttt_cli.engine.look_ahead import look_ahead
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.retrograde import move_scores, scores_within
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+
+
+@pytest.mark.parametrize(
+    "rules", [Rules(), Rules(2, 4, 2), Rules(3, 4, 3), Rules(3, 3, 3, misere=True)], ids=str
+)
+@pytest.mark.parametrize("depth", [1, 2, 3, 5, 99])
+def test_a_search_finds_what_working_backwards_finds(rules: Rules, depth: int):
+    space = StateSpace.of(rules)
+    rows = np.arange(len(space))[:: 1 + len(space) // 5000]
+    expected = move_scores(space, scores_within(space, depth - 1), rows)
+    assert np.array_equal(look_ahead(space.positions[rows], depth), expected)
+
+
+def test_large_boards():
+    text = "X" * 4 + "." * 4 + "O" * 4 + "." * 52
+    ahead = look_ahead(Positions.parse([text], Rules(8, 8, 5)), 2)[0]
+    assert ahead[4] == 64 - 8  # completes the line
+    assert ahead[12] == 0  # blocks the other line
+    others = [cell for cell in range(64) if text[cell] == "." and cell not in (4, 12)]
+    assert set(ahead[others].tolist()) == {-(64 - 9)}

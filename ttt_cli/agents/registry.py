@@ -1,0 +1,75 @@
+"""The players that need no file, each described by its own file in this room."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ttt_cli.engine.policy import Policy
+
+BUILT_IN = {"random": "uniform", "heuristic": "heuristic", "minimax": "minimax", "human": "human"}
+"""The file of each player, by the name it goes by."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: the values it accepts, in words, and how they are read (ValueError for any other)."""
+
+    accepts: str
+    read: Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class AgentType:
+    """What an agent's file says of it.
+
+    :ivar about: in a few words.
+    :ivar make: makes its policy, given the rules and its options by name; None for a person.
+    :ivar options: what may stand behind the colon, by name.
+    """
+
+    name: str
+    about: str
+    make: "Callable[..., Policy] | None"
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1)
+def players() -> dict[str, AgentType]:
+    """The players by name: those of this room, and whatever joins by ``register``."""
+    return {name: import_module(f"ttt_cli.agents.{module}").AGENT for name, module in BUILT_IN.items()}
+
+
+def register(player: AgentType) -> None:
+    """Let a player be named on the command line."""
+    players()[player.name] = player
+
+
+def one_of(*values: str) -> Option:
+    """An option with these values."""
+    return Option("|".join(values), lambda text: values[values.index(text)])
+
+
+FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
+
+
+def _whole(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _probability(text: str) -> float:
+    number = float(text)
+    if not (isfinite(number) and 0 <= number <= 1):
+        raise ValueError
+    return number
+
+
+WHOLE = Option("N (from 1)", _whole)
+
+PROBABILITY = Option("PROBABILITY (from 0 to 1)", _probability)
