@@ -32,14 +32,14 @@ import ttt_cli.training.trainer; step("our other modules")
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.training.runs import Plan, run
 from ttt_cli.learners.q import Q
-from ttt_cli.store import files, native
+from ttt_cli.store import files, library
 from ttt_cli.store.state import State
 state = State.empty(Q(), STANDARD); step("the 5,478 positions, an empty table")
 import numba; step("Numba")
 ttt_cli.training.trainer.warm_up(state); step("the compiled kernel, from its cache")
 for progress in run(Plan(state.learner, 50_000, 1), state.table): pass
 step("50,000 games")
-content = native.to_bytes(State(state.learner, STANDARD, False, progress.table)); step("the file's bytes")
+content = library.content(State(state.learner, STANDARD, False, progress.table)); step("the file's bytes")
 from pathlib import Path
 files.write_bytes(Path("account.json"), content); step("writing and syncing")
 from ttt_cli.evaluation.verdict import judge

@@ -13,7 +13,8 @@ import pytest
 from tests.commands.conftest import Outcome, Run
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.shell.frame import load_command
-from ttt_cli.store import library, native
+from ttt_cli.store import library
+from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord, teach
 from ttt_cli.store.state import State, learner_of
 
@@ -62,7 +63,7 @@ def edited(old: bytes, new: bytes, *, sealed: bool = True) -> bytes:
     assert old in content
     content = content.replace(old, new, 1)
     return (
-        content.replace(native.digest(Path(GOOD).read_bytes()).encode(), native.digest(content).encode())
+        content.replace(*(str(digest_of(data)).encode() for data in (Path(GOOD).read_bytes(), content)))
         if sealed
         else content
     )

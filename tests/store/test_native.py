@@ -12,7 +12,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store import library, native
+from ttt_cli.store import library
+from ttt_cli.store.formats import native
 from ttt_cli.store.state import State, learner_of
 
 KINDS = [name for name in LEARNERS if name != "book"]
@@ -82,7 +83,7 @@ def edited(content: bytes, **changes: object) -> bytes:
     lines = [
         orjson.dumps(key) + b":" + orjson.dumps(value) for key, value in {**fields, "digest": ""}.items()
     ]
-    return native.seal(b"{" + b",\n".join(lines) + b"}\n")
+    return b"".join(native.sealed(lambda: iter([b"{" + b",\n".join(lines) + b"}\n"])))
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,13 @@ from tests.store.conftest import continued
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store import export, library
-from ttt_cli.store.formats.states import read_whole
+from ttt_cli.store import library
+from ttt_cli.store.formats import all_formats, recognise
+from ttt_cli.store.formats.format import Player, Wanted
+from ttt_cli.store.formats.imported import DEFAULTS, to_state
+from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord, read_games
-from ttt_cli.store.native import digest
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import curve
 
@@ -26,7 +29,7 @@ STRANGERS = Path(__file__).parents[1] / "store" / "formats" / "corpus"
 
 def native(data: bytes) -> object:
     """A native state, its digest put right first: else nothing behind the digest would ever be read."""
-    for content in (data, data.replace(_stated(data), digest(data).encode(), 1)):
+    for content in (data, data.replace(_stated(data), str(digest_of(data)).encode(), 1)):
         state = library.parse(content, "fuzz")
         library.content(state)
         policy = state.policy.table(StateSpace.of(state.rules))
@@ -47,7 +50,9 @@ def edited(data: bytes) -> object:
 
 def foreign(data: bytes) -> object:
     """A file of another program."""
-    return read_whole(data, Path("fuzz"))[1].state.policy.table(StateSpace.of()).probabilities
+    source = Source("fuzz", data)
+    found = recognise(source).read(source, DEFAULTS)
+    return to_state(found, source.sha256).policy.table(StateSpace.of()).probabilities
 
 
 def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
@@ -80,18 +85,17 @@ def _games() -> bytes:
     return b"".join(game.to_line() + b"\n" for game in games)
 
 
+def _exported(state: State, name: str, ending: str = "") -> bytes:
+    form = next(form for form in all_formats() if form.name == name)
+    return b"".join(
+        form.write(Player("", state, lambda: state.policy.table(StateSpace.of())), Wanted(ending))
+    )
+
+
 def _q_table(state: State) -> bytes:
-    lines = export.q_table_json(state).split(b"\n")
+    lines = _exported(state, "q-table").split(b"\n")
     text = b"\n".join(lines[:40])
     return text.rstrip(b",\n") + b"\n}\n" if not text.endswith(b"}\n") else text
-
-
-def _joined(content: object) -> bytes:
-    return content if isinstance(content, bytes) else b"".join(content)  # type: ignore[arg-type]
-
-
-def _npz(state: State) -> bytes:
-    return _joined(export.value_table_npz(state))
 
 
 NAMES = (
@@ -118,10 +122,10 @@ def samples() -> dict[str, tuple[Callable[[bytes], object], list[bytes]]]:
         "edited-json": (edited, natives),
         "edited-csv": (edited, books),
         "game-records": (from_file(lambda path: list(read_games(path))), [records]),
-        "state-action": (foreign, [_joined(export.state_action_json(states["graph"]))]),
-        "moves-csv": (foreign, [_joined(export.moves_csv(states["book"], best=False))]),
-        "value-table": (foreign, [_joined(export.value_table_csv(states["td"]))]),
-        "value-table-npz": (foreign, [_npz(states["td"])]),
+        "state-action": (foreign, [_exported(states["graph"], "state-action")]),
+        "moves-csv": (foreign, [_exported(states["book"], "moves-csv")]),
+        "value-table": (foreign, [_exported(states["td"], "value-table")]),
+        "value-table-npz": (foreign, [_exported(states["td"], "value-table", ".npz")]),
         "q-table": (foreign, [_q_table(states["q"])]),
         "position-keyed": (
             foreign,

@@ -10,7 +10,6 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from ttt_cli.store.formats import Imported
     from ttt_cli.store.library import Loaded
 
 SHOWN = 10
@@ -64,12 +63,11 @@ def import_(
 
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
-    from ttt_cli.store.formats import Options
-    from ttt_cli.store.formats.states import import_file
+    from ttt_cli.store.formats.imported import Options
     from ttt_cli.store.locks import lock
 
-    options = Options(visits, strict, values_for, _facets(spelling or []))
-    found, loaded = import_file(file, options, given_rules(env), learner)
+    options = Options(visits, strict, values_for, _facets(spelling or []), given_rules(env))
+    loaded = library.import_file(file, options, learner)
     path = out or library.path_in(env.store, file.stem, loaded.state.learner.name)
     if path.exists() and path.samefile(file):
         raise UsageError("is the very file that is to be imported", where=str(path), hint="-o another file")
@@ -83,7 +81,7 @@ def import_(
         backup = library.save(loaded.state, path, keep_backup=library.loses(path, loaded.state))
     if backup:
         env.say(f"the previous file is kept as {printable(str(backup))}")
-    _report(env, found, loaded, path)
+    _report(env, loaded, path)
 
 
 def _facets(said: list[str]) -> dict[str, str]:
@@ -100,8 +98,9 @@ def _facets(said: list[str]) -> dict[str, str]:
     return found
 
 
-def _report(env: Environment, found: "Imported", loaded: "Loaded", path: Path) -> None:
-    state = loaded.state
+def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
+    state, found = loaded.state, loaded.imported
+    assert found is not None
     if env.json:
         env.document(
             "ttt-import",

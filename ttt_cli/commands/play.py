@@ -179,7 +179,6 @@ def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
 
 def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None:
     """Say what the machines know, and which of them will not learn."""
-    from ttt_cli.store.native import FORMAT
     from ttt_cli.views.play_screen import counted
 
     for agent in {str(one.source): one for one in agents if one.loaded}.values():
@@ -187,7 +186,7 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
         assert loaded is not None
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         env.say(f"{printable(agent.name)} knows {counted(loaded.state.positions, 'position')}{games}")
-        if learn and loaded.format != FORMAT:
+        if learn and not loaded.native:
             path = printable(str(loaded.path))
             env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")
 

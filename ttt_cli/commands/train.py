@@ -165,7 +165,6 @@ class Call:
         """The state to start from: the file's, another one's, or an empty one."""
         from ttt_cli.engine.rules import STANDARD
         from ttt_cli.store import library
-        from ttt_cli.store.native import FORMAT
         from ttt_cli.store.state import State, learner_of
 
         rules = given_rules(self.env)
@@ -182,7 +181,7 @@ class Call:
         loaded = library.load(origin)
         state = loaded.state
         where = str(origin)
-        if loaded.format != FORMAT and origin == self.path:
+        if not loaded.native and origin == self.path:
             raise InvalidFileError(
                 f"is a {loaded.format} file, which training never writes to",
                 where=where,

@@ -7,7 +7,7 @@ from pathlib import Path
 from ttt_cli.agents.grammar import Agent, play_by
 from ttt_cli.engine.policy import Policy
 from ttt_cli.play.online_learner import OnlineLearner
-from ttt_cli.store import library, native
+from ttt_cli.store import library
 from ttt_cli.store.state import State, learner_of
 
 
@@ -63,7 +63,7 @@ def _player(agent: Agent, store: Path, learners: dict[Path, OnlineLearner] | Non
     name = library.called(store, loaded.path)
     options = ",".join(f"{key}={value}" for key, value in agent.options.items())
     full = f"{name}:{options}" if options else name
-    if learners is None or loaded.format != native.FORMAT:
+    if learners is None or not loaded.native:
         return Player(full, plays_by(agent, loaded.state))
     new = OnlineLearner(store, loaded.path, name, loaded.state)
     return Player(full, partial(plays_by, agent), learners.setdefault(loaded.path.resolve(), new))

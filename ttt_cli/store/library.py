@@ -4,17 +4,25 @@
 ``q.3x4-3`` a state for another board.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.store import native, native_csv
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.reading import LIMIT, is_large, read_bytes
+from ttt_cli.store.formats import native_formats, recognise
+from ttt_cli.store.formats.format import Format, Native, Player, Wanted
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
+from ttt_cli.store.formats.native import FORMAT, Digest
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+
+SUFFIXES = (".json", ".csv")
+"""How the files of states end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +31,19 @@ class Loaded:
 
     :ivar format: ``ttt-state``, or the name of a foreign format.
     :ivar digest: of a native file, the one written in it.
+    :ivar imported: what came of reading a foreign file.
     """
 
     state: State
     path: Path
     format: str
     digest: str
+    imported: Imported | None = None
+
+    @property
+    def native(self) -> bool:
+        """Whether the file is the program's own."""
+        return self.imported is None
 
 
 def default_name(learner: str, rules: Rules = STANDARD, *, article: bool = False) -> str:
@@ -47,7 +62,7 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     names = [name] if rules is None or rules == STANDARD else [f"{name}.{rules}", name]
     if Path(name).name == name:
         for stem in names:
-            for suffix in (".json", ".csv"):
+            for suffix in SUFFIXES:
                 if (store / f"{stem}{suffix}").is_file():
                     return store / f"{stem}{suffix}"
     return Path(name) if Path(name).exists() else None
@@ -55,7 +70,7 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
 
 def called(store: Path, path: Path) -> str:
     """What game records call the state in a file: its name if it is in the store, else its path."""
-    if path.suffix in (".json", ".csv") and path.parent.resolve() == store.resolve():
+    if path.suffix in SUFFIXES and path.parent.resolve() == store.resolve():
         return path.stem
     return str(path) if path.name != str(path) else f"./{path}"
 
@@ -69,13 +84,13 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
             full = default_name(learner, rules, article=article)
             if name in (full, default_name(learner, article=article)):
                 made = learner_of(learner, "article" if article else "default")
-                return Loaded(State.empty(made, rules), path_in(store, full, learner), native.FORMAT, "")
+                return Loaded(State.empty(made, rules), path_in(store, full, learner), FORMAT, "")
     return None
 
 
 def near(store: Path, name: str) -> str:
     """A remedy for the name of a state that does not exist."""
-    names = [path.stem for path in store.glob("*.*") if path.suffix in (".json", ".csv")]
+    names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
     return did_you_mean(name, names) or "ttt agents lists the store; ttt train makes a state"
 
 
@@ -90,11 +105,12 @@ def loses(path: Path, state: State) -> bool:
 
 def holds_state(path: Path) -> bool:
     """Whether the file at ``path`` is a native state, sound or not."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(4096)
-    return native.is_native(head) or native_csv.is_native_csv(head)
+    return path.is_file() and _native_format(Source(path)) is not None
+
+
+def _native_format(source: Source) -> Format | None:
+    found = (form for form in native_formats() if form.recognises and form.recognises(source, DEFAULTS))
+    return next(found, None)
 
 
 def refuse_state(path: Path) -> None:
@@ -106,47 +122,82 @@ def refuse_state(path: Path) -> None:
         raise UsageError("is a learned state, which would be lost", where=str(path), hint="name another file")
 
 
-def load(path: Path, rules: Rules | None = None, *, limit: int = LIMIT) -> Loaded:
+def load(path: Path, rules: Rules | None = None) -> Loaded:
     """Read a state, native or foreign.
 
     :param rules: what the user says the game is.
     :raises InvalidFileError: if it cannot be read, is damaged, no format fits, or it is for another game.
     """
-    found = _load(path, limit)
+    found = _load(Source(path), path)
     if rules is not None and rules != found.state.rules:
         played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
     return found
 
 
-def _load(path: Path, limit: int) -> Loaded:
-    if is_large(path):
-        from ttt_cli.store.formats.states import read_large
+def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
+    """Read a foreign file as a state.
 
-        if found := read_large(path):
-            return found[1]
-    data = read_bytes(path, limit)
-    if native.is_native(data) or native_csv.is_native_csv(data):
-        return Loaded(parse(data, str(path)), path, native.FORMAT, native.digest(data))
-    from ttt_cli.store.formats.states import read_whole
+    :param learner: the method whose table it is to become, if not the one that fits best.
+    :raises InvalidFileError: if it cannot be read, is damaged, no format fits, or it is the program's own.
+    :raises UsageError: if it cannot become such a table.
+    """
+    if learner is not None:
+        learner_class(learner)
+    source = Source(path)
+    if _native_format(source):
+        raise InvalidFileError(
+            "is a state of ttt's own, there is nothing to import",
+            where=str(path),
+            hint=f"ttt show {path} looks inside; ttt merge joins it with others",
+        )
+    return _load(source, path, options, learner)
 
-    return read_whole(data, path)[1]
+
+def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
+    form = recognise(source, options)
+    assert form.read is not None
+    found = form.read(source, options)
+    if isinstance(found, Native):
+        return Loaded(found.state, path, FORMAT, found.digest)
+    state = to_state(found, source.sha256, learner, options.visits)
+    return Loaded(state, path, found.format, f"sha256:{source.sha256}", found)
 
 
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     """The state of a native file's content; ``where`` names the file in errors.
 
     :param trust_edits: whether a digest that does not fit the content is no error.
+    :raises InvalidFileError: if it is none, or damaged.
     """
-    codec = native_csv if native_csv.is_native_csv(data) else native
-    return codec.from_bytes(data, where, trust_edits=trust_edits)
+    source = Source(where, data)
+    form = _native_format(source) or next(native_formats())
+    assert form.read is not None
+    found = form.read(source, Options(trust_edits=trust_edits))
+    assert isinstance(found, Native)
+    return found.state
+
+
+def chunks(state: State) -> Iterator[bytes]:
+    """A state's native file, in parts."""
+    form = next(form for form in native_formats() if form.fits(state))
+    assert form.write is not None
+    yield from form.write(Player("", state, lambda: state.policy.table(StateSpace.of(state.rules))), Wanted())
 
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return (native_csv if state.learner.suffix == ".csv" else native).to_bytes(state)
+    return b"".join(chunks(state))
+
+
+def digest(state: State) -> str:
+    """The digest of a state's native file."""
+    found = Digest()
+    for part in chunks(state):
+        found.update(part)
+    return str(found)
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     """Write a state in place of the file at ``path``; returns where the previous one was kept, if asked."""
-    return write_bytes(path, content(state), parents=True, keep_backup=keep_backup)
+    return write_bytes(path, chunks(state), parents=True, keep_backup=keep_backup)

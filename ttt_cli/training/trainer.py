@@ -18,7 +18,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.base import Shard
-from ttt_cli.store import library, native
+from ttt_cli.store import library
 from ttt_cli.store.games import Lesson, teach, waiting_games
 from ttt_cli.store.state import Run, State, train_run
 from ttt_cli.training.runs import Executor, Plan, Progress, here, run
@@ -126,7 +126,7 @@ def fresh_job(
         opponent=opponent.name if opponent else "self",
         opponent_digest=opponent.digest if opponent else None,
         behaviour=behaviour.name if behaviour else None,
-        start=native.digest(library.content(start)) if holds else None,
+        start=library.digest(start) if holds else None,
     )
     for known in start.runs:
         if known.id == record.id:

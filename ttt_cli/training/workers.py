@@ -59,9 +59,7 @@ def cluster_workers(address: str) -> Iterator[Workers]:
         from distributed.comm import CommClosedError
         from distributed.scheduler import KilledWorker
     except ImportError:
-        raise UsageError(
-            "a cluster needs Dask", where="--cluster", hint="pip install distributed"
-        ) from None
+        raise UsageError("a cluster needs Dask", where="--cluster", hint="pip install distributed") from None
     try:
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

@@ -12,22 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.store.formats.reading import read
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store import library, reading
-from ttt_cli.store.formats import (
-    Options,
-    Rejected,
-    Row,
-    moves_csv,
-    q_table,
-    read,
-    state_action,
-    states,
-    value_table,
-)
-from ttt_cli.store.formats.states import import_file
+from ttt_cli.store import library, reading, source
+from ttt_cli.store.formats import moves_csv, q_table, state_action, value_table
+from ttt_cli.store.formats.imported import Options, Rejected, Row
+from ttt_cli.store.library import import_file
 
 SPACE = StateSpace.of(STANDARD)
 E, X, O = 0, 1, -1  # noqa: E741
@@ -84,8 +76,8 @@ def test_a_brain_comes_back_byte_for_byte(seed):
     found = read(data, "brain.json")
     assert (found.format, found.learner, found.choice) == ("state-action", "graph", "article")
     assert not found.repaired
-    assert state_action.write(found.entries) == data
-    assert state_action.write(read(data + b"\n", "brain.json").entries) == data
+    assert state_action.to_bytes(found.entries) == data
+    assert state_action.to_bytes(read(data + b"\n", "brain.json").entries) == data
 
 
 def test_the_spelling_of_zeros_survives():
@@ -95,13 +87,13 @@ def test_the_spelling_of_zeros_survives():
     brain["0"]["score"] = 0
     found = read(dump(brain), "brain.json")
     assert not found.repaired
-    assert state_action.write(found.entries) == dump(brain)
+    assert state_action.to_bytes(found.entries) == dump(brain)
 
 
 def test_no_bytes_are_an_empty_brain():
     found = read(b"", "brain.json")
     assert (found.format, found.entries) == ("state-action", {})
-    assert state_action.write(found.entries) == b""
+    assert state_action.to_bytes(found.entries) == b""
 
 
 def test_stale_scores_are_computed_anew_and_counted():
@@ -110,7 +102,7 @@ def test_stale_scores_are_computed_anew_and_counted():
     brain["0"]["score"], brain["1"]["score"] = 0.5, -1
     found = read(dump(brain), "brain.json")
     assert found.repaired == [f"2 of {len(brain)} scores were stale and have been computed anew"]
-    assert state_action.write(found.entries) == right
+    assert state_action.to_bytes(found.entries) == right
 
 
 def test_a_root_without_a_board_is_the_empty_one():
@@ -119,7 +111,7 @@ def test_a_root_without_a_board_is_the_empty_one():
     brain["0"]["state"] = []
     found = read(dump(brain), "brain.json")
     assert len(found.repaired) == 1
-    assert state_action.write(found.entries) == right
+    assert state_action.to_bytes(found.entries) == right
 
 
 def test_a_second_empty_board_joins_such_a_root():
@@ -131,7 +123,7 @@ def test_a_second_empty_board_joins_such_a_root():
     }
     found = read(dump(brain), "brain.json")
     assert "'1'" in found.repaired[0]
-    written = json.loads(state_action.write(found.entries))
+    written = json.loads(state_action.to_bytes(found.entries))
     assert [node["state"] for node in written.values()] == [EMPTY, [X] + [E] * 8, [E] * 8 + [X]]
     assert written["0"]["next"] == ["1", "2"]
 
@@ -189,8 +181,8 @@ def test_a_row_tells_the_side_and_the_winner():
         Row("X...O....", 3, 5, "X"),
         Row("XX.OO....", 3, 5, "X"),
     ]
-    written = moves_csv.write(found.rows)
-    assert written == moves_csv.write(read(written, "book.csv").rows)
+    written = moves_csv.to_bytes(found.rows)
+    assert written == moves_csv.to_bytes(read(written, "book.csv").rows)
     assert written.splitlines() == sorted(
         (line.encode() for line in BOOK.split()), key=lambda line: [int(n) for n in line.split(b",")]
     )
@@ -238,11 +230,12 @@ def test_a_large_book_is_read_in_blocks_like_a_small_one(tmp_path, monkeypatch):
     lines = [good, b"0,0,0,0,0,0,0,0,0,-5,9\r", b"", b"1,2,3", good + b" ", b"  ", b"1,2,3", good] * 50
     path = tmp_path / "book.csv"
     path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(lines))
-    whole, state = import_file(path)
+    state = import_file(path)
     monkeypatch.setattr(reading, "LARGE", 100)
-    monkeypatch.setattr(states, "read_blocks", lambda path: reading.read_blocks(path, 64))
-    large, same = import_file(path)
-    assert large == whole
+    monkeypatch.setattr(source, "read_blocks", lambda path: reading.read_blocks(path, 64))
+    same = import_file(path)
+    large = same.imported
+    assert large == state.imported
     assert large.rejected[:2] == [Rejected("line 4", ANY), Rejected("line 7", ANY)]
     assert large.repaired == ["198 rows were there before and dropped"]
     assert library.content(same.state) == library.content(state.state)
@@ -266,7 +259,7 @@ def test_a_stage_is_possible_just_where_a_game_ends_so():
         result = int(SPACE.results[path[-1]])
         ending = (9, "draw") if result == 0 else (len(game), "X" if result > 0 else "O")
         rows |= {Row(SPACE.texts[i], c + 1, *ending) for i, c in zip(path, game, strict=False)}
-    found = read(moves_csv.write(rows), "book.csv")
+    found = read(moves_csv.to_bytes(rows), "book.csv")
     assert set(found.rows) == rows and not found.rejected
 
 
@@ -361,13 +354,13 @@ def test_arrays_are_checked_and_pickles_in_them_not_loaded():
 def test_a_q_table_comes_back():
     rng = np.random.default_rng(1)
     values = rng.standard_normal((len(SPACE), 9))
-    data = q_table.write(values)
+    data = q_table.to_bytes(values)
     lines = data.splitlines()
     assert lines[0] == b"{" and lines[-1] == b"}" and len(lines) == 4522
     assert lines[1:-1] == sorted(lines[1:-1])
     found = read(data, "q.json")
     assert (found.format, found.learner, found.positions, found.moves) == ("q-table", "q", 4520, 16167)
-    assert q_table.write(q_table.values_of(found.entries)) == data
+    assert q_table.to_bytes(q_table.values_of(found.entries)) == data
 
 
 def test_fillers_and_ended_positions_of_a_q_table_are_ignored():

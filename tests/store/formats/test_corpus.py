@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.formats.reading import read
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats import Imported, Options, read
+from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.library import load
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
+from tests.store.formats.reading import read
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats import read
 
 
 def archive() -> bytes:
@@ -76,7 +76,7 @@ def test_a_huge_file_ends_in_one_line_in_bounded_time_and_memory(name):
     """At most a gigabyte and 20 seconds of one processor beyond what it takes to make the file."""
     program = (
         "import resource, time\n"
-        "from ttt_cli.errors import InvalidFileError\nfrom ttt_cli.store.formats import read\n"
+        "from ttt_cli.errors import InvalidFileError\nfrom tests.store.formats.reading import read\n"
         f"data = {LARGE[name]}\n"
         "def used(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
         "before, start = used(), time.process_time()\n"

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from tests.store.formats import strangers
+from tests.store.formats.reading import read
 from tests.store.formats.strangers import CELLS, KEYS, STONES, Spell
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats import Imported, Options, read
-from ttt_cli.store.formats.states import to_state
+from ttt_cli.store.formats.imported import Imported, Options, to_state
 
 SHAPES = ("positions", "objects", "lists", "pairs")
 PRODUCT = [
@@ -246,7 +246,7 @@ def test_other_boards_are_read_when_they_are_named():
     rules = Rules(2, 3, 2)
     space = StateSpace.of(rules)
     table = {text: float(space.results[at]) for at, text in enumerate(space.texts)}
-    found = read(json.dumps(table).encode(), "f.json", Options(values_for="x"), rules)
+    found = read(json.dumps(table).encode(), "f.json", Options(values_for="x", rules=rules))
     assert found.positions == len(space) and found.rules == rules
 
 

@@ -1,67 +1,62 @@
-"""Files that other people's programs wrote: recognised by their content, read into native form, and written.
+"""The kinds of files that are read and written, each described by its own module.
 
-The four authors' formats have a file each; files of unknown origin keyed by positions are read by
-``position_keyed``, records of games by ``game_csv``. Nothing in a file is executed.
+Nothing in a file is executed. A file is recognised by its content.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import takewhile
 
-from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats import game_csv, moves_csv, position_keyed, q_table, state_action, value_table
-from ttt_cli.store.formats.imported import DEFAULTS, JSON_LIMIT, LIMIT, Imported, Options, Rejected, Row
-from ttt_cli.store.reading import allowed, beyond, decode, load_json, refuse_binary
+from ttt_cli.store.formats.format import Format
+from ttt_cli.store.formats.imported import DEFAULTS, Options
+from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.source import Source
 
-__all__ = ["Imported", "Options", "Rejected", "Row", "read"]
+FORMATS = [
+    ".state_json",
+    ".state_csv",
+    ".game_records",
+    ".value_table",
+    ".moves_csv",
+    ".state_action",
+    ".q_table",
+    ".game_csv",
+    ".position_keyed",
+    ".policy_csv",
+    ".policy_json",
+    ".npz",
+    ".dot",
+    ".node_link",
+    ".svg",
+]
+"""Their modules, the native ones first: a file is of the first format that recognises it."""
+
+LIMIT = 64 * 2**20
+"""The largest file that is read whole, in bytes."""
 
 
-def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules | None = None) -> Imported:
-    """The content of a foreign file, whatever its format is.
+def all_formats() -> Iterator[Format]:
+    """The formats, each module loaded when its turn comes."""
+    for name in FORMATS:
+        yield import_module(name, __name__).FORMAT
 
-    :param where: the file's name, for errors.
-    :param rules: of a file of unknown origin; None: the usual board.
-    :raises InvalidFileError: if no format fits, or the file breaks the rules of the one that does.
+
+def native_formats() -> Iterator[Format]:
+    """The formats of states."""
+    return takewhile(lambda form: form.native, all_formats())
+
+
+def recognise(source: Source, options: Options = DEFAULTS) -> Format:
+    """The format of a file.
+
+    :raises InvalidFileError: if it is damaged, too large, or of no format.
     """
-    if len(data) > (limit := allowed(LIMIT)):
-        raise beyond(f"has {len(data):,} bytes; the limit for foreign files is {limit:,}", where)
-    if data.startswith(b"PK\x03\x04") and b".npy" in data:
-        return value_table.read_npz(data, where, options)
-    refuse_binary(data, where)
-    text = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
-    if data in (b"", b"\n", b"\r\n"):
-        return state_action.read(data, where, options)
-    return _json(data, where, options, rules) if text[:1] in b"{[" else _csv(data, where, options, rules)
-
-
-def _json(data: bytes, where: str, options: Options, rules: Rules | None) -> Imported:
-    found: Any = load_json(data, where, limit=JSON_LIMIT)
-    usual = rules is None or rules == STANDARD
-    if usual and state_action.fits(found):
-        return state_action.read(data, where, options)
-    said = options.spelling or options.values_for
-    if usual and not said and q_table.fits(found):
-        return q_table.read(found, where, options)
-    return position_keyed.read_json(found, where, options, rules or STANDARD)
-
-
-def _csv(data: bytes, where: str, options: Options, rules: Rules | None) -> Imported:
-    decode(data, where, bom=True)
-    first = next(
-        (line for line in data[:4096].decode(errors="replace").lstrip("\ufeff").splitlines() if line.strip()),
-        "",
-    )
-    usual = rules is None or rules == STANDARD
-    if usual and value_table.fits(first):
-        return value_table.read_csv(data, where, options)
-    if usual and moves_csv.fits(first):
-        return moves_csv.read([data], where, options)
-    try:
-        return game_csv.read(data, where, options, rules or STANDARD)
-    except InvalidFileError as error:
-        if options.strict and "finished game" in error.message:
-            raise
-    try:
-        return position_keyed.read_csv(data, where, options, rules or STANDARD)
-    except InvalidFileError as error:
-        error.hint = error.hint or "ttt formats lists what can be read"
-        raise
+    whole = source.size <= (limit := allowed(LIMIT))
+    for form in all_formats():
+        fits = form.rules is None or options.rules in (None, form.rules)
+        if form.recognises and fits and (whole or form.in_blocks) and form.recognises(source, options):
+            return form
+    if not whole:
+        raise beyond(f"has {source.size:,} bytes; the limit for foreign files is {limit:,}", source.where)
+    raise InvalidFileError("is of no known format", where=source.where, hint="ttt formats lists them")

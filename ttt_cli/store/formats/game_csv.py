@@ -12,22 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, NotationError
 from ttt_cli.store.formats.cell_values import namings
-from ttt_cli.store.formats.imported import (
-    DEFAULTS,
-    Imported,
-    Options,
-    Rejected,
-    Row,
-    book,
-    csv_rows,
-    refuse,
-    told,
-)
+from ttt_cli.store.formats.format import Format
+from ttt_cli.store.formats.imported import Imported, Options, Rejected, Row, book, refuse, truncated
 from ttt_cli.store.reading import quoted
+from ttt_cli.store.source import Source
 
 NAME = "game-csv"
 MOST_WORDS = 20
@@ -87,18 +79,23 @@ class _Meaning:
         return Game.of(space.rules, [self.cells[name] for name in names])
 
 
-def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
+def recognises(source: Source, options: Options) -> bool:
+    """Whether the rows of a file are games, most of them."""
+    return not source.is_json and _meaning_of(source, options) is not None
+
+
+def read(source: Source, options: Options) -> Imported:
     """The book of a file of games; games that cannot be, or end otherwise than they say, are left out.
 
     :raises InvalidFileError: if the rows are no games; under ``options.strict`` if one is not.
     """
-    space = StateSpace.of(rules)
-    rows = [(number, [field.strip() for field in row]) for number, row in csv_rows(data, where)]
-    meaning = _meaning([row for _, row in rows], space, options)
+    meaning, where = _meaning_of(source, options), source.where
     if meaning is None:
         raise InvalidFileError(
             "the rows are no finished games", where=where, hint="expected moves and a result in each"
         )
+    rules = options.rules or STANDARD
+    space, rows = StateSpace.of(rules), _stripped(source)
     if (
         rows
         and meaning.layout.word(rows[0][1]) not in meaning.results
@@ -129,7 +126,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = ST
         rules=rules,
         games=len(rows) - len(rejected),
         results=results,
-        rejected=told(rejected),
+        rejected=truncated(rejected),
         notes=notes,
     )
 
@@ -146,6 +143,15 @@ def _learnt(meaning: _Meaning, row: Sequence[str], space: StateSpace) -> list[Ro
         return f"the result is {quoted(word)}, but {_RESULTS[game.result]} is how the game ends"
     plies, result = len(game.moves), _RESULTS[game.result]
     return [Row(text, cell + 1, plies, result) for text, cell in zip(game.texts(), game.moves, strict=False)]
+
+
+def _meaning_of(source: Source, options: Options) -> _Meaning | None:
+    space = StateSpace.of(options.rules or STANDARD)
+    return _meaning([row for _, row in _stripped(source)], space, options)
+
+
+def _stripped(source: Source) -> list[tuple[int, list[str]]]:
+    return [(number, [field.strip() for field in row]) for number, row in source.rows]
 
 
 def _meaning(rows: Sequence[Sequence[str]], space: StateSpace, options: Options) -> _Meaning | None:
@@ -197,3 +203,12 @@ def _with_results(meaning: _Meaning, sample: Sequence[Sequence[str]], space: Sta
     if len(results) > MOST_WORDS or "" in results:
         results = {}
     return _Meaning(meaning.layout, meaning.words, meaning.cells, results)
+
+
+FORMAT = Format(
+    NAME,
+    "CSV, a game a row: its moves as 1-9, 0-8 or A1-C3, and its result",
+    learner="book",
+    recognises=recognises,
+    read=read,
+)

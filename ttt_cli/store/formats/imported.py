@@ -1,31 +1,16 @@
 """What a foreign file holds once it is read: the experience in native form, and what the reader did to it."""
 
-import csv
-import io
-import math
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import InvalidFileError, NotationError
-from ttt_cli.store.reading import allowed, beyond, decode
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
+from ttt_cli.store.state import Run, State, learner_of
 
-LIMIT = 64 * 2**20
-"""The largest foreign file that is read whole, in bytes."""
-JSON_LIMIT = 32 * 2**20
-"""And of JSON: ten times what the usual board can fill."""
-
-MOST_LINES = 1_000_000
-"""The most lines of a CSV file that is read whole."""
-LONGEST_LINE = 10_000
-"""And the most bytes of a line."""
 MOST_REJECTED = 1000
-"""So many rejected rows are told one by one; of the others only the number."""
-
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+"""Up to so many rejected rows are listed; of further ones only the number."""
 
 
 @dataclass(frozen=True, order=True)
@@ -54,19 +39,23 @@ class Rejected(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """What a user says outright about a foreign file.
+    """What a user says outright about a file.
 
     :ivar visits: how often each entry counts as visited where the file does not tell.
     :ivar strict: whether a part that cannot be from a game is an error instead of being left out.
     :ivar values_for: whose good the values measure: ``x``, ``o``, ``mover`` (the side to move) or ``moved``
         (the side that has just moved); None: what the data say.
     :ivar spelling: facets of the spelling of a position-keyed file, by name.
+    :ivar rules: the game it is about; None: what the file says, or the usual one.
+    :ivar trust_edits: whether a native file whose digest does not fit its content is no error.
     """
 
     visits: int = 1
     strict: bool = False
     values_for: str | None = None
     spelling: dict[str, str] = field(default_factory=dict)
+    rules: Rules | None = None
+    trust_edits: bool = False
 
 
 DEFAULTS = Options()
@@ -126,39 +115,6 @@ def book(format_name: str, rows: list[Row], **other: Any) -> Imported:
     )
 
 
-def number_in(text: str) -> float | None:
-    """The finite number that a text is, or None."""
-    value = float(text) if _NUMBER.fullmatch(text) else math.nan
-    return value if math.isfinite(value) else None
-
-
-def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text file that are not blank, numbered from 1, without their line ends."""
-    for number, line in enumerate(decode(data, where, bom=True).split("\n"), 1):
-        if line.strip():
-            yield number, line.rstrip("\r")
-
-
-def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
-
-    :raises InvalidFileError: if it is no CSV, or has too many lines to be held.
-    """
-    if (many := data.count(b"\n")) > (most := allowed(MOST_LINES)):
-        raise beyond(f"has {many:,} lines; the limit is {most:,}", where)
-    if (long := max(map(len, data.split(b"\n")))) > (longest := allowed(LONGEST_LINE)):
-        raise beyond(f"has a line of {long:,} bytes; the limit is {longest:,}", where)
-    text = decode(data, where, bom=True)
-    first = text.lstrip("\r\n").partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
-    try:
-        for row in reader:
-            if any(row):
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise InvalidFileError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
-
-
 def refuse(
     rejected: list[Rejected], rows: int, strict: bool, what: str, where: str, *, count: int | None = None
 ) -> None:
@@ -177,9 +133,53 @@ def refuse(
         )
 
 
-def told(rejected: list[Rejected], count: int | None = None) -> list[Rejected]:
+def truncated(rejected: list[Rejected], count: int | None = None) -> list[Rejected]:
     """The rejected rows, so many, as they are reported: beyond the first thousand, their number."""
     more = (len(rejected) if count is None else count) - MOST_REJECTED
     return (
         rejected if more <= 0 else [*rejected[:MOST_REJECTED], Rejected("further on", f"{more:,} more rows")]
     )
+
+
+def fault_of(error: TttError, where: str) -> Rejected:
+    """A fault without the file's name in its place."""
+    place = error.where.removeprefix(where).lstrip(":, ")
+    why = f"{error.message} ({error.hint})" if error.hint else error.message
+    return Rejected(place or "the whole file", why)
+
+
+def to_state(found: Imported, digest: str, learner: str | None = None, visits: int = 1) -> State:
+    """The state of a foreign file's content; its one run is named after ``digest``, in hexadecimal.
+
+    :param learner: whose table it is to become, if not that of the method which fits best.
+    :raises UsageError: if it cannot become that.
+    """
+    name, entries = found.learner, found.entries
+    if learner not in (None, name):
+        if (name, learner) != ("td", "q"):
+            raise UsageError(
+                f"what a {found.format} file holds cannot become a table of {learner}",
+                where="--learner",
+                hint=f"it becomes one of {name}" + " or q" * (name == "td"),
+            )
+        name, entries = "q", _move_values(entries, StateSpace.of(found.rules), visits)
+    made = learner_of(name, found.choice)
+    run = Run(digest[:24], "import", found.games, found.results, {"format": found.format})
+    if name == "book":
+        entries = {}
+        for row in found.rows:
+            fields = [row.move, row.plies, row.result, run.id, row.count]
+            entries.setdefault(row.position, []).append(fields)
+    table = made.from_entries(found.rules, False, entries.items())
+    return State(made, found.rules, False, table, (run,))
+
+
+def _move_values(entries: dict[str, Any], space: StateSpace, visits: int) -> dict[str, Any]:
+    """Values of moves from those of the positions after them: chances of 0 to 1 become values of -1 to 1."""
+    found: dict[str, Any] = {}
+    for index, cell in zip(*space.legal.nonzero(), strict=True):
+        side = "xo"[space.plies[index] % 2]
+        after = entries.get(space.texts[space.successors[index, cell]], {})
+        if side in after and (value := 2 * after[side][0] - 1) != 0:
+            found.setdefault(space.texts[index], {})[str(cell + 1)] = [value, visits]
+    return found

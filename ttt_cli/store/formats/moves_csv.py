@@ -9,14 +9,15 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import Int64s, StateSpace
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import (
-    DEFAULTS,
     MOST_REJECTED,
     Imported,
     Options,
@@ -24,10 +25,12 @@ from ttt_cli.store.formats.imported import (
     Row,
     book,
     refuse,
-    told,
+    truncated,
     why_not,
 )
+from ttt_cli.store.formats.unfolding import full_entries
 from ttt_cli.store.reading import BOM, decode, quoted
+from ttt_cli.store.source import Source
 
 NAME = "moves-csv"
 DRAW = 9
@@ -40,15 +43,16 @@ _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
 
 
-def fits(line: str) -> bool:
+def recognises(source: Source, options: Options) -> bool:
     """Whether a file's first line looks like a row, right or wrong."""
-    return _LINE.fullmatch(line) is not None
+    return _LINE.fullmatch(source.first_line) is not None
 
 
-def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Imported:
+def read(source: Source, options: Options) -> Imported:
     """The book of an experience file; rows that cannot be from a game are left out, with their lines.
 
-    :param blocks: the content, in parts of whole lines. Only the different rows are held, each checked once.
+    Only the different rows are held, each checked once.
+
     :raises InvalidFileError: where no row can be from a game; under ``options.strict`` where one cannot.
     """
     rows: dict[bytes, Row] = {}
@@ -56,7 +60,8 @@ def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Im
     wrong: dict[bytes, str] = {}
     rejected: list[Rejected] = []
     number = total = left_out = 0
-    for block in blocks:
+    where = source.where
+    for block in source.blocks():
         lines = block.removeprefix(BOM if number == 0 else b"").split(b"\n")
         different = set(lines)
         for line in different.difference(rows, wrong, blank):
@@ -85,7 +90,7 @@ def read(blocks: Iterable[bytes], where: str, options: Options = DEFAULTS) -> Im
     repaired = []
     if twice := total - left_out - len(kept):
         repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-    return book(NAME, sorted(kept, key=IN_ORDER), repaired=repaired, rejected=told(rejected, left_out))
+    return book(NAME, sorted(kept, key=IN_ORDER), repaired=repaired, rejected=truncated(rejected, left_out))
 
 
 def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
@@ -148,7 +153,7 @@ def _stages() -> tuple[StateSpace, dict[str, int], Int64s]:
     return space, {text: index for index, text in enumerate(space.texts)}, stages
 
 
-def write(rows: Iterable[Row]) -> bytes:
+def to_bytes(rows: Iterable[Row]) -> bytes:
     """A book's rows, sorted, each once."""
     lines = set()
     for row in rows:
@@ -156,3 +161,37 @@ def write(rows: Iterable[Row]) -> bytes:
         move = row.move if sum(stones) < 0 else -row.move  # more X than O: O is to move
         lines.add((*stones, move, DRAW if row.result == "draw" else row.plies - 1))
     return "".join(",".join(map(str, line)) + "\n" for line in sorted(lines)).encode()
+
+
+def write(player: Player, wanted: Wanted) -> list[bytes]:
+    """The rows of a book's state; if ``wanted.best``, those of the moves that it would play."""
+    state, space = player.state, StateSpace.of(STANDARD)
+    assert state is not None
+    played = dict(zip(space.texts, player.policy.support, strict=True)) if wanted.best else {}
+    rows = (
+        Row(text, move, plies, result)
+        for text, rows in full_entries(state, _turned).items()
+        for move, plies, result, *_ in rows
+        if not wanted.best or played[text][move - 1]
+    )
+    return [to_bytes(rows)]
+
+
+def _turned(rows: Any, moves: list[int]) -> Any:
+    """An entry of a book: rows that begin with the cell, from 1."""
+    return [[cell + 1, *row[1:]] for cell, move in enumerate(moves) for row in rows if row[0] == move + 1]
+
+
+FORMAT = Format(
+    NAME,
+    "CSV without header, 11 integers: 9 cells (X -1, O 1), move, stage",
+    learner="book",
+    recognises=recognises,
+    read=read,
+    in_blocks=True,
+    rules=STANDARD,
+    endings=(".csv",),
+    fits=states_of("book"),
+    write=write,
+    options=("--best",),
+)

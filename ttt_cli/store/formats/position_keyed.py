@@ -16,11 +16,14 @@ from typing import Any
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.formats.cell_values import collect, namings
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, csv_rows, number_in, told
+from ttt_cli.store.formats.format import Format
+from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
 from ttt_cli.store.formats.spelling import KeyReading, spellings
 from ttt_cli.store.formats.tables import MEANINGS, Reading, readings
 from ttt_cli.store.reading import quoted
+from ttt_cli.store.source import Source
 
 NAME = "position-keyed"
 FACETS = ("board", "order", "empty", "first", "second", "mine", "theirs", "cells", "player-x")
@@ -50,20 +53,25 @@ class Document:
     columns: tuple[list[str], ...] = ()
 
 
-def read_json(found: Any, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
-    """The table of a JSON value, which may be an object of tables.
+def recognises(source: Source, options: Options) -> bool:
+    """Any file that is no other format may be such a table."""
+    return True
+
+
+def read(source: Source, options: Options) -> Imported:
+    """The table of a file: a JSON value, which may be an object of tables, or CSV, with the key in the first
+    columns and a value in the last or one for each cell.
 
     :raises InvalidFileError: if no reading fits, or several do.
     """
-    return _read(_documents(found, rules), where, options, rules)
-
-
-def read_csv(data: bytes, where: str, options: Options = DEFAULTS, rules: Rules = STANDARD) -> Imported:
-    """The table of a CSV file: the key in the first columns, a value in the last or one for each cell.
-
-    :raises InvalidFileError: if no reading fits, or several do.
-    """
-    return _read(_of_rows(list(csv_rows(data, where)), where, rules), where, options, rules)
+    rules = options.rules or STANDARD
+    if source.is_json:
+        return _read(_documents(source.json, rules), source.where, options, rules)
+    try:
+        return _read(_of_rows(source.rows, source.where, rules), source.where, options, rules)
+    except InvalidFileError as error:
+        error.hint = error.hint or "ttt formats lists what can be read"
+        raise
 
 
 def _documents(found: Any, rules: Rules) -> Iterator[Document]:
@@ -201,7 +209,7 @@ def _table(
         choice="default",
         rules=space.rules,
         entries=table.entries(options.visits),
-        rejected=told(rejected),
+        rejected=truncated(rejected),
         notes=[f"read as {_words(chosen.facets)}", *custom],
         positions=positions,
         moves=moves,
@@ -317,3 +325,12 @@ def _misfit(
 def _words(facets: Mapping[str, str]) -> str:
     """Facets in words."""
     return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())
+
+
+FORMAT = Format(
+    NAME,
+    "JSON or CSV of unknown origin: positions in any spelling to values",
+    learner="q or td",
+    recognises=recognises,
+    read=read,
+)

@@ -15,8 +15,11 @@ import orjson
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options
+from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
+from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.unfolding import full_entries
 from ttt_cli.store.reading import quoted
+from ttt_cli.store.source import Source
 
 NAME = "q-table"
 
@@ -25,8 +28,12 @@ _SYMBOLS = str.maketrans("012", ".XO")
 _DIGITS = str.maketrans(".XO", "012")
 
 
-def fits(found: Any) -> bool:
-    """Whether a JSON value is such a table: nine digits, nine numbers, and X the digit that moves first."""
+def recognises(source: Source, options: Options) -> bool:
+    """Whether a file is such a table, nine digits, nine numbers, X the digit that moves first, and nobody
+    says that it is to be read in another way."""
+    if options.spelling or options.values_for:
+        return False
+    found = source.json
     if not isinstance(found, dict) or not found:
         return False
     known = set(StateSpace.of(STANDARD).texts)
@@ -39,11 +46,12 @@ def fits(found: Any) -> bool:
     )
 
 
-def read(found: Any, where: str, options: Options = DEFAULTS) -> Imported:
-    """The table of a JSON value.
+def read(source: Source, options: Options) -> Imported:
+    """The table of a file.
 
     :raises InvalidFileError: naming the key and what is wrong with it.
     """
+    found, where = source.json, source.where
     space = StateSpace.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
     entries: dict[str, Any] = {}
@@ -79,7 +87,7 @@ def values_of(entries: dict[str, Any]) -> Floats:
     return values
 
 
-def write(values: Floats) -> bytes:
+def to_bytes(values: Floats) -> bytes:
     """A table of values (float64[n, 9] over the usual space) for all open positions."""
     space = StateSpace.of(STANDARD)
     kept = np.where(space.legal, values, 0.0) + 0.0  # -0.0 is written 0.0
@@ -89,3 +97,27 @@ def write(values: Floats) -> bytes:
     )
     lines = (b'"%s":%s' % (key.encode(), orjson.dumps(row)) for key, row in items)
     return b"{\n" + b",\n".join(lines) + b"\n}\n"
+
+
+def write(player: Player, wanted: Wanted) -> list[bytes]:
+    """The table of a state of Q-learning."""
+    assert player.state is not None
+    return [to_bytes(values_of(full_entries(player.state, _turned)))]
+
+
+def _turned(entry: Any, moves: list[int]) -> Any:
+    """An entry of values by cell (from 1, as text)."""
+    return {str(cell + 1): entry[str(move + 1)] for cell, move in enumerate(moves) if str(move + 1) in entry}
+
+
+FORMAT = Format(
+    NAME,
+    "JSON, {'121220100': [9 numbers], …}: 0 empty, 1 X, 2 O",
+    learner="q",
+    recognises=recognises,
+    read=read,
+    rules=STANDARD,
+    endings=(".json",),
+    fits=states_of("q"),
+    write=write,
+)

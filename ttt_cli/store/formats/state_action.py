@@ -17,8 +17,11 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, why_not
-from ttt_cli.store.reading import load_json, quoted
+from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
+from ttt_cli.store.formats.imported import Imported, Options, why_not
+from ttt_cli.store.reading import quoted
+from ttt_cli.store.source import Source
+from ttt_cli.store.state import State
 
 NAME = "state-action"
 DISCOUNT = 0.9
@@ -36,23 +39,26 @@ class _Node:
         self.key, self.text, self.following, self.score, self.end = key, text, following, score, end
 
 
-def fits(found: Any) -> bool:
-    """Whether a JSON value looks like such a brain, whole or damaged."""
+def recognises(source: Source, options: Options) -> bool:
+    """Whether a file looks like such a brain, whole, damaged or empty."""
+    if source.start in (b"", b"\n", b"\r\n"):
+        return True
+    found = source.json
     if not isinstance(found, dict):
         return False
     first = next(iter(found.values()), None)
     return isinstance(first, dict) and len(first.keys() & set(_FIELDS)) >= 3
 
 
-def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
+def read(source: Source, options: Options) -> Imported:
     """The graph of a brain.
 
     An entry keeps the score's spelling, as ``score``, where it is not the one the format has (0 for a leaf,
-    a float inside), so that ``write`` gives the same bytes.
+    a float inside), so that ``to_bytes`` gives the same bytes.
 
     :raises InvalidFileError: naming the key and what is wrong with it.
     """
-    found = load_json(data, where) if data.strip() else {}
+    found, where = source.json if source.data.strip() else {}, source.where
     if not isinstance(found, dict):
         raise InvalidFileError("expected an object of nodes", where=where)
     nodes = [_node(key, node, at, len(found), where) for at, (key, node) in enumerate(found.items())]
@@ -60,7 +66,7 @@ def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     entries, stale = _entries(nodes, options.visits, where)
     if stale:
         repaired.append(f"{stale} of {len(nodes)} scores were stale and have been computed anew")
-    if not repaired and write(entries) != data.removesuffix(b"\n").removesuffix(b"\r"):
+    if not repaired and to_bytes(entries) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
         repaired.append("laid out in another way than the format has it")
     edges = sum(len(entry["next"]) for entry in entries.values())
     return Imported(NAME, "graph", entries=entries, repaired=repaired, positions=len(entries), moves=edges)
@@ -162,7 +168,7 @@ def back_up(texts: Sequence[str], results: Sequence[int], children: Sequence[Seq
     return scores
 
 
-def write(entries: dict[str, Any]) -> bytes:
+def to_bytes(entries: dict[str, Any]) -> bytes:
     """A graph's entries as a brain: ``json.dumps(…, indent=4)`` without a line end, or nothing at all."""
     space = StateSpace.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
@@ -190,3 +196,27 @@ def write(entries: dict[str, Any]) -> bytes:
 def _ending(text: str) -> str:
     winner = Position(text).winner
     return f"{winner} has won" if winner else "nobody has won"
+
+
+def fits(state: State | None) -> bool:
+    """Whether a state is a graph of positions, not of classes of them."""
+    return states_of("graph")(state) and state is not None and not state.symmetric
+
+
+def write(player: Player, wanted: Wanted) -> list[bytes]:
+    """The brain of a graph machine's state."""
+    assert player.state is not None
+    return [to_bytes(dict(player.state.learner.to_entries(player.state.table)))]
+
+
+FORMAT = Format(
+    NAME,
+    "JSON, {'0': {'state', 'next', 'score', 'end'}, …}: 1 X, -1 O",
+    learner="graph",
+    recognises=recognises,
+    read=read,
+    rules=STANDARD,
+    endings=(".json",),
+    fits=fits,
+    write=write,
+)

@@ -19,8 +19,12 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, lines, number_in
+from ttt_cli.store.csv_text import lines, number_in
+from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
+from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.unfolding import full_entries
 from ttt_cli.store.reading import quoted
+from ttt_cli.store.source import Source
 
 NAME = "value-table"
 HEADER = "index,value_x,value_o"
@@ -30,19 +34,35 @@ ARRAYS = ("V_x", "V_o")
 _INDEX = re.compile(r"[0-9]{1,5}")
 
 
-def fits(line: str) -> bool:
-    """Whether a file's first line is the header."""
+def recognises(source: Source, options: Options) -> bool:
+    """Whether a file is an archive of NumPy's, or its first line the header."""
+    return _is_archive(source) or _is_header(source.first_line)
+
+
+def read(source: Source, options: Options) -> Imported:
+    """The values of a file, CSV or ``.npz``.
+
+    :raises InvalidFileError: naming what is missing or wrong.
+    """
+    return (read_npz if _is_archive(source) else read_csv)(source.data, source.where, options)
+
+
+def _is_archive(source: Source) -> bool:
+    return source.start.startswith(b"PK\x03\x04") and b".npy" in source.data
+
+
+def _is_header(line: str) -> bool:
     return line.replace(" ", "").lower() == HEADER
 
 
-def read_csv(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
+def read_csv(data: bytes, where: str, options: Options) -> Imported:
     """The values of a CSV file.
 
     :raises InvalidFileError: naming the line, or the index that is missing.
     """
     values = np.full((2, BOARDS), np.nan)
     rows = lines(data, where)
-    if not fits(next(rows, (1, ""))[1]):
+    if not _is_header(next(rows, (1, ""))[1]):
         raise InvalidFileError(f"expected the header {HEADER}", where=f"{where}, line 1")
     for number, line in rows:
         place = f"{where}, line {number}"
@@ -67,7 +87,7 @@ def read_csv(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     return _imported(values, options)
 
 
-def read_npz(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
+def read_npz(data: bytes, where: str, options: Options) -> Imported:
     """The values of an ``.npz`` archive. Arrays of objects, which are pickles inside, are refused.
 
     :raises InvalidFileError: naming the array and what is wrong with it.
@@ -183,3 +203,29 @@ def write_npz(values: Floats) -> bytes:
     file = io.BytesIO()
     np.savez(file, V_x=values[0], V_o=values[1])
     return file.getvalue()
+
+
+def write(player: Player, wanted: Wanted) -> list[bytes]:
+    """The values of a state of TD learning, CSV or ``.npz`` as the file's ending says."""
+    state = player.state
+    assert state is not None
+    starts = state.learner.empty(STANDARD).values
+    index_of = {text: index for index, text in enumerate(StateSpace.of(STANDARD).texts)}
+    values = values_of(
+        full_entries(state, lambda entry, moves: entry),
+        lambda text, side: float(starts[index_of[text], side]),
+    )
+    return [(write_npz if wanted.ending == ".npz" else write_csv)(values)]
+
+
+FORMAT = Format(
+    NAME,
+    "CSV, index,value_x,value_o over all 19,683 boards; or .npz: V_x, V_o",
+    learner="td",
+    recognises=recognises,
+    read=read,
+    rules=STANDARD,
+    endings=(".csv", ".npz"),
+    fits=states_of("td"),
+    write=write,
+)

@@ -1,14 +1,4 @@
-"""The native state file in JSON: one object, one entry a line, the same bytes for the same experience.
-
-    {"format":"ttt-state",
-    "version":1,
-    "digest":"sha256:…",
-    "learner":"q",
-    …
-    "entries":{
-    ".........":{"1":[0.25,1200],…},
-    …
-    }}
+"""What the native files of states have in common: header and runs, digest, the search for faults.
 
 ``digest`` is taken over the file's own bytes with the digest itself left empty, so that any damage and any
 edit is noticed.
@@ -16,18 +6,22 @@ edit is noticed.
 
 import hashlib
 import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
-
-import orjson
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store.reading import load_json, quoted
+from ttt_cli.store.formats.format import Native, Verification
+from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
+from ttt_cli.store.reading import LIMIT, allowed, quoted
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import Run, State, learner_of
 
 FORMAT = "ttt-state"
 VERSION = 1
+KEPT = 16 * 2**20
+"""Up to so many bytes of a file are kept while its digest is computed."""
 KINDS = ("train", "play", "import", "overlap")
 
 DETAILS: dict[str, dict[str, tuple[type, ...]]] = {
@@ -64,68 +58,104 @@ def header(state: State) -> dict[str, Any]:
     }
 
 
-def to_bytes(state: State) -> bytes:
-    """A state as a native JSON file."""
-    lines = [_item(name, value) for name, value in header(state).items()]
-    body = b",\n".join(_item(key, entry) for key, entry in state.learner.to_entries(state.table))
-    content = b"{" + b",\n".join(lines) + b',\n"entries":{\n' + body + b"\n}}\n"
-    return seal(content)
+class Digest:
+    """The digest of a file's content, computed block by block: LF line ends, the digest itself left out."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._blank = False
+
+    def update(self, block: bytes) -> None:
+        """Add a block of whole lines; the first one holds the stated digest."""
+        plain = block.replace(b"\r\n", b"\n")
+        if not self._blank:
+            plain, self._blank = _DIGEST.sub(b'"digest":""', plain, count=1), True
+        self._hash.update(plain)
+
+    def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The blocks as they are, each added when it is asked for."""
+        for block in blocks:
+            self.update(block)
+            yield block
+
+    def __str__(self) -> str:
+        return "sha256:" + self._hash.hexdigest()
+
+    def check(self, stated: str, where: str) -> None:
+        """Compare with the digest that the file states.
+
+        :raises InvalidFileError: if they differ.
+        """
+        if str(self) != stated:
+            raise InvalidFileError(
+                "the content does not fit its digest: the file is damaged or was edited",
+                where=where,
+                hint=f"if you edited it on purpose: ttt accept {where}; if not, go back to a good copy",
+            )
 
 
-def _item(name: str, value: Any) -> bytes:
-    return orjson.dumps(name) + b":" + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+def digest_of(content: bytes) -> Digest:
+    """The digest of a file's content."""
+    digest = Digest()
+    digest.update(content)
+    return digest
 
 
-def seal(content: bytes) -> bytes:
-    """Content with the digest put where an empty one stands (the first)."""
-    return content.replace(b'"digest":""', b'"digest":"' + digest(content).encode() + b'"', 1)
+def sealed(parts: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    """A file's content with its digest in place of the empty one in the first part.
+
+    :param parts: makes the content. What is too large to be kept until the digest is known is made twice.
+    """
+    digest, kept, size = hashlib.sha256(), [], 0
+    for part in parts():
+        digest.update(part)
+        size += len(part)
+        if size <= KEPT:
+            kept.append(part)
+    content = iter(kept) if size <= KEPT else parts()
+    yield next(content).replace(b'"digest":""', b'"digest":"sha256:%s"' % digest.hexdigest().encode(), 1)
+    yield from content
 
 
-def digest(content: bytes) -> str:
-    """The digest of a file's content: over its bytes, LF line ends, the digest itself left out."""
-    plain = _DIGEST.sub(b'"digest":""', content.replace(b"\r\n", b"\n"), count=1)
-    return "sha256:" + hashlib.sha256(plain).hexdigest()
+class OtherLayoutError(Exception):
+    """A file is not laid out as this program writes it, so it has to be read whole."""
 
 
-def is_native(content: bytes) -> bool:
-    """Whether this is meant to be a native JSON state, whole or damaged."""
-    return b'"ttt-state"' in content[:4096]
+def read_in_order(
+    source: Source,
+    options: Options,
+    streamed: Callable[[Source], Native],
+    whole: Callable[[Source, Options], Native],
+) -> Native:
+    """A native file: in blocks where it is as this program wrote it, which its digest vouches for; any other
+    strictly and at once.
 
-
-def from_bytes(content: bytes, where: str, *, trust_edits: bool = False) -> State:
-    """The state of a native JSON file.
-
-    :param where: the file's name, for errors.
-    :param trust_edits: read a file whose digest does not fit (for ``ttt accept``).
     :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
     """
-    found = load_json(content, where)
-    fields = read_header(found, where)
-    if not trust_edits:
-        check_digest(content, str(found["digest"]), where)
-    entries = found.get("entries")
-    if not isinstance(entries, dict):
-        raise InvalidFileError("expected an object of positions", where=f'{where}: "entries"')
-    try:
-        table = fields["learner"].from_entries(fields["rules"], fields["symmetric"], entries.items())
-    except TttError as error:
-        raise InvalidFileError(
-            error.message, where=": ".join(filter(None, (where, error.where))), hint=error.hint
-        ) from None
-    return State(table=table, **fields)
+    if not options.trust_edits:
+        try:
+            return streamed(source)
+        except OtherLayoutError as error:
+            if source.size > allowed(LIMIT):
+                raise InvalidFileError(
+                    "is not as this program writes it: cut off, damaged or edited",
+                    where=f"{source.where}: {error}",
+                    hint="go back to a good copy",
+                ) from None
+    return whole(source, options)
 
 
-def check_digest(content: bytes, stated: str, where: str) -> None:
-    """Compare a file's digest with its content.
+def make_state(fields: dict[str, Any], entries: Iterable[tuple[str, Any]], where: str) -> State:
+    """The state of a header's fields and a file's entries.
 
-    :raises InvalidFileError: if they differ.
+    :raises InvalidFileError: naming the entry that no state can hold.
     """
-    if digest(content) != stated:
-        raise InvalidFileError(
-            "the content does not fit its digest: the file is damaged or was edited",
-            where=where,
-            hint=f"if you edited it on purpose: ttt accept {where}; if not, go back to a good copy",
-        )
+    try:
+        table = fields["learner"].from_entries(fields["rules"], fields["symmetric"], entries)
+    except TttError as error:
+        place = ": ".join(filter(None, (where, error.where)))
+        raise InvalidFileError(error.message, where=place, hint=error.hint) from None
+    return State(table=table, **fields)
 
 
 def read_header(found: Any, where: str) -> dict[str, Any]:
@@ -223,3 +253,34 @@ def _check_details(kind: str, details: dict[str, Any], where: str) -> None:
 
 def _count(value: Any) -> bool:
     return type(value) is int and 0 <= value < 2**63
+
+
+def check(
+    source: Source,
+    read: Callable[[Source, Options], Native],
+    single: Callable[[Source], Iterable[Rejected]] = lambda source: (),
+) -> Verification:
+    """Every fault in a native file: besides the first one an edit alone, and the entries that are wrong.
+
+    :param single: finds the entries that are wrong by themselves.
+    """
+    try:
+        return _sound(read(source, DEFAULTS).state)
+    except TttError as error:
+        faults = [fault_of(error, source.where)]
+    try:
+        state = read(source, Options(trust_edits=True)).state
+    except TttError as error:
+        found = list(single(source)) or [fault_of(error, source.where)]
+        faults += [fault for fault in found if fault not in faults]
+        return Verification(FORMAT, faults=truncated(faults), unfit=True)
+    sound = _sound(state)
+    return Verification(FORMAT, sound.positions, sound.moves, faults=faults, unfit=True)
+
+
+def _sound(state: State) -> Verification:
+    positions = moves = 0
+    for _, entry in state.learner.to_entries(state.table):
+        positions += 1
+        moves += state.learner.entry_moves(entry)
+    return Verification(FORMAT, positions, moves)

@@ -14,8 +14,10 @@ from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.views.graph_files import PositionGraph, color_of, dot, node_link, scores_of
-from ttt_cli.views.graph_picture import svg
+from ttt_cli.store.formats.dot import dot
+from ttt_cli.store.formats.node_link import node_link
+from ttt_cli.store.formats.position_graph import PositionGraph, color_of, scores_of
+from ttt_cli.store.formats.svg import svg
 
 SPACE = StateSpace.of()
 NASTY = '<script>alert("x")</script> & "quoted\\" \x1b[31m'

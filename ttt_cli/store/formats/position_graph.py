@@ -1,4 +1,4 @@
-"""The graph of positions with its scores as a file: ``dot`` for Graphviz, ``node-link`` JSON for networkx.
+"""The graph of positions with its scores, which ``dot``, ``node_link`` and ``svg`` write.
 
 Nodes are positions, edges the moves the agent knows (of a player that needs no experience: all moves).
 """
@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import orjson
 
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import Bools, Floats, Int32s, Int64s
+from ttt_cli.store.formats.format import Player, Wanted
+from ttt_cli.store.state import State
 
-if TYPE_CHECKING:
-    from ttt_cli.store.state import State
+OPTIONS = ("--from", "--depth")
+"""The options of ``ttt export`` that choose a part of the graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class Scores:
         return f"{score:.2f}{' X' if level > 0 else ' O' if level < 0 else ''}"
 
 
-def scores_of(policy: PolicyTable, state: "State | None" = None) -> Scores:
+def scores_of(policy: PolicyTable, state: State | None = None) -> Scores:
     """The scores of an agent, which plays ``policy`` by what ``state`` has learned.
 
     The graph machine scores positions itself; of other methods a position's score is the largest value of its
@@ -115,6 +116,12 @@ class PositionGraph:
         ends = space.successors[starts, cells]
         return cls(policy, scores, np.flatnonzero(reached), starts, cells, ends)
 
+    @classmethod
+    def wanted(cls, player: Player, wanted: Wanted) -> "PositionGraph":
+        """The part of a player's graph that is to be written."""
+        scores = scores_of(player.policy, player.state)
+        return cls.of(player.policy, scores, wanted.start, wanted.depth)
+
     def texts(self) -> dict[int, str]:
         """The text of each node."""
         space = self.policy.space
@@ -128,46 +135,12 @@ def _known_moves(policy: PolicyTable) -> Bools:
     return moves if policy.known is None else moves & policy.known[:, None]
 
 
-def node_link(graph: PositionGraph, name: str) -> Iterator[bytes]:
-    """JSON as ``networkx.node_link_graph`` reads it: a directed graph, one node or edge a line.
+def node_fields(graph: PositionGraph) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each node's index and attributes.
 
-    A node has ``score`` (for X), ``value`` (of perfect play, for X: 1, 0 or -1), ``plies``, ``to_move`` and
-    ``result`` (null while the game is open); an edge has ``cell`` (from 1), ``probability`` and ``value``
-    (the agent's, from the mover's side). What the agent has no opinion on is null.
+    ``score`` (for X), ``value`` (of perfect play, for X: 1, 0 or -1), ``plies``, ``to_move`` and ``result``
+    (null while the game is open).
     """
-    policy, space = graph.policy, graph.policy.space
-    texts = graph.texts()
-    rules = space.rules
-    about = {
-        "agent": name,
-        "score": "{}, for X, from {:g} to {:g}".format(graph.scores.meaning, *graph.scores.scale),
-        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
-    }
-    yield b'{"directed":true,"multigraph":false,"graph":' + orjson.dumps(about) + b',\n"nodes":['
-    separator = b"\n"
-    for index, node in _nodes(graph):
-        yield separator + orjson.dumps({"id": texts[index], **node})
-        separator = b",\n"
-    yield b'\n],\n"edges":['
-    separator = b"\n"
-    values = np.full(policy.probabilities.shape, np.nan) if policy.values is None else policy.values
-    for start, cell, end in zip(
-        graph.starts.tolist(), graph.cells.tolist(), graph.ends.tolist(), strict=True
-    ):
-        edge = {
-            "source": texts[start],
-            "target": texts[end],
-            "cell": cell + 1,
-            "probability": float(policy.probabilities[start, cell]),
-            "value": float(values[start, cell]),  # orjson writes NaN as null
-        }
-        yield separator + orjson.dumps(edge)
-        separator = b",\n"
-    yield b"\n]}\n"
-
-
-def _nodes(graph: PositionGraph) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each node's index and attributes."""
     space = graph.policy.space
     perfect = solve(space).values
     for index in graph.nodes.tolist():
@@ -183,45 +156,6 @@ def _nodes(graph: PositionGraph) -> Iterator[tuple[int, dict[str, Any]]]:
                 "result": result,
             },
         )
-
-
-def dot(graph: PositionGraph, name: str) -> Iterator[bytes]:
-    """The graph in Graphviz's language: boards, a rank a ply, filled by score; moves that the agent plays are
-    drawn through, others dotted."""
-    space = graph.policy.space
-    cols = space.rules.cols
-    texts = graph.texts()
-    levels = graph.scores.levels
-    title = dot_quoted(f"{name}: {graph.scores.meaning}, for X")
-    yield (
-        f"digraph positions {{\n  graph [label={title}, labelloc=t, ranksep=0.6, nodesep=0.15];\n"
-        '  node [shape=box, style="filled,rounded", fontname="monospace", fontsize=10, margin="0.08,0.05"];\n'
-        '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
-    ).encode()
-    rank = -1
-    for index, node in _nodes(graph):
-        if node["plies"] != rank:
-            yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
-            rank = node["plies"]
-        text = texts[index]
-        rows = [" ".join(text[at : at + cols]) for at in range(0, len(text), cols)]
-        label = "\\n".join([*rows, graph.scores.text(index)])
-        fill, ink = color_of(float(levels[index]))
-        yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
-    yield b"  }\n" if rank >= 0 else b""
-    for start, cell, end in zip(
-        graph.starts.tolist(), graph.cells.tolist(), graph.ends.tolist(), strict=True
-    ):
-        played = graph.policy.probabilities[start, cell] > 0
-        style = "solid" if played else "dotted"
-        yield f'  "{texts[start]}" -> "{texts[end]}" [label="{cell + 1}", style={style}];\n'.encode()
-    yield b"}\n"
-
-
-def dot_quoted(text: str) -> str:
-    """A text as a quoted string of Graphviz's language, control characters left out."""
-    shown = "".join(char if char.isprintable() else " " for char in text)
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def color_of(level: float) -> tuple[str, str]:

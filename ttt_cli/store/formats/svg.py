@@ -1,4 +1,4 @@
-"""The graph of positions as a picture (SVG): boards ply by ply, filled by score, with the moves between."""
+"""``svg``: the graph of positions as a picture: boards ply by ply, filled by score, and the moves."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -9,13 +9,11 @@ import numpy as np
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Int64s
 from ttt_cli.errors import UsageError
-from ttt_cli.views.graph_files import PositionGraph, color_of
+from ttt_cli.store.formats.format import Format, Player, Wanted
+from ttt_cli.store.formats.position_graph import OPTIONS, PositionGraph, color_of
 
 MOST_BOARDS = 20_000
 """Larger pictures are refused: no viewer shows them."""
-
-READABLE = 150
-"""Pictures of more boards than this can be drawn, but hardly read."""
 
 CELL = 14
 GAP = 16
@@ -30,6 +28,11 @@ AIR = 64
 MARGIN = 46
 A_ROW = 36
 """Boards beside each other before a ply goes on in the next row."""
+
+
+def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
+    """The graph of a player."""
+    return svg(PositionGraph.wanted(player, wanted), player.name)
 
 
 def svg(graph: PositionGraph, name: str) -> Iterator[bytes]:
@@ -180,3 +183,6 @@ def _legend() -> str:
 def _escaped(text: str) -> str:
     """Text for SVG; what is no character of XML is left out."""
     return escape("".join(char if char.isprintable() else " " for char in text))
+
+
+FORMAT = Format("svg", "the graph of positions as a picture", endings=(".svg",), write=write, options=OPTIONS)

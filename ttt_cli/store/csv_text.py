@@ -1,0 +1,50 @@
+"""Reading CSV that other programs wrote: its lines, its rows, its numbers."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator
+
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.reading import allowed, beyond, decode
+
+MOST_LINES = 1_000_000
+"""The most lines of a CSV file that is read whole."""
+LONGEST_LINE = 10_000
+"""And the most bytes of a line."""
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+
+
+def number_in(text: str) -> float | None:
+    """The finite number that a text is, or None."""
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else None
+
+
+def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text file that are not blank, numbered from 1, without their line ends."""
+    for number, line in enumerate(decode(data, where, bom=True).split("\n"), 1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
+
+    :raises InvalidFileError: if it is no CSV, or has too many lines to be held.
+    """
+    if (many := data.count(b"\n")) > (most := allowed(MOST_LINES)):
+        raise beyond(f"has {many:,} lines; the limit is {most:,}", where)
+    if (long := max(map(len, data.split(b"\n")))) > (longest := allowed(LONGEST_LINE)):
+        raise beyond(f"has a line of {long:,} bytes; the limit is {longest:,}", where)
+    text = decode(data, where, bom=True)
+    first = text.lstrip("\r\n").partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    try:
+        for row in reader:
+            if any(row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise InvalidFileError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None

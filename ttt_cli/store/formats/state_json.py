@@ -1,0 +1,191 @@
+"""The native state file in JSON: one object, one entry a line, the same bytes for the same experience.
+
+{"format":"ttt-state",
+"version":1,
+"digest":"sha256:…",
+"learner":"q",
+…
+"entries":{
+".........":{"1":[0.25,1200],…},
+…
+}}
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import orjson
+
+from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.store.formats import native
+from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
+from ttt_cli.store.formats.imported import Options, Rejected, fault_of
+from ttt_cli.store.reading import load_json
+from ttt_cli.store.source import Source
+from ttt_cli.store.state import State
+
+BATCH = 1000
+"""Entries that are written at a time."""
+
+_ENTRIES = b'\n"entries":{'
+
+
+def recognises(source: Source, options: Options) -> bool:
+    """Whether this is meant to be a native JSON state, whole or damaged."""
+    return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
+
+
+def fits(state: State | None) -> bool:
+    """Whether a state is kept in JSON."""
+    return state is not None and state.learner.suffix == ".json"
+
+
+def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
+    """What a player has learned."""
+    assert player.state is not None
+    return to_chunks(player.state)
+
+
+def to_chunks(state: State) -> Iterator[bytes]:
+    """A state as a native JSON file."""
+    return native.sealed(lambda: _content(state))
+
+
+def _content(state: State) -> Iterator[bytes]:
+    head = (_item(name, value) for name, value in native.header(state).items())
+    yield b"{" + b",\n".join(head) + b"," + _ENTRIES + b"\n"
+    entries, separator = state.learner.to_entries(state.table), b""
+    while batch := list(islice(entries, BATCH)):
+        yield separator + b",\n".join(_item(key, entry) for key, entry in batch)
+        separator = b",\n"
+    yield b"\n}}\n"
+
+
+def _item(name: str, value: Any) -> bytes:
+    return orjson.dumps(name) + b":" + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def read(source: Source, options: Options) -> Native:
+    """The state of a native JSON file.
+
+    :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
+    """
+    return native.read_in_order(source, options, _streamed, _whole)
+
+
+def _streamed(source: Source) -> Native:
+    """The state of a file as this program writes it: its entries pass by in blocks."""
+    digest = native.Digest()
+    blocks = digest.over(source.blocks())
+    head = b""
+    while (at := head.find(_ENTRIES)) < 0:
+        block = next(blocks, None)
+        if block is None:
+            raise native.OtherLayoutError("the whole file")
+        head += block
+    found = _parsed(head[:at].rstrip(b",\r") + b"}", 1)
+    start = head.find(b"\n", at + 1) + 1 or len(head)
+    if head[at + len(_ENTRIES) : start].strip():
+        raise native.OtherLayoutError("the whole file")
+    fields = native.read_header(found, source.where)
+    entries = _entries(chain([head[start:]], blocks), head.count(b"\n", 0, start) + 1)
+    try:
+        state = native.make_state(fields, entries, source.where)
+    except InvalidFileError:
+        for _ in blocks:  # damage explains the fault
+            pass
+        digest.check(str(found["digest"]), source.where)
+        raise
+    digest.check(str(found["digest"]), source.where)
+    return Native(state, str(digest))
+
+
+def _entries(blocks: Iterable[bytes], number: int) -> Iterator[tuple[str, Any]]:
+    """The entries of blocks of lines, one a line, in the order of their keys.
+
+    :param number: of the first line.
+    :raises OtherLayoutError: where they are not.
+    """
+    last, ended = "", False
+    for block in blocks:
+        text = block.rstrip()
+        if ended and text:
+            raise native.OtherLayoutError(f"line {number}")
+        if text == b"}}" or text.endswith(b"\n}}"):
+            ended, text = True, text[:-2]
+        text = text.rstrip(b",\r\n")
+        if text:
+            found = _parsed(b"{" + text + b"}", number)
+            keys = list(found)
+            if len(keys) != text.count(b"\n") + 1 or keys[0] <= last or keys != sorted(keys):
+                raise native.OtherLayoutError(f"line {number}")
+            last = keys[-1]
+            yield from found.items()
+        number += block.count(b"\n")
+    if not ended:
+        raise native.OtherLayoutError(f"line {number}")
+
+
+def _parsed(text: bytes, number: int) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise native.OtherLayoutError(f"line {number + error.lineno - 1}") from None
+
+
+def _whole(source: Source, options: Options) -> Native:
+    """The state of a file of any layout, every rule of JSON checked."""
+    found = load_json(source.data, source.where)
+    fields = native.read_header(found, source.where)
+    digest = native.digest_of(source.data)
+    if not options.trust_edits:
+        digest.check(str(found["digest"]), source.where)
+    entries = found.get("entries")
+    if not isinstance(entries, dict):
+        raise InvalidFileError("expected an object of positions", where=f'{source.where}: "entries"')
+    return Native(native.make_state(fields, entries.items(), source.where), str(digest))
+
+
+def check(source: Source) -> Verification:
+    """Every fault of a file."""
+    return native.check(source, read, _faulty_entries)
+
+
+def _faulty_entries(source: Source) -> Iterator[Rejected]:
+    """The entries that are wrong by themselves: halves of them are read as long as one is wrong."""
+    try:
+        found = load_json(source.data, source.where)
+        fields = native.read_header(found, source.where)
+        entries = list(found["entries"].items())
+        fields["learner"].empty(fields["rules"], fields["symmetric"])
+    except (TttError, KeyError, AttributeError):
+        return
+    if not fields["learner"].entries_stand_alone:
+        return
+    spans = [(0, len(entries))]
+    while spans:
+        start, stop = spans.pop()
+        try:
+            native.make_state(fields, entries[start:stop], "")
+        except TttError as error:
+            if stop - start == 1:
+                yield fault_of(error, "")
+            else:
+                middle = (start + stop) // 2
+                spans += [(middle, stop), (start, middle)]
+
+
+FORMAT = Format(
+    native.FORMAT,
+    "all that a learner has learned, JSON; CSV for a book",
+    learner="any",
+    native=True,
+    recognises=recognises,
+    read=read,
+    check=check,
+    in_blocks=True,
+    endings=(".json",),
+    fits=fits,
+    write=write,
+)

@@ -1,0 +1,26 @@
+"""The entries of a state by position, for formats that know no classes of positions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.store.state import State
+
+
+def full_entries(state: State, turned: Callable[[Any, list[int]], Any]) -> dict[str, Any]:
+    """The entries of a state's table by position, whether it is symmetric or not.
+
+    :param turned: makes an entry of a position from that of its class; given, for each cell of the position,
+        the cell of the class's board.
+    """
+    entries = dict(state.learner.to_entries(state.table))
+    if not state.symmetric:
+        return entries
+    quotient = StateSpace.of(state.rules).quotient
+    full, texts = quotient.full, quotient.space.texts
+    found = {}
+    for index, member in enumerate(quotient.members.tolist()):
+        entry = entries.get(texts[member])
+        if entry is not None:
+            found[full.texts[index]] = turned(entry, quotient.moves[index].tolist())
+    return found

@@ -1,0 +1,109 @@
+"""A file that is to be read, as formats look at it: its start, its content, its JSON value, its first line.
+
+Each is read when it is first asked for, and once, so that many formats can look in turn.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ttt_cli.store.csv_text import csv_rows
+from ttt_cli.store.reading import (
+    BOM,
+    decode,
+    is_large,
+    load_json,
+    read_blocks,
+    read_bytes,
+    read_start,
+    refuse_binary,
+)
+from ttt_cli.store.system import AnyPath
+
+JSON_LIMIT = 32 * 2**20
+"""The largest JSON file of another program, in bytes: ten times what the usual board can fill."""
+
+
+class Source:
+    """A file's content. A large file is not read before a format asks for it whole, or in blocks.
+
+    :ivar where: the file's name, for errors.
+    :ivar start: its first 4,096 bytes.
+    :ivar size: in bytes.
+    """
+
+    def __init__(self, path: AnyPath, data: bytes | None = None) -> None:
+        """:param data: the content, where it has been read already.
+
+        :raises InvalidFileError: if there is no such file, or it cannot be read.
+        """
+        self.where = os.fspath(path)
+        self._hash: hashlib._Hash | None = None
+        self.large = data is None and is_large(path)
+        if not self.large:
+            self.data = read_bytes(path) if data is None else data
+        self.start = read_start(path) if self.large else self.data[:4096]
+        self.size = Path(path).stat().st_size if self.large else len(self.data)
+
+    @cached_property
+    def data(self) -> bytes:
+        """All of it.
+
+        :raises InvalidFileError: if that is too much.
+        """
+        return read_bytes(self.where)
+
+    def blocks(self) -> Iterator[bytes]:
+        """All of it, in blocks of whole lines if it is large."""
+        if not self.large:
+            yield self.data
+            return
+        self._hash = hashlib.sha256()
+        for block in read_blocks(self.where):
+            self._hash.update(block)
+            yield block
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the content, in hexadecimal; of a large file, of what has been read last."""
+        return (self._hash or hashlib.sha256(self.data)).hexdigest()
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether the content begins as JSON objects and lists do."""
+        return self.start[:64].removeprefix(BOM).lstrip()[:1] in b"{["
+
+    @cached_property
+    def json(self) -> Any:
+        """The JSON value; None if the file is none.
+
+        :raises InvalidFileError: if it begins like one and is damaged.
+        """
+        if not self.is_json:
+            return None
+        refuse_binary(self.data, self.where)
+        return load_json(self.data, self.where, limit=JSON_LIMIT)
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line of a text that is not blank; empty if there is none, or the file is JSON.
+
+        :raises InvalidFileError: if the file is no text.
+        """
+        if self.is_json:
+            return ""
+        if not self.large:
+            decode(self.data, self.where, bom=True)
+        lines = self.start.removeprefix(BOM).decode(errors="replace").splitlines()
+        return next((line for line in lines if line.strip()), "")
+
+    @cached_property
+    def rows(self) -> list[tuple[int, list[str]]]:
+        """The rows of a CSV file that are not blank, with their lines.
+
+        :raises InvalidFileError: if the file is no CSV.
+        """
+        return list(csv_rows(self.data, self.where))
