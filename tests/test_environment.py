@@ -58,13 +58,13 @@ def test_numpy_values_are_plain_numbers() -> None:
 @pytest.mark.parametrize("number", [nan, inf, -inf, np.float64(nan), np.array([1.0, nan])])
 def test_what_is_not_finite_is_refused(number: Any) -> None:
     env = environment()
-    with pytest.raises(ValueError, match=r"\$\.results\[0\]\.win"):
+    with pytest.raises(ValueError, match="not JSON compliant"):
         env.document("ttt-test", {"results": [{"win": number}]})
     assert written(env.stdout) == ""
 
 
 def test_what_json_has_no_word_for_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"\$\.x is a set"):
+    with pytest.raises(TypeError, match="JSON cannot say"):
         json_text({"x": {1}})
 
 

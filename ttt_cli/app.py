@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import sys
-import types
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
@@ -14,22 +13,16 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from ttt_cli import __version__
+from ttt_cli.commands import COMMANDS
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.shell.frame import LazyGroup, load_command
 
 
 class Commands(LazyGroup):
-    """The commands of ``ttt``, each under its heading. A command's module is found by its name."""
+    """The commands of ``ttt``. A command's module is found by its name."""
 
-    sections = types.MappingProxyType(
-        {
-            "Play and learn": ("play", "train"),
-            "Judge": ("evaluate", "tournament", "analyze", "move", "diff"),
-            "Move experience between files": ("show", "export", "import", "merge", "verify", "accept"),
-            "Look": ("curve", "explore", "agents", "formats", "schema"),
-        }
-    )
+    names = COMMANDS
 
     def load(self, name: str) -> Any:
         """Import the command's module."""

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import StringIO, TextIOWrapper
-from math import isfinite
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
@@ -196,40 +195,37 @@ def printable(text: str) -> str:
 def json_text(value: Any, *, indent: bool = False) -> str:
     """JSON without a line end; safe to show, since control characters are escaped.
 
-    :raises ValueError: if a number in ``value`` is not finite, naming its place.
+    :raises ValueError: if a number in ``value`` is not finite.
     """
-    import orjson
+    import json
 
-    text = orjson.dumps(_plain(value, "$"), option=orjson.OPT_INDENT_2 if indent else None).decode()
-    if text.isascii() and "\x7f" not in text:  # orjson escapes the control characters below the space itself
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
+    separators = None if indent else (",", ":")
+    text = json.dumps(
+        value,
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=2 if indent else None,
+        separators=separators,
+        default=_plain,
+    )
+    return text if text.isprintable() else "".join(map(_escaped, text))
 
 
-def _plain(value: Any, place: str) -> Any:
-    """``value`` in JSON's own types; orjson would write NaN as null without a word."""
-    if isinstance(value, Mapping):
-        return {_plain(str(key), place): _plain(item, f"{place}.{key}") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item, f"{place}[{number}]") for number, item in enumerate(value)]
-    if isinstance(value, float):
-        if not isfinite(value):
-            raise ValueError(f"{place} is {value!r}, which JSON cannot say")
-        return float(value)
-    if isinstance(value, str):  # a file name that is not UTF-8 carries lone surrogates
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, bool | int | None):
-        return value
+def _plain(value: Any) -> Any:
+    """What JSON has in place of a value that it has no word for."""
     if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return _plain(value.tolist(), place)
+        return value.tolist()
     if isinstance(value, Path):
-        return _plain(str(value), place)
-    raise TypeError(f"{place} is a {type(value).__name__}, which JSON cannot say")
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"JSON cannot say {value!r}")
 
 
-def _escape(char: str) -> str:
-    code = ord(char)
-    if code > 0xFFFF:
-        code -= 0x10000
-        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
-    return f"\\u{code:04x}"
+def _escaped(char: str) -> str:
+    import json
+
+    if char.isprintable() or char == "\n":
+        return char
+    escaped = json.dumps(char)[1:-1]
+    return "\\" + escaped if "\ud800" <= char <= "\udfff" else escaped  # a file name that is not UTF-8

@@ -333,7 +333,7 @@ print("\\n" + " ".join(sys.modules), file=sys.stderr)
 HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "pydantic"}
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["schema"], ["nonsense"]])
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["schema", "game"], ["nonsense"]])
 def test_nothing_heavy_is_imported_at_start(words: list[str]) -> None:
     modules, _ = modules_after(*words)
     assert modules & (HEAVY | {"orjson"}) == set()

@@ -1,15 +1,18 @@
 """Every ``--json`` document keeps to the schema that ``ttt schema`` prints."""
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
 from tests import tables
+from ttt_cli.commands.schema import document_types
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.training.curve import Curve
-from ttt_cli.views.schemas import names
 
 TRAIN = ("train", "q", "-n", "50", "--seed", "1")
 
@@ -46,20 +49,42 @@ COMMANDS = {
 }
 
 
+def broken(document: Any, schema: dict[str, Any]) -> Iterator[Any]:
+    """The document with one thing in it missing, or of another type, each in turn, as deep as schemas go."""
+    for part in (schema, *schema.get("allOf", ()), *schema.get("anyOf", ())):
+        if isinstance(document, dict):
+            for name in set(part.get("required", ())) & document.keys():
+                yield {key: value for key, value in document.items() if key != name}
+            for name, inner in part.get("properties", {}).items():
+                if name in document and inner:
+                    yield {**document, name: object()}
+                    for value in broken(document[name], inner):
+                        yield {**document, name: value}
+        if isinstance(document, list) and document and "items" in part:
+            yield [object()]
+            for value in broken(document[0], part["items"]):
+                yield [value, *document[1:]]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_documents_keep_to_their_schema(ttt, name: str):
+def test_documents_keep_to_their_schema_and_no_others_do(ttt, name: str):
     assert ttt(*TRAIN).code == 0
     if name in ("import", "verification"):
         assert ttt("export", "q", "--format", "q-table", "-o", "x.json").code == 0
     if name == "curves":
         Curve(Path("c.csv"), 10).look(0, lambda: tables.uniform(StateSpace.of()))
-    validator = jsonschema.Draft202012Validator(json.loads(ttt("schema", name).out))
+    schema = json.loads(ttt("schema", name).out)
+    validator = jsonschema.Draft202012Validator(schema)
     for command in COMMANDS[name]:
         result = ttt(*command)
         lines = (result.err if name == "error" else result.out).strip().splitlines()
         assert lines
         for line in lines:
-            validator.validate(json.loads(line))
+            document = json.loads(line)
+            validator.validate(document)
+            wrong = list(islice(broken(document, schema), 300))
+            assert len(wrong) > 3
+            assert not [document for document in wrong if validator.is_valid(document)]
 
 
 def test_native_states_keep_to_their_schema(ttt, tmp_path):
@@ -69,7 +94,7 @@ def test_native_states_keep_to_their_schema(ttt, tmp_path):
 
 
 def test_every_document_is_tested():
-    assert set(names()) == {
+    assert set(document_types()) == {
         *COMMANDS,
         "comparison",
         "state",

@@ -1,12 +1,27 @@
 """``ttt accept``: take on a native file that was edited by hand."""
 
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.shell.completion import complete_states
+
+HEADING = "Move experience between files"
+
+
+class Acceptance(TypedDict):
+    """What ``ttt accept`` took on."""
+
+    file: str
+    positions: Count
+    games: Count | None
+    changed: bool
+
+
+DOCUMENTS = {"acceptance": Acceptance}
 
 
 def accept(
@@ -33,7 +48,7 @@ def accept(
         if after != before:
             library.save(state, path)
     if env.json:
-        fields = {
+        fields: Acceptance = {
             "file": str(path),
             "positions": state.positions,
             "games": state.games,

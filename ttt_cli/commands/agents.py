@@ -1,15 +1,62 @@
 """``ttt agents``: who can play, and how strong the methods are."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count, RatesFields, Share
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import stored_names
 
 if TYPE_CHECKING:
     from ttt_cli.training.benchmark import Entrant
+
+HEADING = "Look"
+
+
+class AgentRow(TypedDict):
+    """Who can play."""
+
+    name: str
+    kind: Literal["built-in", "state"]
+    about: str
+
+
+class Agents(TypedDict):
+    """Who can play: what ``ttt agents`` lists."""
+
+    agents: list[AgentRow]
+
+
+class WorstLosses(TypedDict):
+    """How often any opponent can make a player lose."""
+
+    as_x: Share
+    as_o: Share
+
+
+class Method(TypedDict):
+    """How strong a method is after training."""
+
+    name: str
+    games: Count
+    positions: Count
+    as_x: RatesFields
+    as_o: RatesFields
+    worst_case: WorstLosses
+    unbeatable: bool
+    seconds: float
+
+
+class MethodComparison(TypedDict):
+    """How strong the methods are: ``ttt agents --compare``."""
+
+    seed: Count
+    methods: list[Method]
+
+
+DOCUMENTS = {"agents": Agents, "comparison": MethodComparison}
 
 
 def agents(
@@ -77,22 +124,24 @@ HEAD = (
 )
 
 
-def _row(entrant: "Entrant") -> dict[str, Any]:
+def _row(entrant: "Entrant") -> Method:
+    from ttt_cli.views.evaluation import rates_fields
+
     verdict = entrant.verdict
     result = verdict.results[0]
-    sides = {"as_x": result.as_x, "as_o": result.as_o}
     return {
         "name": entrant.name,
         "games": entrant.games,
         "positions": entrant.positions,
-        **{side: {"win": rates.win, "draw": rates.draw, "loss": rates.loss} for side, rates in sides.items()},
+        "as_x": rates_fields(result.as_x),
+        "as_o": rates_fields(result.as_o),
         "worst_case": {"as_x": verdict.as_x.loss, "as_o": verdict.as_o.loss},
         "unbeatable": verdict.unbeatable,
         "seconds": entrant.seconds,
     }
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: Method) -> str:
     rates = [f"{row[side][what]:8.2%}" for side in ("as_x", "as_o") for what in ("win", "draw", "loss")]
     worst = [f"{row['worst_case'][side]:7.1%}" for side in ("as_x", "as_o")]
     verdict = "yes" if row["unbeatable"] else "no"

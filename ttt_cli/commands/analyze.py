@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 Player = tuple[str, "PolicyTable"]
 
+HEADING = "Judge"
+
+
+DOCUMENTS = {"analysis": "ttt_cli.views.analysis:AnalysisFields"}
+
 
 def analyze(
     env: Environment,

@@ -9,6 +9,12 @@ import typer
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError, UsageError
 
+HEADING = "Look"
+
+
+DOCUMENTS = {"curves": "ttt_cli.training.curve:Curves"}
+
+
 KINDS = ("svg", "png")
 """The pictures there are, by the endings of their files."""
 

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from ttt_cli.evaluation.match import Match
     from ttt_cli.evaluation.verdict import Verdict
 
+HEADING = "Judge"
+
+
+DOCUMENTS = {"evaluation": "ttt_cli.views.evaluation:Evaluation"}
+
+
 OPPONENTS = ("random", "heuristic", "minimax")
 
 

@@ -1,13 +1,30 @@
 """``ttt explore``: a page to click through every position of the game."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_agents
+
+HEADING = "Look"
+
+
+class Page(TypedDict):
+    """The page that ``ttt explore`` has written."""
+
+    agent: str
+    file: str
+    bytes: Count
+    positions: Count
+    mistakes: Count
+
+
+DOCUMENTS = {"page": Page}
+
 
 OPPONENTS = ("random", "heuristic", "minimax")
 """Whom the mistakes are weighed against, as ``ttt evaluate`` does."""
@@ -53,7 +70,7 @@ def explore(
     refuse_state(path)
     write_bytes(path, content, parents=True)
     if env.json:
-        fields = {
+        fields: Page = {
             "agent": player.name,
             "file": out,
             "bytes": len(content),

@@ -3,10 +3,11 @@
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError, did_you_mean
 from ttt_cli.shell.completion import complete_agents
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
     from ttt_cli.store.formats.format import Format, Player
     from ttt_cli.store.state import State
+
+HEADING = "Move experience between files"
+
+
+class Export(TypedDict):
+    """What ``ttt export`` has written."""
+
+    source: str
+    format: str
+    file: str
+    bytes: Count
+
+
+DOCUMENTS = {"export": Export}
 
 
 STATE = "state"
@@ -148,7 +163,7 @@ def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: I
         env.say(f"the previous file, a learned state, is kept as {printable(str(backup))}")
     size = path.stat().st_size
     if env.json:
-        fields = {"source": agent.name, "format": form.name, "file": out, "bytes": size}
+        fields: Export = {"source": agent.name, "format": form.name, "file": out, "bytes": size}
         env.document("ttt-export", fields)
         return
     env.out(f"saved {printable(out)} ({form.name}, {size:,} bytes)")

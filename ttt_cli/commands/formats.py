@@ -1,6 +1,29 @@
 """``ttt formats``: the files that can be read and written."""
 
+from typing import TypedDict
+
 from ttt_cli.environment import Environment
+
+HEADING = "Look"
+
+
+class FormatRow(TypedDict):
+    """A kind of file: the method whose table it holds, and whether it is read and written."""
+
+    name: str
+    learner: str | None
+    about: str
+    reads: bool
+    writes: bool
+
+
+class Formats(TypedDict):
+    """The files that ``ttt formats`` lists."""
+
+    formats: list[FormatRow]
+
+
+DOCUMENTS = {"formats": Formats}
 
 
 def formats(env: Environment) -> None:
@@ -16,7 +39,7 @@ def formats(env: Environment) -> None:
     from ttt_cli.store.formats import all_formats
 
     by_name = {form.name: form for form in reversed(list(all_formats()))}
-    rows = [
+    rows: list[FormatRow] = [
         {
             "name": form.name,
             "learner": form.learner or None,
@@ -27,7 +50,8 @@ def formats(env: Environment) -> None:
         for form in reversed(by_name.values())
     ]
     if env.json:
-        env.document("ttt-formats", {"formats": rows})
+        fields: Formats = {"formats": rows}
+        env.document("ttt-formats", fields)
         return
     width = max(len(str(row["name"])) for row in rows)
     for row in rows:

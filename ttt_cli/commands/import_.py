@@ -2,15 +2,36 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count, RejectedFields
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
+
+HEADING = "Move experience between files"
+
+
+class Import(TypedDict):
+    """What ``ttt import`` made of a file, put right and left out."""
+
+    file: str
+    format: str
+    learner: str
+    games: Count | None
+    positions: Count
+    moves: Count
+    repaired: list[str]
+    rejected: list[RejectedFields]
+    notes: list[str]
+
+
+DOCUMENTS = {"import": Import}
+
 
 SHOWN = 10
 """So many rejected rows are listed; --json lists more."""
@@ -102,20 +123,18 @@ def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
     state, found = loaded.state, loaded.imported
     assert found is not None
     if env.json:
-        env.document(
-            "ttt-import",
-            {
-                "file": str(path),
-                "format": found.format,
-                "learner": state.learner.name,
-                "games": state.games,
-                "positions": found.positions,
-                "moves": found.moves,
-                "repaired": found.repaired,
-                "rejected": [item._asdict() for item in found.rejected],
-                "notes": found.notes,
-            },
-        )
+        fields: Import = {
+            "file": str(path),
+            "format": found.format,
+            "learner": state.learner.name,
+            "games": state.games,
+            "positions": found.positions,
+            "moves": found.moves,
+            "repaired": found.repaired,
+            "rejected": [{"where": item.where, "why": item.why} for item in found.rejected],
+            "notes": found.notes,
+        }
+        env.document("ttt-import", fields)
         return
     env.out(f"format    {found.format}")
     for note in found.notes:

@@ -1,13 +1,40 @@
 """``ttt merge``: one state from many."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.shell.completion import complete_states
+
+HEADING = "Move experience between files"
+
+
+class Input(TypedDict):
+    """A file that was merged; it is not used where another one contains it."""
+
+    file: str
+    games: Count | None
+    used: bool
+
+
+class Merge(TypedDict):
+    """What ``ttt merge`` has joined.
+
+    ``duplicates`` are the runs that several inputs hold.
+    """
+
+    inputs: list[Input]
+    games: Count | None
+    positions: Count | None
+    duplicates: list[str]
+    file: str | None
+
+
+DOCUMENTS = {"merge": Merge}
 
 
 def merge(
@@ -62,7 +89,7 @@ def merge(
             backup = library.save(state, out, keep_backup=library.loses(out, state))
     positions = state.positions
     if env.json:
-        fields = {
+        fields: Merge = {
             "inputs": [
                 {"file": str(loaded.path), "games": loaded.state.games, "used": loaded in merged.used}
                 for loaded in inputs

@@ -2,10 +2,11 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from ttt_cli.documents import Cell, PositionText, Share
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_agents
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ttt_cli.engine.policy import PolicyTable
+
+HEADING = "Judge"
+
+
+class Move(TypedDict):
+    """The cell that ``ttt move`` plays; null: the agent resigns."""
+
+    agent: str
+    position: PositionText
+    cell: Cell | None
+    probability: Share | None
+
+
+DOCUMENTS = {"move": Move}
 
 
 def move(
@@ -97,7 +112,7 @@ def _word(cell: int | None) -> str:
     return "resign" if cell is None else str(cell + 1)
 
 
-def _fields(agent: str, policy: "PolicyTable", index: int, cell: int | None) -> dict[str, Any]:
+def _fields(agent: str, policy: "PolicyTable", index: int, cell: int | None) -> Move:
     return {
         "agent": agent,
         "position": policy.space.text(index),

@@ -7,10 +7,11 @@ from math import isnan
 from pathlib import Path
 from shlex import join
 from time import sleep
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 
 import typer
 
+from ttt_cli.documents import Cell, Count, ResultKey, RulesFields
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, UsageError
 from ttt_cli.shell.completion import complete_agents
@@ -23,6 +24,46 @@ if TYPE_CHECKING:
     from ttt_cli.play.session import Session
     from ttt_cli.store.library import Loaded
     from ttt_cli.views.play_screen import PlayScreen
+
+HEADING = "Play and learn"
+
+
+class PlayerScore(TypedDict):
+    """A player and the games it has won."""
+
+    name: str
+    wins: Count
+
+
+class Score(TypedDict):
+    """How the games of this call have ended so far."""
+
+    games: Count
+    players: list[PlayerScore]
+    x_wins: Count
+    o_wins: Count
+    draws: Count
+
+
+class GameFields(TypedDict):
+    """A finished game: a line of ``ttt play``, and of games.jsonl.
+
+    There it has no schema, version and score.
+    """
+
+    id: str
+    rules: RulesFields
+    moves: list[Cell]
+    result: ResultKey
+    x: str
+    o: str
+    teaches: list[str]
+    end: NotRequired[Literal["resigned"]]
+    score: NotRequired[Score]
+
+
+DOCUMENTS = {"game": GameFields}
+
 
 KEYS = "a number plays that cell, h shows what is known, u takes back, q leaves"
 

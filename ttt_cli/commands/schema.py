@@ -1,11 +1,34 @@
 """``ttt schema``: the JSON Schemas of what the program prints and saves."""
 
-from typing import Annotated
+from importlib import import_module
+from keyword import iskeyword
+from pkgutil import resolve_name
+from typing import Annotated, Any, TypedDict
 
 import typer
 
+from ttt_cli import documents
+from ttt_cli.commands import COMMANDS
 from ttt_cli.environment import Environment, json_text
 from ttt_cli.errors import UsageError, did_you_mean
+
+HEADING = "Look"
+
+
+class SchemaRow(TypedDict):
+    """A document."""
+
+    name: str
+    about: str
+
+
+class Schemas(TypedDict):
+    """The documents that ``ttt schema`` lists."""
+
+    schemas: list[SchemaRow]
+
+
+DOCUMENTS = {"schemas": Schemas}
 
 
 def schema(
@@ -18,21 +41,35 @@ def schema(
       ttt schema
       ttt schema evaluation
     """
-    from ttt_cli.views import schemas
-
-    known = schemas.names()
-    if name is None and env.json:
-        env.document(
-            "ttt-schemas", {"schemas": [{"name": key, "about": about} for key, about in known.items()]}
-        )
-        return
+    known = document_types()
     if name is None:
-        for key, about in known.items():
-            env.out(f"{key:<15}{about}")
+        rows: list[SchemaRow] = [
+            {"name": key, "about": documents.about(loaded(kind))} for key, kind in known.items()
+        ]
+        if env.json:
+            fields: Schemas = {"schemas": rows}
+            env.document("ttt-schemas", fields)
+            return
+        for row in rows:
+            env.out(f"{row['name']:<15}{row['about']}")
         return
     key = name.removeprefix("ttt-")
     if key not in known:
         raise UsageError(
             f"no schema is called {name!r}", hint=did_you_mean(key, known) or "ttt schema lists the names"
         )
-    env.out(json_text(schemas.schema(key), indent=env.stdout.isatty()))
+    env.out(json_text(documents.json_schema(key, loaded(known[key])), indent=env.stdout.isatty()))
+
+
+def document_types() -> dict[str, Any]:
+    """The type of every document by name, or where it is found if its module takes long to load."""
+    found: dict[str, Any] = {}
+    for name in COMMANDS:
+        module = import_module(f"ttt_cli.commands.{name}" + "_" * iskeyword(name))
+        found |= getattr(module, "DOCUMENTS", {})
+    return found | documents.COMMON
+
+
+def loaded(kind: Any) -> Any:
+    """A type that ``document_types`` gives."""
+    return resolve_name(kind) if isinstance(kind, str) else kind

@@ -1,16 +1,47 @@
 """``ttt show``: what is in a state."""
 
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict, cast
 
 import typer
 
+from ttt_cli.documents import Count, MoveFields, PositionText, RunFields
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.shell.completion import complete_states
 
 if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
+
+HEADING = "Move experience between files"
+
+
+class Inside(TypedDict):
+    """What a state knows of one position."""
+
+    position: PositionText
+    to_move: str
+    known: bool
+    moves: list[MoveFields]
+
+
+class StateSummary(TypedDict):
+    """What ``ttt show`` finds in a state."""
+
+    file: str
+    format: str
+    learner: str
+    choice: str
+    rules: str
+    symmetry: bool
+    games: Count | None
+    positions: Count
+    moves: Count
+    runs: list[RunFields]
+    position: NotRequired[Inside]
+
+
+DOCUMENTS = {"state-summary": StateSummary}
 
 
 def show(
@@ -45,7 +76,7 @@ def show(
         _print(env, summary)
 
 
-def _summary(loaded: "Loaded") -> dict[str, Any]:
+def _summary(loaded: "Loaded") -> StateSummary:
     import numpy as np
 
     from ttt_cli.engine.state_space import StateSpace
@@ -62,11 +93,11 @@ def _summary(loaded: "Loaded") -> dict[str, Any]:
         "games": state.games,
         "positions": state.positions,
         "moves": 0 if policy.values is None else int(np.isfinite(policy.values).sum()),
-        "runs": [run.to_json() for run in state.runs],
+        "runs": [cast("RunFields", run.to_json()) for run in state.runs],
     }
 
 
-def _inside(loaded: "Loaded", text: str) -> dict[str, Any]:
+def _inside(loaded: "Loaded", text: str) -> Inside:
     """What the state knows of one position: each move's probability and value."""
     from ttt_cli.engine.position import Position
     from ttt_cli.engine.state_space import StateSpace
@@ -75,7 +106,7 @@ def _inside(loaded: "Loaded", text: str) -> dict[str, Any]:
     position = Position.parse(text, state.rules)
     policy = state.policy.table(StateSpace.of(state.rules))
     index = policy.space.index(position)
-    moves = []
+    moves: list[MoveFields] = []
     for cell in position.legal:
         value = None if policy.values is None else float(policy.values[index, cell])
         moves.append(
@@ -89,7 +120,7 @@ def _inside(loaded: "Loaded", text: str) -> dict[str, Any]:
     return {"position": position.text, "to_move": position.mover, "known": known, "moves": moves}
 
 
-def _print(env: Environment, summary: dict[str, Any]) -> None:
+def _print(env: Environment, summary: StateSummary) -> None:
     games = summary["games"]
     lines = {
         "file": f"{summary['file']} ({summary['format']})",
@@ -113,12 +144,12 @@ def _print(env: Environment, summary: dict[str, Any]) -> None:
             env.out(f"  cell {move['cell']:>2}  played {move['probability']:7.2%}{value}")
 
 
-def _describe_run(run: dict[str, Any]) -> str:
+def _describe_run(run: RunFields) -> str:
     games = "unknown games" if run["games"] is None else f"{run['games']:,} game{'s'[: run['games'] != 1]}"
     text = f"{run['id'][:12]} {run['kind']:<7} {games}"
     if run["kind"] == "train":
         text += f" against {run['opponent']}, seed {run['seed']}"
-        if run["games"] < run["planned"]:
+        if (run["games"] or 0) < run["planned"]:
             text += f", stopped before {run['planned']:,}"
     if run["results"]:
         results = run["results"]

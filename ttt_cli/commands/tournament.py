@@ -10,6 +10,11 @@ from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.memory import state_memory
 from ttt_cli.shell.options import given_rules
 
+HEADING = "Judge"
+
+
+DOCUMENTS = {"tournament": "ttt_cli.views.tournament:TournamentFields"}
+
 
 def tournament(
     env: Environment,

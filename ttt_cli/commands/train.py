@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count
 from ttt_cli.environment import DEFAULT_STORE, Environment, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import LEARNERS
@@ -24,6 +25,29 @@ if TYPE_CHECKING:
     from ttt_cli.training.curve import Curve
     from ttt_cli.training.runs import Executor
     from ttt_cli.training.trainer import Job, Outcome
+
+HEADING = "Play and learn"
+
+
+class Training(TypedDict):
+    """What ``ttt train`` did: the games of this call, and all of the state."""
+
+    learner: str
+    games: Count
+    total_games: Count | None
+    seconds: float
+    games_per_second: float
+    seed: Count
+    x_wins: Count
+    o_wins: Count
+    draws: Count
+    positions: Count | None
+    file: str
+    unbeatable: bool
+
+
+DOCUMENTS = {"training": Training}
+
 
 CHECKPOINT = 60.0
 """Seconds between two saves of a run."""
@@ -329,7 +353,7 @@ class Call:
         }
         speed = outcome.games / outcome.seconds if outcome.seconds else 0.0
         if env.json:
-            fields = {
+            fields: Training = {
                 "learner": self.learner,
                 "games": outcome.games,
                 "total_games": state.games,

@@ -1,13 +1,30 @@
 """``ttt verify``: read files through and report every fault."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
+from ttt_cli.documents import Count, RejectedFields
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode
 from ttt_cli.shell.completion import complete_states
+
+HEADING = "Move experience between files"
+
+
+class Check(TypedDict):
+    """What ``ttt verify`` found in a file."""
+
+    file: str
+    format: str
+    positions: Count
+    moves: Count
+    repaired: list[str]
+    rejected: list[RejectedFields]
+
+
+DOCUMENTS = {"verification": Check}
 
 
 def verify(
@@ -37,17 +54,15 @@ def verify(
         elif (found.faults or found.repaired) and worst is ExitCode.DONE:
             worst = ExitCode.FAILED
         if env.json:
-            env.document(
-                "ttt-verification",
-                {
-                    "file": str(path),
-                    "format": found.format,
-                    "positions": found.positions,
-                    "moves": found.moves,
-                    "repaired": found.repaired,
-                    "rejected": [item._asdict() for item in found.faults],
-                },
-            )
+            fields: Check = {
+                "file": str(path),
+                "format": found.format,
+                "positions": found.positions,
+                "moves": found.moves,
+                "repaired": found.repaired,
+                "rejected": [{"where": item.where, "why": item.why} for item in found.faults],
+            }
+            env.document("ttt-verification", fields)
             continue
         sound = not (found.faults or found.repaired)
         holds = (

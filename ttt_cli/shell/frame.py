@@ -18,17 +18,17 @@ and returns nothing or an exit code; errors are raised::
 
 The docstring is the help; its ``Examples:``, which every command has, are shown as they are written. The
 common options come by themselves. A command with subcommands is a ``Subcommands`` of that name instead of a
-function. The name is listed once, in ``app.Commands``.
+function. ``HEADING`` is where the help lists it, ``DOCUMENTS`` what it prints under ``--json`` (see
+``ttt_cli.documents``). The name is listed once, in ``ttt_cli.commands``.
 """
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass
 from importlib import import_module
 from keyword import iskeyword
-from types import MappingProxyType
 from typing import Any
 
 import typer
@@ -81,8 +81,8 @@ class Command(TyperCommand):
 class LazyGroup(TyperGroup):
     """A group that knows the names of its commands and imports a command only when it is asked for."""
 
-    sections: Mapping[str, tuple[str, ...]]
-    """The names under the headings they have in the help."""
+    names: Collection[str]
+    """The names, in the order of the help."""
 
     def load(self, name: str) -> Any:
         """Make the command called ``name``."""
@@ -90,7 +90,7 @@ class LazyGroup(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, in the order of the help."""
-        return [name for names in self.sections.values() for name in names]
+        return list(self.names)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command called ``cmd_name``, ``None`` if there is none."""
@@ -122,11 +122,15 @@ class LazyGroup(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the commands under their headings, then the options."""
-        for heading, names in self.sections.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            limit = formatter.width - 6 - max(map(len, names))
+        headings: dict[str, dict[str, Any]] = {}
+        for name in self.names:
+            command = self.get_command(ctx, name)
+            headings.setdefault(command.rich_help_panel or "Commands", {})[name] = command
+        for heading, commands in headings.items():
+            limit = formatter.width - 6 - max(map(len, commands))
+            rows = [(name, headline(command.help, limit)) for name, command in commands.items()]
             with formatter.section(heading):
-                formatter.write_dl([(name, headline(command.help, limit)) for name, command in commands])
+                formatter.write_dl(rows)
         _format_options(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
@@ -161,14 +165,12 @@ def _format_options(command: Any, ctx: Any, formatter: Any) -> None:
 
 def load_command(name: str) -> Any:
     """Import the module of the command ``name`` and make the command."""
-    found = getattr(import_module(_module(name)), name + "_" * iskeyword(name))
-    if isinstance(found, Subcommands):
-        return make_group(name, found)
-    return make_command(name, found)
-
-
-def _module(name: str) -> str:
-    return f"ttt_cli.commands.{name}" + "_" * iskeyword(name)
+    spelled = name + "_" * iskeyword(name)
+    module = import_module(f"ttt_cli.commands.{spelled}")
+    found = getattr(module, spelled)
+    command = make_group(name, found) if isinstance(found, Subcommands) else make_command(name, found)
+    command.rich_help_panel = module.HEADING
+    return command
 
 
 def make_command(name: str, function: Callable[..., Any]) -> Any:
@@ -206,7 +208,7 @@ def make_group(name: str, family: Subcommands) -> LazyGroup:
     text, examples = split_examples(family.doc)
 
     class Family(LazyGroup):
-        sections = MappingProxyType({"Commands": tuple(family.names)})
+        names = family.names
 
         def load(self, name: str) -> Any:
             return make_command(name, family.load(name))

@@ -9,8 +9,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Annotated, TypedDict
 
 from ttt_cli.agents.uniform import Uniform
+from ttt_cli.documents import Count, Share, note
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.verdict import judge
@@ -37,19 +39,33 @@ class Row:
     :ivar unbeatable: 1 if it is, as both sides, else 0.
     """
 
-    games: int
-    x_win: float
-    x_draw: float
-    x_loss: float
-    o_win: float
-    o_draw: float
-    o_loss: float
-    worst_x: float
-    worst_o: float
-    mistakes: int
-    reachable: int
-    exploitability: float
-    unbeatable: int
+    games: Count
+    x_win: Share
+    x_draw: Share
+    x_loss: Share
+    o_win: Share
+    o_draw: Share
+    o_loss: Share
+    worst_x: Share
+    worst_o: Share
+    mistakes: Count
+    reachable: Count
+    exploitability: Share
+    unbeatable: Annotated[int, note(enum=[0, 1])]
+
+
+class CurveFields(TypedDict):
+    """A learning curve and its file."""
+
+    file: str
+    points: list[Row]
+
+
+class Curves(TypedDict):
+    """The learning curves that ``ttt curve`` has drawn, and the picture."""
+
+    curves: list[CurveFields]
+    picture: str | None
 
 
 HEADER = ",".join(field.name for field in fields(Row))

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from math import isfinite, isnan
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from rich.table import Table
 from rich.text import Text
 
+from ttt_cli.documents import Cell, Count, MoveFields, PositionText, ResultKey, SideKey, Worth
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Result
 from ttt_cli.engine.state_space import StateSpace
@@ -14,6 +15,35 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.analysis import Analysis, Opinion
 from ttt_cli.views.board import board
 from ttt_cli.views.numbers import VALUES, percent
+
+
+class MoveWorth(TypedDict):
+    """What a move is worth, and the plies to the end, this one included."""
+
+    cell: Cell
+    value: Worth
+    plies: Count
+
+
+class OpinionFields(TypedDict):
+    """What a player makes of a position."""
+
+    name: str
+    known: bool | None
+    resigns: bool
+    moves: list[MoveFields]
+
+
+class AnalysisFields(TypedDict):
+    """What ``ttt analyze`` says of a position."""
+
+    position: PositionText
+    to_move: SideKey | None
+    value: Worth
+    moves: list[MoveWorth]
+    result: NotRequired[ResultKey]
+    agents: NotRequired[list[OpinionFields]]
+
 
 STYLES = {1: "green", 0: "", -1: "red"}
 

@@ -1,15 +1,43 @@
 """What ``ttt diff`` shows."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from ttt_cli.documents import AgentFields, Count, PositionText, SideKey
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.difference import Comparison
+
+
+class DifferenceRow(TypedDict):
+    """A position in which two players choose differently, or which one alone knows."""
+
+    position: PositionText
+    to_move: SideKey
+    a: str
+    a_worth: float
+    b: str
+    b_worth: float
+    known: Literal["both", "a", "b", "neither"]
+
+
+class DiffFields(TypedDict):
+    """In what two players differ: ``ttt diff``."""
+
+    a: AgentFields
+    b: AgentFields
+    positions: Count
+    different: Count
+    a_better: Count
+    b_better: Count
+    a_only: Count
+    b_only: Count
+    rows: list[DifferenceRow]
+
 
 SHOWN = 10
 """Positions listed in the summary."""

@@ -1,13 +1,15 @@
 """What ``ttt evaluate`` shows of a verdict, a line of play or a sampled match."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ttt_cli.documents import AgentFields, Cell, Count, PositionText, RatesFields, SideKey, Worth, note
+from ttt_cli.documents import Share as Probability
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.blunders import RESIGNS, Mistakes
@@ -17,6 +19,114 @@ from ttt_cli.evaluation.verdict import Step, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.board import board
 from ttt_cli.views.numbers import VALUES, bar, percent
+
+
+class OpponentFields(TypedDict):
+    """How the games against an opponent end."""
+
+    opponent: str
+    as_x: RatesFields
+    as_o: RatesFields
+
+
+class WorstFields(TypedDict):
+    """The highest probability of losing that any opponent can force, and a line that shows it."""
+
+    loss: Probability
+    line: list[Cell] | None
+
+
+class WorstCases(TypedDict):
+    """The worst case in each role."""
+
+    as_x: WorstFields
+    as_o: WorstFields
+
+
+class MistakesFields(TypedDict):
+    """Open positions in which game value can be given up, those its own play can reach, and all."""
+
+    positions: Count
+    reachable: Count
+    of: Count
+
+
+class CoverageFields(TypedDict):
+    """How much is known of the positions that its own play can reach."""
+
+    known: Count
+    of: Count
+
+
+class StepFields(TypedDict):
+    """A move of an explained line; ``perfect`` are the cells that keep the position's value."""
+
+    position: PositionText
+    to_move: SideKey
+    cell: Cell | None
+    probability: Probability
+    perfect: list[Cell]
+    before: Worth
+    after: Worth
+
+
+class ExplanationFields(TypedDict):
+    """The lines that show the worst cases, move by move."""
+
+    as_x: list[StepFields] | None
+    as_o: list[StepFields] | None
+
+
+class Exact(TypedDict):
+    """What ``ttt evaluate`` finds out about a player."""
+
+    method: Literal["exact"]
+    agent: AgentFields
+    results: list[OpponentFields]
+    worst_case: WorstCases
+    unbeatable: bool
+    nash_conv: float
+    exploitability: float
+    mistakes: MistakesFields
+    coverage: CoverageFields | None
+    explanation: NotRequired[ExplanationFields]
+
+
+Interval = Annotated[list[Probability], note(minItems=2, maxItems=2)]
+
+
+class SampledRates(RatesFields):
+    """Shares of the games of a match, with 95 % intervals."""
+
+    win_ci: Interval
+    draw_ci: Interval
+    loss_ci: Interval
+    games: Count
+
+
+class SampledOpponent(TypedDict):
+    """A match against an opponent."""
+
+    opponent: str
+    as_x: SampledRates
+    as_o: SampledRates
+    games: Count
+    distinct_games: Count
+
+
+class Sampled(TypedDict):
+    """What a sampled match says about a player."""
+
+    method: Literal["sampled"]
+    agent: AgentFields
+    results: list[SampledOpponent]
+    games: Count
+    distinct_games: Count
+    seed: Count
+
+
+Evaluation = Exact | Sampled
+
 
 STYLES = ("green", "dim", "red")
 """Of wins, draws and losses."""
@@ -146,7 +256,7 @@ def _share(share: Share) -> tuple[str, str]:
     return rate, f"({100 * low:.1f} to {100 * high:.1f})"
 
 
-def rates_fields(rates: Rates) -> dict[str, float]:
+def rates_fields(rates: Rates) -> RatesFields:
     """Rates as a document holds them."""
     return {"win": rates.win, "draw": rates.draw, "loss": rates.loss}
 

@@ -1,14 +1,38 @@
 """What ``ttt tournament`` shows."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from rich.table import Table
 from rich.text import Text
 
+from ttt_cli.documents import AgentFields, Count, RatesFields
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.tournament import Tournament
 from ttt_cli.views.evaluation import rates_fields
+
+
+class PlayerFields(AgentFields):
+    """A player's points of those there are, and its rating."""
+
+    points: float
+    of: Count
+    rating: float
+
+
+class PairingFields(RatesFields):
+    """How the games of two players end, as X sees it."""
+
+    x: str
+    o: str
+
+
+class TournamentFields(TypedDict):
+    """What came of ``ttt tournament``."""
+
+    method: Literal["exact"]
+    players: list[PlayerFields]
+    pairings: list[PairingFields]
 
 
 def show_tournament(env: Environment, names: Sequence[str], found: Tournament) -> None:
