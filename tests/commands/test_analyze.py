@@ -113,7 +113,6 @@ def test_a_move_as_a_document(ttt: Run) -> None:
         (["analyze", "X...O....", "--board", "3x4"], 2, "expected 12 cells"),
         (["analyze", "X...O....", "--agent", "human"], 2, "person"),
         (["analyze", "X...O....", "--agent", "nobody"], 2, "no agent is called"),
-        (["analyze", "-", "--board", "5x5"], 2, "positions"),
         (["move", "minimax", "XXX.OO..."], 2, "the game is over"),
         (["move", "human", "X........"], 2, "person"),
         (["move", "random", "X.......O", "--seed", "-1"], 2, "--seed"),

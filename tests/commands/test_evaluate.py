@@ -203,7 +203,6 @@ def test_a_sampled_match_draws_its_seed_and_says_it(ttt: Run) -> None:
         (["list.json"], 3, "list.json"),
         (["td"], 2, "ttt train td"),
         (["here", "--board", "3x4"], 3, "plays 3x3"),
-        (["random", "--board", "5x5"], 2, "positions"),
         (["random", "--mistakes", "nowhere/m.csv"], 1, "nowhere"),
     ],
 )

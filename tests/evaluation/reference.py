@@ -8,7 +8,8 @@ import numpy as np
 
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import Bools, Floats, StateSpace
+from ttt_cli.evaluation.matchup import Matchup
 
 
 def some_policy(space: StateSpace, seed: int, *, resigning: float = 0.0) -> PolicyTable:
@@ -70,3 +71,24 @@ def forced(policy: PolicyTable, side: str, worth: Callable[[int], int]) -> Fract
         return sum((share * after(position.play(cell)) for cell, share in played.items()), Fraction(0))
 
     return after(Position.start(policy.space.rules))
+
+
+def can_reach(policy: PolicyTable, side: int) -> Bools:
+    """bool[n]: the positions that can come about when ``policy`` plays ``side`` and the other side plays
+    anything at all."""
+    space = policy.space
+    reached = np.zeros(len(space), np.bool_)
+    reached[0] = True
+    for index in range(len(space)):
+        for cell in np.flatnonzero(space.legal[index] & reached[index]):
+            if space.plies[index] % 2 != side or policy.probabilities[index, cell] > 0:
+                reached[space.successors[index, cell]] = True
+    return reached
+
+
+def reach_of(found: Matchup, space: StateSpace) -> Floats:
+    """float64[n]: how likely a game goes through each position of the space."""
+    reach = np.zeros(len(space))
+    for layer, chances in zip(found.walk.layers, found.reach, strict=False):
+        reach[space.rows(layer.positions)] = chances
+    return reach

@@ -31,7 +31,7 @@ def test_what_choices_are_worth() -> None:
     found = compare(worse, perfect)
     assert np.flatnonzero(found.differs).tolist() == [0, *sorted((corner, centre))]
     assert found.worth_a[corner] == -0.25 and found.worth_a[centre] == -1
-    assert np.allclose(found.worth_b[~space.terminal], solve(space).values[~space.terminal])
+    assert np.allclose(found.worth_b, solve(space).values[~space.terminal])
     assert np.flatnonzero(found.better_b).tolist() == sorted((corner, centre))
     assert not found.better_a.any()
     assert found.rows.tolist() == [centre, corner, 0]  # what costs most comes first
@@ -47,7 +47,7 @@ def test_positions_one_of_them_alone_knows() -> None:
     a, b = replace(policy, known=known), replace(policy, known=~known)
     found = compare(a, b)
     assert np.flatnonzero(found.only_a).tolist() == [0, 1, 2, 3, 4]
-    assert np.array_equal(found.only_b, ~known & ~space.terminal)
+    assert np.array_equal(found.only_b, ~known[~space.terminal])
     assert len(found.rows) == 4520
     assert not compare(a, a).rows.tolist()
-    assert np.array_equal(compare(a, policy).only_b, ~known & ~space.terminal)  # minimax needs no experience
+    assert np.array_equal(compare(a, policy).only_b, ~known[~space.terminal])  # minimax needs no experience

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.evaluation.reference import results, some_policy
+from tests.evaluation.reference import can_reach, reach_of, results, some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.matchup import Rates, both_sides, can_reach, play_exact
+from ttt_cli.evaluation.matchup import Rates, both_sides, play_exact
 
 
 def test_random_against_random() -> None:
@@ -58,7 +58,7 @@ def test_someone_who_resigns_at_once_loses_every_game() -> None:
 
 def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
     space = StateSpace.of()
-    reach = play_exact(tables.heuristic(space), tables.uniform(space)).reach
+    reach = reach_of(play_exact(tables.heuristic(space), tables.uniform(space)), space)
     assert reach[space.layers[0]] == 1
     for layer in space.layers[:5]:  # no game ends before the fifth ply
         assert reach[layer].sum() == pytest.approx(1, abs=1e-14)

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.evaluation.reference import some_policy
+from tests.evaluation.reference import can_reach, reach_of, some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import RESIGNS, find_mistakes
-from ttt_cli.evaluation.matchup import can_reach, play_exact
+from ttt_cli.evaluation.matchup import play_exact
 from ttt_cli.evaluation.verdict import Coverage, MistakeCount, explain, is_unbeatable, judge
 
 
@@ -39,7 +40,7 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
             if not policy.probabilities[index].any() and values[index] > -1:
                 expected.add((index, RESIGNS, values[index], -1))
         found = find_mistakes(policy)
-        columns = (found.positions, found.cells, found.before, found.after)
+        columns = (space.rows(found.positions), found.cells, found.before, found.after)
         assert set(zip(*(column.tolist() for column in columns), strict=True)) == expected
         assert len(found) == len(expected)
         assert judge(policy).mistakes.positions == len({index for index, *_ in expected})
@@ -52,7 +53,7 @@ def test_the_first_mistake_is_the_one_to_mend_first() -> None:
     rare = changed(never, "X........", {5: 0.99, 2: 0.01})  # once in a hundred answers to a corner
     often = changed(rare, "....X....", {1: 0.5, 2: 0.5})  # every other time after the centre
     found = find_mistakes(often, [tables.uniform(space), tables.minimax(space)])
-    assert [space.text(index) for index in found.positions] == ["....X....", "X........", "..X.....O"]
+    assert found.positions.texts() == ["....X....", "X........", "..X.....O"]
     assert found.cells.tolist() == [1, 1, 5]
     assert found.probabilities.tolist() == [0.5, 0.01, 1.0]
     assert found.before.tolist() == [0, 0, 1]
@@ -78,8 +79,9 @@ def test_reach_goes_by_the_side_to_move() -> None:
     space = StateSpace.of()
     policy, opponent = tables.heuristic(space), tables.uniform(space)
     found = find_mistakes(policy, [opponent])
-    as_x, as_o = play_exact(policy, opponent).reach, play_exact(opponent, policy).reach
-    for index, reach in zip(found.positions.tolist(), found.reach[:, 0].tolist(), strict=True):
+    as_x = reach_of(play_exact(policy, opponent), space)
+    as_o = reach_of(play_exact(opponent, policy), space)
+    for index, reach in zip(space.rows(found.positions).tolist(), found.reach[:, 0].tolist(), strict=True):
         assert reach == (as_x if space.plies[index] % 2 == 0 else as_o)[index]
 
 
@@ -138,7 +140,7 @@ def test_a_line_explained() -> None:
     policy = changed(tables.minimax(space, ties="first"), "X........", {2: 1})
     line = judge(policy).as_o.line
     assert line is not None and line[:2] == (0, 1)
-    steps = explain(policy, 1, line)
+    steps = explain(policy, Side.O, line)
     assert [step.cell for step in steps] == list(line)
     assert steps[0].probability is None  # the opponent's
     mistake = steps[1]
@@ -149,6 +151,6 @@ def test_a_line_explained() -> None:
 def test_resigning_explained() -> None:
     space = StateSpace.of()
     policy = changed(tables.minimax(space, ties="first"), "X........", {})
-    steps = explain(policy, 1, judge(policy).as_o.line or ())
+    steps = explain(policy, Side.O, judge(policy).as_o.line or ())
     assert [(step.cell, step.after) for step in steps] == [(0, 0), (None, -1)]
     assert find_mistakes(policy).cells.tolist() == [RESIGNS]

@@ -14,7 +14,9 @@ from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Learner, Shard
@@ -116,9 +118,12 @@ def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = Fal
 
 def is_unbeatable(policy: PolicyTable) -> bool:
     """Whether no opponent can make it lose, on either side."""
-    return guaranteed_result(policy, 0) >= 0 and guaranteed_result(policy, 1) >= 0
+    return (
+        guaranteed_result(Walk.alone(policy, Side(0))) >= 0
+        and guaranteed_result(Walk.alone(policy, Side(1))) >= 0
+    )
 
 
 def exploitability(policy: PolicyTable) -> float:
     """The mean of what best responses gain against either side."""
-    return (worst_case(policy, 0).gain + worst_case(policy, 1).gain) / 2
+    return sum(worst_case(Walk.alone(policy, side)).gain for side in Side) / 2

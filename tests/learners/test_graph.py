@@ -16,9 +16,11 @@ from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import graph as module
 from ttt_cli.learners.base import Shard
@@ -382,8 +384,8 @@ def test_many_default_runs_end_unbeatable(space: StateSpace, sized):
 def check_unbeatable(space: StateSpace, seed: int) -> None:
     policy = policy_of(DEFAULT, trained(DEFAULT, DEFAULT.default_games, seed, space))
     value = int(solve(space).values[0])
-    assert worst_case(policy, 0).guaranteed == value
-    assert worst_case(policy, 1).guaranteed == -value
+    assert worst_case(Walk.alone(policy, Side(0))).guaranteed == value
+    assert worst_case(Walk.alone(policy, Side(1))).guaranteed == -value
 
 
 def test_ties_are_broken_in_favour_of_traps():
@@ -398,15 +400,19 @@ def test_ties_are_broken_in_favour_of_traps():
 def test_symmetry_changes_nothing_but_the_size():
     classes = StateSpace.of(symmetric=True)
     policy = policy_of(DEFAULT, trained(DEFAULT, 20_000, 1, classes))
-    assert worst_case(policy, 0).guaranteed == worst_case(policy, 1).guaranteed == 0
+    assert (
+        worst_case(Walk.alone(policy, Side(0))).guaranteed
+        == worst_case(Walk.alone(policy, Side(1))).guaranteed
+        == 0
+    )
 
 
 def test_other_boards():
     space = StateSpace.of(Rules(2, 4, 3))
     policy = policy_of(DEFAULT, trained(DEFAULT, 20_000, 1, space))
     value = int(solve(space).values[0])
-    assert worst_case(policy, 0).guaranteed == value
-    assert worst_case(policy, 1).guaranteed == -value
+    assert worst_case(Walk.alone(policy, Side(0))).guaranteed == value
+    assert worst_case(Walk.alone(policy, Side(1))).guaranteed == -value
 
 
 # --- the kernel ---

@@ -13,9 +13,11 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import menace as module
 from ttt_cli.learners.base import Shard
@@ -189,7 +191,7 @@ def test_the_commonest_beads_of_many_default_runs_are_perfect_play(sized):
 def check_perfect(seed: int) -> None:
     table = trained(DRAWING, DRAWING.default_games, seed)
     most, drawing = policy_of(MOST, table), policy_of(DRAWING, table)
-    assert worst_case(most, 0).loss == worst_case(most, 1).loss == 0
+    assert worst_case(Walk.alone(most, Side(0))).loss == worst_case(Walk.alone(most, Side(1))).loss == 0
     as_x, as_o = both_sides(most, RANDOM)
     assert as_x.win > 0.98 and as_o.win > 0.87 and as_x.loss == as_o.loss == 0
     as_x, as_o = both_sides(drawing, RANDOM)
@@ -199,13 +201,13 @@ def check_perfect(seed: int) -> None:
 
 
 def exploitability(policy: PolicyTable) -> float:
-    return (worst_case(policy, 0).gain + worst_case(policy, 1).gain) / 2
+    return (worst_case(Walk.alone(policy, Side(0))).gain + worst_case(Walk.alone(policy, Side(1))).gain) / 2
 
 
 def test_other_boards():
     classes = StateSpace.of(Rules(2, 3, 3), symmetric=True)
     policy = policy_of(MOST, trained(MOST, 20_000, 1, classes))
-    assert worst_case(policy, 0).loss == worst_case(policy, 1).loss == 0
+    assert worst_case(Walk.alone(policy, Side(0))).loss == worst_case(Walk.alone(policy, Side(1))).loss == 0
 
 
 # --- merging and files ---

@@ -64,7 +64,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
         assert abs(found["chances"][number] / 10000 - chance) <= 0.5e-4
     mistakes = find_mistakes(policy, [RANDOM])
     assert [row[:2] for row in found["mistakes"]] == np.column_stack(
-        [mistakes.positions, mistakes.cells]
+        [SPACE.rows(mistakes.positions), mistakes.cells]
     ).tolist()
     assert found["values"] is None
     assert found["unknown"] == []

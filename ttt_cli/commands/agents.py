@@ -45,7 +45,7 @@ class Method(TypedDict):
     as_x: RatesFields
     as_o: RatesFields
     worst_case: WorstLosses
-    unbeatable: bool
+    unbeatable: bool | None
     seconds: float
 
 
@@ -144,7 +144,7 @@ def _row(entrant: "Entrant") -> Method:
 def _line(row: Method) -> str:
     rates = [f"{row[side][what]:8.2%}" for side in ("as_x", "as_o") for what in ("win", "draw", "loss")]
     worst = [f"{row['worst_case'][side]:7.1%}" for side in ("as_x", "as_o")]
-    verdict = "yes" if row["unbeatable"] else "no"
+    verdict = {True: "yes", False: "no", None: "?"}[row["unbeatable"]]
     return (
         f"{row['name']:<15}{row['games']:>9,}{''.join(rates[:3])}  {''.join(rates[3:])}{''.join(worst)}"
         f"  {verdict:>8} {row['seconds']:4.1f}s"

@@ -7,15 +7,14 @@ import typer
 
 from ttt_cli.environment import Environment
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.line_filter import read_positions, remembered
-from ttt_cli.shell.memory import state_memory
+from ttt_cli.shell.line_filter import read_positions
 from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
-    from ttt_cli.engine.policy import PolicyTable
-    from ttt_cli.engine.state_space import StateSpace
+    from ttt_cli.engine.policy import Policy
+    from ttt_cli.engine.rules import Rules
 
-Player = tuple[str, "PolicyTable"]
+Player = tuple[str, "Policy"]
 
 HEADING = "Judge"
 
@@ -46,53 +45,48 @@ def analyze(
     """
     from ttt_cli.agents.grammar import resolve_all
     from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.engine.state_space import StateSpace
 
     rules = given_rules(env)
     agents = resolve_all(agent or [], env.store, rules)
     game = agents[0].rules if agents else rules or STANDARD
-    state_memory(env, game, 2 * len(agents))
-    space = StateSpace.of(game)
-    players = []
-    for one in agents:
-        players.append((one.name, one.policy.table(space)))
+    players = [(one.name, one.policy) for one in agents]
     if position == "-":
-        _filter(env, space, players)
+        _filter(env, game, players)
     else:
-        _show(env, space, position, players)
+        _show(env, game, position, players)
 
 
-def _filter(env: Environment, space: "StateSpace", players: Sequence[Player]) -> None:
+def _filter(env: Environment, rules: "Rules", players: Sequence[Player]) -> None:
     import orjson
 
     from ttt_cli.evaluation.analysis import analyse, consult
     from ttt_cli.views.analysis import analysis_fields, analysis_line
 
     head = {"schema": "ttt-analysis", "version": 1}
+    lines: list[str] = []  # of the positions that are remembered
+    last = None
+    for remembered, rows in read_positions(env, rules):
+        if remembered is not last:
+            last, lines = remembered, []
+        if new := remembered.positions[len(lines) :]:
+            opinions = [consult(name, policy, new) for name, policy in players]
+            for found in analysis_fields(new, analyse(new), opinions):
+                lines.append(orjson.dumps(head | found).decode() if env.json else analysis_line(found))
+        if rows:
+            env.out("\n".join([lines[row] for row in rows]), flush=True)
 
-    def answer(indexes: list[int]) -> list[str]:
-        opinions = [consult(name, policy, indexes) for name, policy in players]
-        fields = analysis_fields(space, indexes, analyse(space, indexes), opinions)
-        if env.json:
-            return [orjson.dumps(head | found).decode() for found in fields]
-        return [analysis_line(found) for found in fields]
 
-    lines = remembered(answer)
-    for indexes in read_positions(env, space):
-        if indexes:
-            env.out("\n".join(lines(indexes)), flush=True)
-
-
-def _show(env: Environment, space: "StateSpace", text: str, players: Sequence[Player]) -> None:
+def _show(env: Environment, rules: "Rules", text: str, players: Sequence[Player]) -> None:
     from ttt_cli.engine.position import Position
+    from ttt_cli.engine.positions import Positions
     from ttt_cli.evaluation.analysis import analyse, consult
     from ttt_cli.views import analysis as view
 
-    position = Position.parse(text, space.rules)
-    indexes = [space.index(position)]
-    found = analyse(space, indexes)
-    opinions = [consult(name, policy, indexes) for name, policy in players]
+    position = Position.parse(text, rules)
+    here = Positions.of([position], rules)
+    found = analyse(here)
+    opinions = [consult(name, policy, here) for name, policy in players]
     if env.json:
-        env.document("ttt-analysis", next(view.analysis_fields(space, indexes, found, opinions)))
+        env.document("ttt-analysis", next(view.analysis_fields(here, found, opinions)))
     else:
         view.show_analysis(env, position, found, opinions)

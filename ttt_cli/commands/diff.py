@@ -1,14 +1,18 @@
 """``ttt diff``: where two agents choose differently, and what it is worth."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ttt_cli.environment import Environment, printable
+from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.memory import state_memory
 from ttt_cli.shell.options import given_rules
+
+if TYPE_CHECKING:
+    from ttt_cli.agents.grammar import Agent
+    from ttt_cli.engine.positions import Positions
 
 HEADING = "Judge"
 
@@ -33,15 +37,11 @@ def diff(
       ttt diff q q.article --csv differences.csv
     """
     from ttt_cli.agents.grammar import resolve_all
-    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.evaluation.difference import compare
     from ttt_cli.views import difference as view
 
     agents = resolve_all([a, b], env.store, given_rules(env))
-    state_memory(env, agents[0].rules, 3)
-    space = StateSpace.of(agents[0].rules)
-    first, second = (agent.policy.table(space) for agent in agents)
-    found = compare(first, second)
+    found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     if csv is not None:
         import io
         from csv import writer
@@ -61,3 +61,25 @@ def diff(
         env.document("ttt-diff", view.comparison_fields([agent.fields() for agent in agents], found))
     else:
         view.show_comparison(env, (a, b), found)
+
+
+def _positions(env: Environment, agents: "list[Agent]") -> "Positions | None":
+    """Where to compare: everywhere on a small board, else in the positions that one of the two has seen.
+
+    :raises UsageError: if neither has seen any.
+    """
+    from ttt_cli.engine.positions import Positions
+    from ttt_cli.engine.state_space import enumerated
+
+    rules = agents[0].rules
+    if enumerated(rules) is not None:
+        return None
+    seen = [agent.loaded.state.seen for agent in agents if agent.loaded is not None]
+    found = [positions for positions in seen if positions is not None]
+    if not found:
+        raise UsageError(
+            f"{rules.describe()} has too many positions to compare everywhere, and neither has seen any",
+            hint="compare a learned state",
+        )
+    env.say("compared in the positions that have been seen: the board has too many")
+    return Positions.concatenate(found).distinct()

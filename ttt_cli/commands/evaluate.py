@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import ExitCode, UsageError
+from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.memory import state_memory
 from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
-    from ttt_cli.engine.policy import PolicyTable
     from ttt_cli.evaluation.match import Match
     from ttt_cli.evaluation.verdict import Verdict
 
@@ -26,6 +24,10 @@ DOCUMENTS = {"evaluation": "ttt_cli.views.evaluation:Evaluation"}
 
 
 OPPONENTS = ("random", "heuristic", "minimax")
+"""Unless others are named: all of them where perfect play is at hand, else the first two."""
+
+GAMES = 10_000
+"""Of the match that is played where more can happen than can be gone through."""
 
 
 def evaluate(
@@ -58,11 +60,21 @@ def evaluate(
         Path | None, typer.Option(metavar="FILE", help="With --games: write the game records, JSON Lines.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="With --games: fixes them.")
+        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Fixes the games of a match.")
     ] = None,
+    positions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Go through so many positions at most.", show_default="10,000,000"
+        ),
+    ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Exit 1 where that is not enough, instead of playing a match.")
+    ] = False,
 ) -> int:
-    """Judge a player exactly, over all positions: its rates as X and as O against each opponent, the worst
-    case against an opponent who knows it, its mistakes, and whether it is unbeatable.
+    """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
+    the worst case against an opponent who knows it, its mistakes, and whether it is unbeatable. Where more
+    can happen than can be gone through, a sampled match is played instead.
 
     Examples:
       ttt evaluate q
@@ -71,69 +83,96 @@ def evaluate(
       ttt evaluate downloaded.json --mistakes mistakes.csv
       ttt evaluate q random --games 1000 --seed 1 --games-to games.jsonl
     """
-    exact_only = {"--explain": explain, "--mistakes": mistakes, "--check": check}
+    exact_only: dict[str, object] = {"--explain": explain, "--mistakes": mistakes, "--check": check}
+    exact_only |= {"--positions": positions, "--exact": exact}
     for name in (name for name, value in exact_only.items() if value):
         if games is not None:
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
-    for name, value in (("--games-to", games_to), ("--seed", seed)):
-        if value is not None and games is None:
-            raise UsageError(f"{name} goes with --games")
-    player, policy, others = _find(env, agent, opponents or list(OPPONENTS))
-    if games is not None:
-        _sample(env, player, policy, others, games, secrets.randbits(32) if seed is None else seed, games_to)
-        return ExitCode.DONE
-    from ttt_cli.evaluation.verdict import judge
+    if games_to is not None and games is None:
+        raise UsageError("--games-to goes with --games")
+    from ttt_cli.agents.grammar import resolve_all
+    from ttt_cli.engine.state_space import enumerated
+    from ttt_cli.evaluation.verdict import loses_somewhere
 
-    verdict = judge(policy, _policies(others))
+    player, *others = resolve_all([agent, *(opponents or OPPONENTS)], env.store, given_rules(env))
+    if not opponents:
+        others = _usual(player, others)
+    if seed is not None and games is None and enumerated(player.rules) is not None:
+        raise UsageError("--seed goes with --games")
+    seed = secrets.randbits(32) if seed is None else seed
+    if games is not None:
+        _sample(env, player, others, games, seed, games_to)
+        return ExitCode.DONE
+    verdict = _judge(env, player, others, positions, exact)
+    if verdict is None:
+        if mistakes is not None:
+            raise TttError("mistakes can be told of what can be gone through alone", where="--mistakes")
+        beatable = loses_somewhere(player.policy)
+        _sample(env, player, others, GAMES, seed, None, beatable=beatable)
+        if explain:
+            env.say("--explain: nothing can be told for certain")
+        return ExitCode.FAILED if check else ExitCode.DONE
     if mistakes is not None:
-        _write_mistakes(mistakes, policy, others)
-        env.say(f"mistakes written to {printable(str(mistakes))}")
-    _report(env, player, policy, verdict, explain)
+        _write_mistakes(env, mistakes, player, others, positions)
+    _report(env, player, verdict, explain)
     return ExitCode.FAILED if check and not verdict.unbeatable else ExitCode.DONE
 
 
-def _find(env: Environment, agent: str, opponents: list[str]) -> "tuple[Agent, PolicyTable, list[Agent]]":
-    from ttt_cli.agents.grammar import resolve_all
-    from ttt_cli.engine.state_space import StateSpace
+def _usual(player: "Agent", others: "list[Agent]") -> "list[Agent]":
+    """The usual opponents that play the player's game."""
+    from ttt_cli.engine.state_space import enumerated
 
-    player, *others = resolve_all([agent, *opponents], env.store, given_rules(env))
-    state_memory(env, player.rules, 3)
-    return player, player.policy.table(StateSpace.of(player.rules)), others
+    return others if enumerated(player.rules) is not None else others[:2]
 
 
-def _policies(agents: "list[Agent]") -> "Iterator[tuple[str, PolicyTable]]":
-    """Each policy is made when its turn comes, and not kept."""
-    from ttt_cli.engine.state_space import StateSpace
+def _judge(
+    env: Environment, player: "Agent", others: "list[Agent]", positions: int | None, exact: bool
+) -> "Verdict | None":
+    """The verdict; None, with a notice, where more can happen than can be gone through.
 
-    for agent in agents:
-        yield agent.name, agent.policy.table(StateSpace.of(agent.rules))
+    :raises OutgrownError: in that case, if the verdict has to be exact.
+    """
+    from ttt_cli.evaluation.verdict import judge
+    from ttt_cli.evaluation.walk import BUDGET, OutgrownError
+    from ttt_cli.views.progress import progress
+
+    budget = positions or BUDGET
+    against = [(other.name, other.policy) for other in others]
+    policy = player.policy
+    try:
+        with progress(env, budget, title="positions") as tick:
+            return judge(policy, against, budget=budget, tick=lambda done: tick(done, ""))
+    except OutgrownError as error:
+        if exact:
+            raise
+        env.say(f"{error.message}; {GAMES:,} games are played instead")
+        return None
 
 
-def _report(
-    env: Environment, player: "Agent", policy: "PolicyTable", verdict: "Verdict", explain: bool
-) -> None:
+def _report(env: Environment, player: "Agent", verdict: "Verdict", explain: bool) -> None:
+    from ttt_cli.engine.side import Side
     from ttt_cli.evaluation.verdict import explain as explained
     from ttt_cli.views import evaluation as view
 
     cases = {"as_x": verdict.as_x, "as_o": verdict.as_o}
     stories = {}
-    for side, (role, case) in enumerate(cases.items() if explain else ()):
-        stories[role] = None if case.line is None else explained(policy, side, case.line)
+    for side, (role, case) in zip(Side, cases.items() if explain else (), strict=False):
+        stories[role] = None if case.line is None else explained(player.policy, side, case.line)
     if env.json:
         fields = {"method": "exact", "agent": player.fields(), **view.verdict_fields(verdict)}
         if explain:
             fields["explanation"] = {
-                role: None if story is None else [view.step_fields(policy.space, step) for step in story]
+                role: None if story is None else [view.step_fields(step) for step in story]
                 for role, story in stories.items()
             }
         env.document("ttt-evaluation", fields)
         return
-    _head(env, player, "exact, over all positions")
+    _head(env, player, "exact, over all that can happen")
     view.show_verdict(env, verdict)
-    for side, story in enumerate(stories.values()):
+    for side, story in zip(Side, stories.values(), strict=False):
         if story:
-            view.show_line(env, policy.space, player.name, side, story)
-    if not verdict.unbeatable and not explain:
+            view.show_line(env, player.name, side, story)
+    if verdict.unbeatable is False and not explain:
         env.say(f"how it loses: ttt evaluate {printable(player.name)} --explain")
 
 
@@ -147,31 +186,36 @@ def _head(env: Environment, player: "Agent", method: str) -> None:
     env.out("")
 
 
-def _write_mistakes(path: Path, policy: "PolicyTable", others: "list[Agent]") -> None:
+def _write_mistakes(
+    env: Environment, path: Path, player: "Agent", others: "list[Agent]", positions: int | None
+) -> None:
     import csv
     import io
 
     from ttt_cli.evaluation.blunders import find_mistakes
+    from ttt_cli.evaluation.walk import BUDGET
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
     from ttt_cli.views.evaluation import mistakes_rows
 
     refuse_state(path)
-    found = find_mistakes(policy, (opponent for _, opponent in _policies(others)))
+    found = find_mistakes(player.policy, [other.policy for other in others], budget=positions or BUDGET)
     text = io.StringIO()
-    rows = mistakes_rows(policy.space, found, [other.name for other in others])
+    rows = mistakes_rows(found, [other.name for other in others])
     csv.writer(text, lineterminator="\n").writerows(rows)
     write_bytes(path, text.getvalue().encode())
+    env.say(f"mistakes written to {printable(str(path))}")
 
 
 def _sample(
     env: Environment,
     player: "Agent",
-    policy: "PolicyTable",
     others: "list[Agent]",
     games: int,
     seed: int,
     games_to: Path | None,
+    *,
+    beatable: bool = False,
 ) -> None:
     from contextlib import ExitStack
 
@@ -187,22 +231,24 @@ def _sample(
     with ExitStack() as stack:
         file = None if games_to is None else stack.enter_context(writing(games_to))
         tick = stack.enter_context(progress(env, games * len(others), title="match"))
-        for number, (name, opponent) in enumerate(_policies(others)):
+        for number, other in enumerate(others):
 
-            def watch(batch: Games, name: str = name, before: int = number * games) -> None:
+            def watch(batch: Games, name: str = other.name, before: int = number * games) -> None:
                 tick(before + batch.first + len(batch.results), "")
                 if file is not None:
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 
-            matches.append((name, play_match(policy, opponent, games, seed, watch)))
+            matches.append((other.name, play_match(player.policy, other.policy, games, seed, watch)))
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {printable(str(games_to))}")
     if env.json:
-        fields = {"method": "sampled", "agent": player.fields(), **view.match_fields(matches, seed)}
-        env.document("ttt-evaluation", fields)
+        sampled = view.match_fields(matches, seed, beatable=beatable)
+        env.document("ttt-evaluation", {"method": "sampled", "agent": player.fields(), **sampled})
         return
     _head(env, player, "sampled")
     view.show_match(env, matches, seed)
+    if beatable:
+        env.out("\nbeatable: a line of play that beats it was found")
 
 
 def _records(player: "Agent", opponent: str, batch: Any, match: str) -> Iterator[bytes]:

@@ -59,6 +59,8 @@ def explore(
     space = StateSpace.of(player.rules)
     policy = player.policy.table(space)
     verdict = judge(policy)
+    mistakes = verdict.mistakes
+    assert mistakes is not None  # a board with a page has a state space
     opponents = [(name, resolve(name, env.store, player.rules).policy.table(space)) for name in OPPONENTS]
     content = page(policy, printable(player.name), facts_of(policy, verdict, player.games), opponents)
     if out == "-":
@@ -75,7 +77,7 @@ def explore(
             "file": out,
             "bytes": len(content),
             "positions": len(policy.space),
-            "mistakes": verdict.mistakes.positions,
+            "mistakes": mistakes.positions,
         }
         env.document("ttt-page", fields)
         return

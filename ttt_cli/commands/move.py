@@ -1,7 +1,6 @@
 """``ttt move``: which cell an agent plays, for scripts and for games against other programs."""
 
 import secrets
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
@@ -10,14 +9,13 @@ from ttt_cli.documents import Cell, PositionText, Share
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.line_filter import read_positions, remembered
-from ttt_cli.shell.memory import state_memory
+from ttt_cli.shell.line_filter import Remembered, read_positions
 from ttt_cli.shell.options import given_rules
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ttt_cli.engine.policy import PolicyTable
+    from ttt_cli.engine.policy import Policy
 
 HEADING = "Judge"
 
@@ -55,67 +53,87 @@ def move(
 
     from ttt_cli.agents.grammar import resolve
     from ttt_cli.engine.position import Position
-    from ttt_cli.engine.state_space import StateSpace
+    from ttt_cli.engine.positions import Positions
 
     player = resolve(agent, env.store, given_rules(env))
-    state_memory(env, player.rules, 2)
-    policy = player.policy.table(StateSpace.of(player.rules))
+    policy = player.policy
     rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
     if position != "-":
-        index = policy.space.index(Position.parse(position, policy.space.rules))
-        (played,) = _draw(policy, [index], rng)
-        fields = _fields(agent, policy, index, played)
+        here = Positions.of([Position.parse(position, player.rules)], player.rules)
+        answers = _Answers(agent, policy, Remembered(here))
+        (cell,) = answers.draw([0], rng)
         if env.json:
-            env.document("ttt-move", fields)
+            env.document("ttt-move", answers.fields(0, cell))
         else:
-            env.out(_word(played))
+            env.out(_word(cell))
         return
-    lines = _lines(env, agent, policy)
-    for indexes in read_positions(env, policy.space):
-        over = next((at for at, ended in enumerate(policy.space.terminal[indexes].tolist()) if ended), None)
-        if drawn := _draw(policy, indexes[:over], rng):
-            env.out("\n".join(lines(list(zip(indexes, drawn, strict=False)))), flush=True)
+    answers = _Answers(agent, policy, Remembered(Positions.of([], player.rules)))
+    for remembered, rows in read_positions(env, player.rules):
+        if remembered is not answers.remembered:
+            answers = _Answers(agent, policy, remembered)
+        answers.ask()
+        over = next((at for at, row in enumerate(rows) if answers.over[row]), None)
+        if drawn := answers.draw(rows[:over], rng):
+            env.out("\n".join(answers.lines(rows, drawn) if env.json else map(_word, drawn)), flush=True)
         if over is not None:
-            _draw(policy, [indexes[over]], rng)
+            answers.draw([rows[over]], rng)
 
 
-def _lines(
-    env: Environment, agent: str, policy: "PolicyTable"
-) -> Callable[[Sequence[tuple[int, int | None]]], list[str]]:
-    """The line that tells each of some moves, given as position and cell."""
-    import orjson
+class _Answers:
+    """What an agent plays in the positions that are remembered.
 
-    head = {"schema": "ttt-move", "version": 1}
-
-    def documents(moves: list[tuple[int, int | None]]) -> list[str]:
-        return [orjson.dumps(head | _fields(agent, policy, *played)).decode() for played in moves]
-
-    return remembered(documents) if env.json else lambda moves: [_word(cell) for _, cell in moves]
-
-
-def _draw(policy: "PolicyTable", indexes: list[int], rng: "np.random.Generator") -> list[int | None]:
-    """The cell the policy plays in each position; None: it resigns. One number of ``rng`` is used for each.
-
-    :raises UsageError: if a game is over.
+    :ivar over: whether the game is over in each.
     """
-    import numpy as np
 
-    from ttt_cli.engine.policy import sample
+    def __init__(self, agent: str, policy: "Policy", remembered: Remembered) -> None:
+        self.remembered = remembered
+        self.over: list[bool] = []
+        self._agent, self._policy = agent, policy
+        self._probabilities = policy.probabilities(remembered.positions[:0])
+        self._lines: dict[tuple[int, int | None], str] = {}
+        self.ask()
 
-    space = policy.space
-    for index in np.asarray(indexes)[space.terminal[indexes]].tolist():
-        raise UsageError(f"the game is over in {space.text(index)!r}")
-    return sample(policy.probabilities[indexes], rng.random(len(indexes)))
+    def ask(self) -> None:
+        """Ask about the positions that have come in since the last time."""
+        import numpy as np
+
+        if new := self.remembered.positions[len(self.over) :]:
+            self._probabilities = np.concatenate([self._probabilities, self._policy.probabilities(new)])
+            self.over += new.terminal.tolist()
+
+    def draw(self, rows: list[int], rng: "np.random.Generator") -> list[int | None]:
+        """The cell that is played in each position; None: the agent resigns. One number of ``rng`` is used
+        for each.
+
+        :raises UsageError: if a game is over.
+        """
+        from ttt_cli.engine.policy import sample
+
+        for row in rows:
+            if self.over[row]:
+                raise UsageError(f"the game is over in {self.remembered.positions.text(row)!r}")
+        return sample(self._probabilities[rows], rng.random(len(rows)))
+
+    def lines(self, rows: list[int], cells: list[int | None]) -> list[str]:
+        """The documents of some moves, a line each."""
+        import orjson
+
+        head = {"schema": "ttt-move", "version": 1}
+        moves = list(zip(rows, cells, strict=False))
+        for move in dict.fromkeys(moves):
+            if move not in self._lines:
+                self._lines[move] = orjson.dumps(head | self.fields(*move)).decode()
+        return [self._lines[move] for move in moves]
+
+    def fields(self, row: int, cell: int | None) -> Move:
+        """A move as a ``ttt-move`` document holds it."""
+        return {
+            "agent": self._agent,
+            "position": self.remembered.positions.text(row),
+            "cell": None if cell is None else cell + 1,
+            "probability": 1.0 if cell is None else float(self._probabilities[row, cell]),
+        }
 
 
 def _word(cell: int | None) -> str:
     return "resign" if cell is None else str(cell + 1)
-
-
-def _fields(agent: str, policy: "PolicyTable", index: int, cell: int | None) -> Move:
-    return {
-        "agent": agent,
-        "position": policy.space.text(index),
-        "cell": None if cell is None else cell + 1,
-        "probability": 1.0 if cell is None else float(policy.probabilities[index, cell]),
-    }

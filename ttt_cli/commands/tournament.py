@@ -7,7 +7,6 @@ import typer
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.memory import state_memory
 from ttt_cli.shell.options import given_rules
 
 HEADING = "Judge"
@@ -30,16 +29,13 @@ def tournament(
       ttt tournament q q.article downloaded.json --json
     """
     from ttt_cli.agents.grammar import resolve_all
-    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.evaluation.tournament import play_tournament
     from ttt_cli.views import tournament as view
 
     if len(agents) < 2:
         raise UsageError("a tournament needs two players at least", hint="such as ttt tournament q minimax")
     players = resolve_all(agents, env.store, given_rules(env))
-    state_memory(env, players[0].rules, len(players) + 1)
-    space = StateSpace.of(players[0].rules)
-    found = play_tournament([player.policy.table(space) for player in players])
+    found = play_tournament([player.policy for player in players])
     if env.json:
         env.document("ttt-tournament", view.tournament_fields([player.fields() for player in players], found))
     else:

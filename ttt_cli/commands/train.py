@@ -43,11 +43,14 @@ class Training(TypedDict):
     draws: Count
     positions: Count | None
     file: str
-    unbeatable: bool
+    unbeatable: bool | None
 
 
 DOCUMENTS = {"training": Training}
 
+
+PROOF = 200_000
+"""Positions that the closing line's proof may go through."""
 
 CHECKPOINT = 60.0
 """Seconds between two saves of a run."""
@@ -338,12 +341,10 @@ class Call:
 
     def report(self, job: "Job", outcome: "Outcome") -> None:
         """Print what the run did and how strong the player is now."""
-        from ttt_cli.engine.state_space import StateSpace
-        from ttt_cli.evaluation.verdict import judge
+        from ttt_cli.evaluation.verdict import is_unbeatable
 
         env, record, state = self.env, outcome.record, outcome.state
-        policy = state.policy.table(StateSpace.of(state.rules))
-        unbeatable = judge(policy).unbeatable
+        unbeatable = is_unbeatable(state.policy, budget=PROOF)
         o_before, drawn_before, x_before = job.done.results.tolist() if job.done else (0, 0, 0)
         total = record.results or {}  # of the whole run, with what it had played when it was resumed
         results = {
@@ -373,8 +374,12 @@ class Call:
             f"{outcome.games:,} games in {outcome.seconds:.1f} s ({speed:,.0f} a second): "
             f"X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
         )
-        verdict = "unbeatable as both sides, proved over all positions" if unbeatable else "beatable"
-        env.out(f"{printable(self.name)} is {verdict}; saved to {printable(str(self.path))}")
+        verdict = {
+            True: " is unbeatable as both sides, proved over all that can happen",
+            False: " is beatable",
+            None: ": whether it is beatable is not known",
+        }[unbeatable]
+        env.out(f"{printable(self.name)}{verdict}; saved to {printable(str(self.path))}")
 
     def finish(self, curve: "Curve", outcome: "Outcome") -> None:
         """The last point of a learning curve, and the curve as a small plot."""

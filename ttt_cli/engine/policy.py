@@ -77,6 +77,11 @@ class TabularPolicy(Policy):
         return self
 
 
+def as_policy(found: "Policy | PolicyTable") -> Policy:
+    """A policy, whichever way it answers."""
+    return TabularPolicy(found) if isinstance(found, PolicyTable) else found
+
+
 class Exploring(Policy):
     """A policy that with probability ``epsilon`` plays any legal cell instead, uniformly."""
 
@@ -136,6 +141,11 @@ class PolicyTable:
     probabilities: Floats
     values: Floats | None = None
     known: Bools | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """The game."""
+        return self.space.rules
 
     @property
     def support(self) -> Bools:

@@ -116,19 +116,25 @@ class Positions:
         x, o = self.x[rows], self.o[rows]
         return Positions(self.rules, x | np.where(x_moves, stones, 0), o | np.where(x_moves, 0, stones))
 
-    def successors(self, rows: Int64s, cells: NDArray[Any]) -> tuple["Positions", Int32s]:
+    def successors(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
         """The distinct positions that moves lead to, in their order, and for each move which of them
         (int32): the mover of position ``rows[i]`` takes ``cells[i]``; all positions have as many stones."""
-        after = self.play(rows, cells)
-        keys = after.keys
-        # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
-        order = np.argsort(keys[:, 0], kind="stable") if keys.shape[1] == 1 else after.order()
+        if self.rules.cells <= 32 and len(self):
+            stone = int(self.plies[0]) % 2 == 0
+            added = ONE << (62 + stone - 2 * np.arange(self.rules.cells)).astype(np.uint64)
+            keys = (self.keys[:, 0][rows] + added[cells])[:, None]
+            # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
+            order = np.argsort(keys[:, 0], kind="stable")
+        else:
+            after = self.play(rows, cells)
+            keys, order = after.keys, after.order()
         keys = keys[order]
         new = np.ones(len(order), np.bool_)
         new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
         places = np.empty(len(order), np.int32)
         places[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-        return after[order[new]], places
+        chosen = order[new]
+        return self.play(rows[chosen], cells[chosen]), places
 
     @cached_property
     def keys(self) -> Uint64s:
@@ -140,6 +146,31 @@ class Positions:
         pairs = (spread[x] << 1 | spread[o]).astype(">u2")
         words: Uint64s = pairs.view(">u8").astype(np.uint64)
         return words if self.rules.cells > 32 else words[:, :1]
+
+    @cached_property
+    def reachable(self) -> Bools:
+        """bool[k]: whether a game leads to this board, as ``Position`` demands it."""
+        x_stones, o_stones = np.bitwise_count(self.x), np.bitwise_count(self.o)
+        lined = np.zeros((2, len(self)), np.bool_)
+        common = np.full((2, len(self)), ~np.uint64(0))  # cells that all completed lines of a side share
+        for line in self.rules.line_masks:
+            mask = np.uint64(line)
+            for side, stones in enumerate((self.x, self.o)):
+                complete = stones & mask == mask
+                lined[side] |= complete
+                common[side] &= np.where(complete, mask, ~np.uint64(0))
+        by_x = lined[0] & ~lined[1] & (x_stones == o_stones + 1) & (common[0] > 0)
+        by_o = lined[1] & ~lined[0] & (x_stones == o_stones) & (common[1] > 0)
+        in_turn = (x_stones == o_stones) | (x_stones == o_stones + 1)
+        return by_x | by_o | (~lined.any(axis=0) & in_turn)
+
+    def distinct(self) -> "Positions":
+        """Each of them once, in their order."""
+        order = self.order()
+        keys = self.keys[order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+        return self[order[new]]
 
     def order(self) -> Int64s:
         """int64[k]: the positions' numbers in the order of positions."""

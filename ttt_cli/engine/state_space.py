@@ -131,9 +131,11 @@ class StateSpace:
         index[self.codes] = np.arange(len(self))
         return index
 
-    def successors_of(self, positions: Positions, rows: Int64s, cells: Int64s) -> tuple[Positions, Int32s]:
+    def successors_of(
+        self, positions: Positions, rows: NDArray[Any], cells: NDArray[Any]
+    ) -> tuple[Positions, Int32s]:
         """What ``Positions.successors`` gives, by index: all positions belong to one layer of this space."""
-        after = self.successors[self.rows(positions)[rows], cells]
+        after: Int32s = self.successors[self.rows(positions)[rows], cells]
         if not len(after):
             return self.positions[:0], after
         layer = self.layers[int(positions.plies[0]) + 1]

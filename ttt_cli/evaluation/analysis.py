@@ -1,38 +1,44 @@
 """What perfect play says of positions, and what players make of them, many positions at a time."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.perfect import move_values_of, values_of
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import plies_left, solve
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, StateSpace
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, enumerated
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
     """The truth about ``k`` positions, from the side of the mover of each.
 
-    :ivar values: int8[k], +1 the mover wins, 0 a draw, -1 it loses.
+    :ivar values: int8[k], +1 the mover wins, 0 a draw, -1 it loses; ``UNPROVEN`` where that is not known.
     :ivar legal: bool[k, cells].
     :ivar move_values: int8[k, cells], what each move is worth; meaningless where there is none.
-    :ivar move_plies: int8[k, cells], plies to the end after perfect play on both sides, this move included.
+    :ivar move_plies: int8[k, cells], plies to the end after perfect play on both sides, this move included;
+        None on boards without a state space, where distances are not known.
     """
 
     values: Int8s
     legal: Bools
     move_values: Int8s
-    move_plies: Int8s
+    move_plies: Int8s | None
 
 
-def analyse(space: StateSpace, indexes: Sequence[int]) -> Analysis:
-    """Analyse the positions with these indexes."""
-    rows = np.asarray(indexes, np.intp)
+def analyse(positions: Positions) -> Analysis:
+    """Analyse positions: by the state space where the board has one, else what can be proved."""
+    legal = positions.legal
+    space = enumerated(positions.rules)
+    if space is None:
+        return Analysis(values_of(positions), legal, move_values_of(positions), None)
+    rows = space.rows(positions)
     solution = solve(space)
     scores = solution.move_scores(rows)
-    plies = plies_left(space, scores, space.plies[rows][:, None])
-    return Analysis(solution.values[rows], space.successors[rows] >= 0, np.sign(scores), plies)
+    plies = plies_left(space, scores, positions.plies[:, None])
+    return Analysis(solution.values[rows], legal, np.sign(scores), plies)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +56,6 @@ class Opinion:
     known: Bools | None
 
 
-def consult(name: str, policy: PolicyTable, indexes: Sequence[int]) -> Opinion:
+def consult(name: str, policy: Policy, positions: Positions) -> Opinion:
     """Ask a player."""
-    rows = np.asarray(indexes, np.intp)
-    return Opinion(
-        name,
-        policy.probabilities[rows],
-        None if policy.values is None else policy.values[rows],
-        None if policy.known is None else policy.known[rows],
-    )
+    return Opinion(name, policy.probabilities(positions), policy.values(positions), policy.known(positions))

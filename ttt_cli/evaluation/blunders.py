@@ -1,14 +1,18 @@
 """Mistakes: the moves by which a policy can give up game value, whatever the opponent then makes of it."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.perfect import UNPROVEN, move_values_of, values_of
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
-from ttt_cli.evaluation.matchup import can_reach, play_exact
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, enumerated
+from ttt_cli.evaluation.matchup import play_on
+from ttt_cli.evaluation.walk import BUDGET, Walk
 
 RESIGNS = -1
 """The cell of a mistake that consists in resigning."""
@@ -18,7 +22,7 @@ RESIGNS = -1
 class Mistakes:
     """``k`` moves that a policy may play and that give up game value, the one to mend first coming first.
 
-    :ivar positions: int64[k], indexes.
+    :ivar positions: where, ``k`` of them.
     :ivar cells: int8[k], from 0; ``RESIGNS`` where the policy resigns.
     :ivar probabilities: float64[k], of the move in that position.
     :ivar before: int8[k], the position's value for the mover: +1, 0 or -1.
@@ -28,7 +32,7 @@ class Mistakes:
     :ivar reachable: bool[k], whether it can come about at all in the policy's own play.
     """
 
-    positions: Int64s
+    positions: Positions
     cells: Int8s
     probabilities: Floats
     before: Int8s
@@ -40,15 +44,8 @@ class Mistakes:
         return len(self.positions)
 
 
-def own_positions(policy: PolicyTable) -> Bools:
-    """bool[n]: the positions in which the policy can be to move when it plays one side and the other side
-    plays anything (both roles together)."""
-    space = policy.space
-    return (can_reach(policy, 0) & space.x_moves) | (can_reach(policy, 1) & space.o_moves)
-
-
 def mistaken(policy: PolicyTable) -> Bools:
-    """bool[n]: the open positions in which the policy can give up game value."""
+    """bool[n]: the open positions of a state space in which the policy can give up game value."""
     space = policy.space
     values = solve(space).values
     found = np.zeros(len(space), np.bool_)
@@ -60,39 +57,64 @@ def mistaken(policy: PolicyTable) -> Bools:
     return found
 
 
-def find_mistakes(policy: PolicyTable, opponents: Iterable[PolicyTable] = ()) -> Mistakes:
-    """All mistakes of the policy.
+def find_mistakes(
+    policy: Policy | PolicyTable, opponents: Sequence[Policy | PolicyTable] = (), *, budget: int = BUDGET
+) -> Mistakes:
+    """All mistakes of the policy: in all open positions where the board has a state space, else in those that
+    can come about in its own play and whose value is known.
 
     Their order: by what the mistake costs, times how often it happens against these opponents; then those
     that its own play can reach, by cost and probability; then the positions' own order.
+
+    :raises OutgrownError: if more positions can come about in its own play than ``budget`` allows.
     """
-    space = policy.space
-    values = solve(space).values
-    found = np.flatnonzero(mistaken(policy))
-    played = policy.probabilities[found]
-    values_after = np.where(space.legal[found], -values[space.successors[found]], values[found, None])
-    at, bad = np.nonzero((played > 0) & (values_after < values[found, None]))
-    resigning = np.flatnonzero(~played.any(axis=1))
-    positions = np.concatenate([found[at], found[resigning]])
-    cells = np.concatenate([bad, np.full(len(resigning), RESIGNS)]).astype(np.int8)
-    probabilities = np.concatenate([played[at, bad], np.ones(len(resigning))])
-    after = np.concatenate([values_after[at, bad], np.full(len(resigning), -1, np.int8)])
-    before = values[positions]
-    x_to_move = space.plies[positions] % 2 == 0
-    reached = [np.zeros((len(positions), 0))]
-    for opponent in opponents:
-        as_x, as_o = play_exact(policy, opponent).reach, play_exact(opponent, policy).reach
-        reached.append(np.where(x_to_move, as_x[positions], as_o[positions])[:, None])
-    reach = np.concatenate(reached, axis=1)
-    reachable = own_positions(policy)[positions]
-    cost = (before - after) * probabilities
-    order = np.lexsort((cells, positions, -cost, ~reachable, -cost * reach.sum(axis=1)))
+    policy = as_policy(policy).tabulated()
+    positions, reach = _own(policy, [as_policy(opponent).tabulated() for opponent in opponents], budget)
+    reachable = np.ones(len(positions), np.bool_)
+    if (space := enumerated(policy.rules)) is not None:
+        own, still_open = space.rows(positions), np.flatnonzero(~space.terminal)
+        positions = space.positions[still_open]
+        everywhere = np.zeros((len(space), reach.shape[1]))
+        everywhere[own] = reach
+        reachable = np.isin(still_open, own)
+        reach = everywhere[still_open]
+    values = values_of(positions)
+    known = np.flatnonzero(values != UNPROVEN)
+    positions, reach, reachable, values = positions[known], reach[known], reachable[known], values[known]
+    played, after = policy.probabilities(positions), move_values_of(positions)
+    at, cells = np.nonzero((played > 0) & (after < values[:, None]))
+    resigning = np.flatnonzero(~played.any(axis=1) & (values > -1))
+    rows = np.concatenate([at, resigning])
+    cells = np.concatenate([cells, np.full(len(resigning), RESIGNS)])
+    probabilities = np.concatenate([played[at, cells[: len(at)]], np.ones(len(resigning))])
+    left = np.concatenate([after[at, cells[: len(at)]], np.full(len(resigning), -1, np.int8)])
+    cost = (values[rows] - left) * probabilities
+    order = np.lexsort((cells, rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
+    rows = rows[order]
     return Mistakes(
-        positions[order],
-        cells[order],
+        positions[rows],
+        cells[order].astype(np.int8),
         probabilities[order],
-        before[order],
-        after[order],
-        reach[order],
-        reachable[order],
+        values[rows],
+        left[order],
+        reach[rows],
+        reachable[rows],
     )
+
+
+def _own(policy: Policy, opponents: Sequence[Policy], budget: int) -> tuple[Positions, Floats]:
+    """The open positions in which the policy can be to move, whatever the other side plays, both roles
+    together; and float64[k, opponents], how likely they come about against each opponent."""
+    parts: list[tuple[int, Positions, Floats]] = []
+    for side in Side:
+        walk = Walk.alone(policy, side, budget=budget)
+        reaches = [play_on(walk, opponent).reach for opponent in opponents]
+        for ply, positions in walk.own:
+            still_open = ~walk.layers[ply].positions.terminal
+            reach = [
+                layers[ply][still_open] if ply < len(layers) else np.zeros(len(positions))
+                for layers in reaches
+            ]
+            parts.append((ply, positions, np.column_stack(reach) if reach else np.zeros((len(positions), 0))))
+    parts.sort(key=lambda part: part[0])
+    return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])

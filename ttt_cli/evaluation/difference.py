@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.retrograde import solve
-from ttt_cli.engine.state_space import Bools, Floats, Int64s
+from ttt_cli.engine.perfect import UNPROVEN, move_values_of
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
 
 EQUAL = 1e-12
 """Probabilities and values closer than this differ by rounding only."""
@@ -14,18 +15,20 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two policies side by side, over all ``n`` positions.
+    """Two policies side by side, in ``n`` open positions.
 
-    :ivar differs: bool[n], open positions in which they do not play the same cells equally often.
+    :ivar a: float64[n, cells], the probabilities of the first; b: of the second.
+    :ivar differs: bool[n], where they do not play the same cells equally often.
     :ivar worth_a: float64[n], the expected game value, from the mover's side, once the first policy has moved
-        and both sides go on perfectly; resigning is worth -1.
+        and both sides go on perfectly; resigning is worth -1; NaN where it is not known.
     :ivar worth_b: the same for the second policy.
     :ivar known_a: bool[n], what the first has learnt about; everything for players that need not learn.
     :ivar known_b: the same for the second.
     """
 
-    a: PolicyTable
-    b: PolicyTable
+    positions: Positions
+    a: Floats
+    b: Floats
     differs: Bools
     worth_a: Floats
     worth_b: Floats
@@ -44,12 +47,12 @@ class Comparison:
 
     @property
     def only_a(self) -> Bools:
-        """bool[n]: open positions that only the first knows."""
+        """bool[n]: positions that only the first knows."""
         return np.logical_and(self.known_a, ~self.known_b)
 
     @property
     def only_b(self) -> Bools:
-        """bool[n]: open positions that only the second knows."""
+        """bool[n]: positions that only the second knows."""
         return np.logical_and(self.known_b, ~self.known_a)
 
     @property
@@ -57,27 +60,44 @@ class Comparison:
         """int64[k]: the positions in which they differ or which one of them alone knows, those that matter
         most coming first."""
         found = np.flatnonzero(self.differs | self.only_a | self.only_b)
-        stake = np.round(np.abs(self.worth_a - self.worth_b)[found], 12)
+        stake = np.nan_to_num(np.round(np.abs(self.worth_a - self.worth_b)[found], 12))
         return found[np.lexsort((found, ~self.differs[found], -stake))]
 
 
-def compare(a: PolicyTable, b: PolicyTable) -> Comparison:
-    """Compare two policies on one space."""
-    space = a.space
-    differs = np.zeros(len(space), np.bool_)
-    for rows in space.forwards():
-        differs[rows] = (np.abs(a.probabilities[rows] - b.probabilities[rows]) > EQUAL).any(axis=1)
-    known = [~space.terminal if policy.known is None else policy.known & ~space.terminal for policy in (a, b)]
-    return Comparison(a, b, differs, _worth(a), _worth(b), *known)
+def compare(
+    a: Policy | PolicyTable, b: Policy | PolicyTable, positions: Positions | None = None
+) -> Comparison:
+    """Compare two policies of one game.
+
+    :param positions: where, in the order of positions; None: everywhere, on a board with a state space.
+    """
+    a, b = as_policy(a), as_policy(b)
+    if positions is None:
+        positions = StateSpace.of(a.rules).positions
+    positions = positions[~positions.terminal]
+    played_a, played_b = a.probabilities(positions), b.probabilities(positions)
+    values = move_values_of(positions)
+    differs: Bools = np.any(np.abs(played_a - played_b) > EQUAL, axis=1)
+    return Comparison(
+        positions,
+        played_a,
+        played_b,
+        differs,
+        _worth(played_a, values),
+        _worth(played_b, values),
+        _known(a, positions),
+        _known(b, positions),
+    )
 
 
-def _worth(policy: PolicyTable) -> Floats:
-    space = policy.space
-    values = solve(space).values
-    worth = np.zeros(len(space))
-    for rows in space.forwards():
-        now = rows.start + np.flatnonzero(~space.terminal[rows])
-        played = policy.probabilities[now]
-        after = (played * -values[space.successors[now]].astype(np.float64)).sum(axis=1)
-        worth[now] = np.where(played.any(axis=1), after, -1.0)
-    return worth
+def _known(policy: Policy, positions: Positions) -> Bools:
+    known = policy.known(positions)
+    return np.ones(len(positions), np.bool_) if known is None else known
+
+
+def _worth(probabilities: Floats, values: Int8s) -> Floats:
+    """float64[n]: the expected value after a policy has moved, given what each move is worth."""
+    played = probabilities > 0
+    after = (probabilities * np.where(played, values, 0)).sum(axis=1)
+    after[(played & (values == UNPROVEN)).any(axis=1)] = np.nan
+    return np.where(played.any(axis=1), after, -1.0)

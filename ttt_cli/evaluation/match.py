@@ -8,13 +8,14 @@ intervals are Wilson's (1927), which stay sensible when everything is won or not
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.state_space import Floats, Int8s, StateSpace
-from ttt_cli.learners.base import thresholds
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy, thresholds
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.state_space import Floats, Int8s
 
 BATCH = 1 << 14
 """Games played at a time; part of what a seed means."""
@@ -93,8 +94,8 @@ class Match:
 
 
 def play_match(
-    agent: PolicyTable,
-    opponent: PolicyTable,
+    agent: Policy | PolicyTable,
+    opponent: Policy | PolicyTable,
     games: int,
     seed: int,
     watch: Callable[[Games], None] = lambda batch: None,
@@ -103,6 +104,7 @@ def play_match(
 
     :param watch: called with each batch of games once it is played.
     """
+    agent, opponent = as_policy(agent).tabulated(), as_policy(opponent).tabulated()
     counts = np.zeros((2, 3), np.int64)
     seen: tuple[set[bytes], set[bytes]] = set(), set()
     for batch in _batches(agent, opponent, games, seed):
@@ -110,45 +112,47 @@ def play_match(
         won = np.where(sides == 0, batch.results, -batch.results)
         np.add.at(counts, (sides, 1 - won), 1)
         for side, texts in enumerate(seen):  # a game as bytes, cells from 1
-            texts.update((batch.moves[sides == side] + 1).view(f"S{agent.space.cells}").ravel().tolist())
+            texts.update((batch.moves[sides == side] + 1).view(f"S{agent.rules.cells}").ravel().tolist())
         watch(batch)
     (a, b, c), (d, e, f) = counts.tolist()
     return Match(((a, b, c), (d, e, f)), sum(map(len, seen)))
 
 
-def _batches(agent: PolicyTable, opponent: PolicyTable, games: int, seed: int) -> Iterator[Games]:
-    space = agent.space
+def _batches(agent: Policy, opponent: Policy, games: int, seed: int) -> Iterator[Games]:
+    cells = agent.rules.cells
     rng = np.random.default_rng(seed)
-    players = thresholds(space, agent), thresholds(space, opponent)
     for first in range(0, games, BATCH):
         number = min(BATCH, games - first)
-        uniforms = rng.random((number, space.cells))
+        uniforms = rng.random((number, cells))
         batch = Games(
             first,
-            np.full((number, space.cells), -1, np.int8),
+            np.full((number, cells), -1, np.int8),
             np.zeros(number, np.int8),
             np.zeros(number, np.bool_),
         )
         for side in (0, 1):  # the agent's; every batch begins with a game in which it is X
-            xo = players if side == 0 else players[::-1]
-            _play(space, xo, batch, np.arange(side, number, 2), uniforms)
+            xo = (agent, opponent) if side == 0 else (opponent, agent)
+            _play(xo, batch, np.arange(side, number, 2), uniforms)
         yield batch
 
 
-def _play(
-    space: StateSpace, xo: tuple[Floats, Floats], batch: Games, going: NDArray[np.intp], uniforms: Floats
-) -> None:
-    """Play the games ``going`` of a batch between X and O as ``thresholds`` gives them."""
-    at = np.zeros(len(going), np.intp)  # the position each of them is in
-    for ply in range(space.cells):
-        chosen = xo[ply % 2].take(at, axis=0) > uniforms[going, ply][:, None]
+def _play(xo: tuple[Policy, Policy], batch: Games, going: NDArray[np.intp], uniforms: Floats) -> None:
+    """Play the games ``going`` of a batch between X and O; each is asked once for each distinct position."""
+    rules = xo[0].rules
+    positions = Positions.start(rules)
+    at: NDArray[Any] = np.zeros(len(going), np.intp)  # the position each game is in
+    for ply in range(rules.cells):
+        chosen = thresholds(xo[ply % 2].probabilities(positions))[at] > uniforms[going, ply][:, None]
         cells = chosen.argmax(axis=1)
         plays = chosen[np.arange(len(going)), cells]
         batch.resigned[going[~plays]] = True
         batch.results[going[~plays]] = -1 if ply % 2 == 0 else 1
         going, cells = going[plays], cells[plays]
         batch.moves[going, ply] = cells
-        at = space.successors[at[plays], cells]
-        over = space.terminal[at]
-        batch.results[going[over]] = space.results[at[over]]
+        positions, at = positions.successors(at[plays], cells)
+        over = positions.terminal[at]
+        batch.results[going[over]] = positions.results[at[over]]
         going, at = going[~over], at[~over]
+        if not len(going):
+            break
+        positions, at = positions[~positions.terminal], (np.cumsum(~positions.terminal) - 1)[at]

@@ -1,13 +1,14 @@
-"""Exact results of one policy against another: no games are played, the probability of every position is
-computed, ply by ply.
+"""Exact results of one policy against another: no games are played, the probability of every position that
+can come about is computed, ply by ply.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.state_space import Bools, Floats
+from ttt_cli.evaluation.walk import PIECE, Layer, Walk
 
 
 @dataclass(frozen=True)
@@ -41,51 +42,67 @@ class Rates:
 class Matchup:
     """Everything that can happen between two policies.
 
-    :ivar reach: float64[n], the probability that a game goes through each position.
+    :ivar walk: through the positions that can come about, and perhaps others.
+    :ivar reach: for each layer of it float64[k], the probability that a game goes through each position.
     :ivar rates: how the games end for X.
     """
 
-    reach: Floats
+    walk: Walk
+    reach: list[Floats]
     rates: Rates
 
 
-def play_exact(x: PolicyTable, o: PolicyTable) -> Matchup:
+def play_exact(x: Policy | PolicyTable, o: Policy | PolicyTable) -> Matchup:
     """Let ``x`` play X against ``o``. Resigning (a row without moves at an open position) is a loss."""
-    space = x.space
-    reach = np.zeros(len(space))
-    reach[0] = 1.0
+    return play_on(Walk.of(x, o))
+
+
+def play_on(walk: Walk, opponent: Policy | None = None) -> Matchup:
+    """Let the players of a walk play.
+
+    :param opponent: who plays the side of which the walk knows nothing.
+    """
+    reach = [np.ones(1)]
+    ends = np.zeros(3)  # probabilities that O wins, a draw, that X wins: at a board that is over
     resigned = [0.0, 0.0]
-    for rows in space.forwards():
-        side = int(space.plies[rows.start]) % 2
-        live = rows.start + np.flatnonzero((reach[rows] > 0) & ~space.terminal[rows])
-        if len(live):
-            played = (x, o)[side].probabilities.take(live, axis=0)
-            flows = played > 0
-            resigned[side] += float(reach[live[~flows.any(axis=1)]].sum())
-            after = space.successors.take(live, axis=0)[flows]
-            if len(after):  # successors lie close together: count within their span only
-                lowest = int(after.min())
-                flow = np.bincount(after - lowest, (reach[live, None] * played)[flows])
-                reach[lowest : lowest + len(flow)] += flow
-    ends = np.flatnonzero(space.terminal)
-    o_won, drawn, x_won = np.bincount(space.results[ends] + 1, reach[ends], 3).tolist()
-    return Matchup(reach, Rates.summing_to_one(x_won + resigned[1], drawn, o_won + resigned[0]))
+    for ply, layer in enumerate(walk.layers):
+        here = reach[-1]
+        over = layer.positions.terminal
+        np.add.at(ends, layer.positions.results[over] + 1, here[over])
+        if layer.probabilities is None:
+            assert opponent is not None
+            chances, gone = _answers(layer, opponent, here)
+        else:
+            chances, gone = layer.probabilities, layer.resigning
+        resigned[ply % 2] += float(here[gone & (here > 0)].sum())
+        if ply + 1 < len(walk.layers):
+            after = np.zeros(len(walk.layers[ply + 1]))
+            np.add.at(after, layer.targets, here[layer.rows] * chances)
+            reach.append(after)
+    o_won, drawn, x_won = ends.tolist()
+    return Matchup(walk, reach, Rates.summing_to_one(x_won + resigned[1], drawn, o_won + resigned[0]))
 
 
-def both_sides(policy: PolicyTable, opponent: PolicyTable) -> tuple[Rates, Rates]:
+def _answers(layer: Layer, opponent: Policy, reach: Floats) -> tuple[Floats, Bools]:
+    """float64[m] and bool[k]: how likely the opponent makes each move of a layer in which anything can be
+    played, and where it resigns. It is asked about positions that come about only."""
+    positions = layer.positions
+    chances, resigns = np.zeros(len(layer.rows)), np.zeros(len(layer), np.bool_)
+    going = np.flatnonzero(~positions.terminal)
+    place = np.cumsum(~positions.terminal, dtype=np.int32) - np.int32(1)
+    moves = positions.rules.cells - int(positions.plies[0])  # of each open position
+    for start in range(0, len(going), PIECE):  # the pieces in which the moves were listed
+        piece = going[start : start + PIECE]
+        live = reach[piece] > 0
+        if live.any():
+            played = np.zeros((len(piece), positions.rules.cells))
+            played[live] = opponent.probabilities(positions[piece[live]])
+            resigns[piece] = live & ~played.any(axis=1)
+            here = slice(start * moves, (start + len(piece)) * moves)
+            chances[here] = played[place[layer.rows[here]] - start, layer.cells[here]]
+    return chances, resigns
+
+
+def both_sides(policy: Policy | PolicyTable, opponent: Policy | PolicyTable) -> tuple[Rates, Rates]:
     """How ``policy`` fares as X and as O against ``opponent``."""
     return play_exact(policy, opponent).rates, play_exact(opponent, policy).rates.turned()
-
-
-def can_reach(policy: PolicyTable, side: int) -> Bools:
-    """bool[n]: the positions that can come about when ``policy`` plays ``side`` (0: X, 1: O) and the
-    other side plays anything at all."""
-    space = policy.space
-    reached = np.zeros(len(space), np.bool_)
-    reached[0] = True
-    for rows in space.forwards():
-        mine = int(space.plies[rows.start]) % 2 == side
-        live = rows.start + np.flatnonzero(reached[rows])
-        after = space.successors.take(live, axis=0)
-        reached[after[policy.probabilities.take(live, axis=0) > 0 if mine else after >= 0]] = True
-    return reached

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.state_space import Floats
 from ttt_cli.evaluation.matchup import Rates, play_exact
 
@@ -43,8 +43,9 @@ class Tournament:
         return np.argsort(-np.round(self.points, 12), kind="stable").tolist()
 
 
-def play_tournament(players: Sequence[PolicyTable]) -> Tournament:
-    """Let all players play_exact as both sides."""
+def play_tournament(agents: Sequence[Policy | PolicyTable]) -> Tournament:
+    """Let all players meet as both sides."""
+    players = [as_policy(agent).tabulated() for agent in agents]
     rates = tuple(
         tuple(None if x is o else play_exact(players[x], players[o]).rates for o in range(len(players)))
         for x in range(len(players))

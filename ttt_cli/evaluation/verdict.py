@@ -1,14 +1,22 @@
 """The verdict on a policy: everything ``ttt evaluate`` reports, computed over all positions."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.retrograde import solve
-from ttt_cli.evaluation.blunders import mistaken, own_positions
-from ttt_cli.evaluation.matchup import Rates, both_sides
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.perfect import UNPROVEN, game_bounds, move_values_of, values_of
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import enumerated
+from ttt_cli.evaluation.blunders import mistaken
+from ttt_cli.evaluation.matchup import Rates, play_on
+from ttt_cli.evaluation.refutation import losing_line
+from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Walk
 from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
 
 
@@ -43,21 +51,23 @@ class Coverage:
 class Verdict:
     """What is true of a policy.
 
-    :ivar holds: as X and as O: whether the guaranteed result is no worse than the game's value.
+    :ivar holds: as X and as O: whether the guaranteed result is no worse than the game's value; None where
+        that value is not known.
+    :ivar mistakes: None where the values of its positions are not known.
     :ivar coverage: None for players that need no experience.
     """
 
     results: tuple[Result, ...]
     as_x: WorstCase
     as_o: WorstCase
-    holds: tuple[bool, bool]
-    mistakes: MistakeCount
+    holds: tuple[bool | None, bool | None]
+    mistakes: MistakeCount | None
     coverage: Coverage | None
 
     @property
-    def unbeatable(self) -> bool:
-        """Whether it holds its own in both roles, whoever plays against it."""
-        return all(self.holds)
+    def unbeatable(self) -> bool | None:
+        """Whether it holds its own in both roles, whoever plays against it; None: that is not known."""
+        return False if False in self.holds else None if None in self.holds else True
 
     @property
     def nash_conv(self) -> float:
@@ -70,64 +80,118 @@ class Verdict:
         return self.nash_conv / 2
 
 
-def judge(policy: PolicyTable, opponents: Iterable[tuple[str, PolicyTable]] = ()) -> Verdict:
-    """Judge a policy, and how it fares against each of the named opponents."""
-    space = policy.space
-    value = int(solve(space).values[0])
-    as_x, as_o = worst_case(policy, 0), worst_case(policy, 1)
-    wrong, own = mistaken(policy), own_positions(policy)
-    known = None if policy.known is None else Coverage(int((policy.known & own).sum()), int(own.sum()))
+def judge(
+    policy: Policy | PolicyTable,
+    opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
+    *,
+    budget: int = BUDGET,
+    tick: Callable[[int], None] = lambda positions: None,
+) -> Verdict:
+    """Judge a policy, and how it fares against each of the named opponents.
+
+    :param budget: positions that it may take in each role; ``tick`` is told how many it has been so far.
+    :raises OutgrownError: if it takes more.
+    """
+    policy = as_policy(policy).tabulated()
+    against = [as_policy(opponent).tabulated() for _, opponent in opponents]
+    space = enumerated(policy.rules)
+    wrong = None if space is None else mistaken(policy.table(space))
+    rates: list[list[Rates]] = []
+    cases: list[WorstCase] = []
+    reachable, known, own = 0, 0, 0
+    for side in Side:
+        walk = Walk.alone(policy, side, budget=budget, tick=tick)
+        rates.append([play_on(walk, opponent).rates for opponent in against])
+        cases.append(worst_case(walk))
+        for _, positions in walk.own:
+            own += len(positions)
+            has_learned = policy.known(positions)
+            known += 0 if has_learned is None else int(has_learned.sum())
+            if space is not None and wrong is not None:
+                reachable += int(wrong[space.rows(positions)].sum())
+    as_x, as_o = cases
+    mistakes = None
+    if space is not None and wrong is not None:
+        mistakes = MistakeCount(int(wrong.sum()), reachable, int(np.count_nonzero(~space.terminal)))
     return Verdict(
-        tuple(Result(name, *both_sides(policy, opponent)) for name, opponent in opponents),
+        tuple(Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, *rates, strict=True)),
         as_x,
         as_o,
-        (as_x.guaranteed >= value, as_o.guaranteed >= -value),
-        MistakeCount(int(wrong.sum()), int((wrong & own).sum()), int(np.count_nonzero(~space.terminal))),
-        known,
+        (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
+        mistakes,
+        None if policy.known(Positions.start(policy.rules)) is None else Coverage(known, own),
     )
 
 
-def is_unbeatable(policy: PolicyTable) -> bool:
-    """``Verdict.unbeatable`` alone, for those who ask again and again."""
-    value = int(solve(policy.space).values[0])
-    return guaranteed_result(policy, 0) >= value and guaranteed_result(policy, 1) >= -value
+def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
+    """Whether a guaranteed result is no worse for ``side`` than the game's value; None: nobody knows."""
+    lowest, highest = game_bounds(rules)
+    if side == Side.O:
+        lowest, highest = -highest, -lowest
+    return True if guaranteed >= highest else False if guaranteed < lowest else None
+
+
+def is_unbeatable(policy: Policy | PolicyTable, *, budget: int = BUDGET) -> bool | None:
+    """``Verdict.unbeatable`` alone: by one line of play where that is enough, else by a walk through what can
+    happen; None where it would take more than ``budget`` positions or the game's value is not known."""
+    policy = as_policy(policy).tabulated()
+    if enumerated(policy.rules) is None and loses_somewhere(policy):
+        return False
+    held = []
+    try:
+        for side in Side:
+            walk = Walk.alone(policy, side, budget=budget)
+            held.append(holds(policy.rules, side, guaranteed_result(walk)))
+            if held[-1] is False:
+                return False
+    except OutgrownError:
+        return None
+    return None if None in held else True
+
+
+def loses_somewhere(policy: Policy) -> bool:
+    """Whether a line of play is found at once that the policy loses as a side that need not lose."""
+    return any(
+        holds(policy.rules, side, -1) is False and losing_line(policy, side) is not None for side in Side
+    )
 
 
 @dataclass(frozen=True)
 class Step:
     """One move of a line of play, as ``ttt evaluate --explain`` tells it.
 
-    :ivar index: the position before the move.
+    :ivar position: before the move.
     :ivar cell: from 0; None: the policy resigns here.
     :ivar probability: that the policy plays this cell; None where the opponent moves.
     :ivar sound: the cells that keep the game value.
-    :ivar before: the value of the position for its mover, +1, 0 or -1.
+    :ivar before: the value of the position for its mover, +1, 0 or -1; None: not known.
     :ivar after: and what the move leaves of it.
     """
 
-    index: int
+    position: Position
     cell: int | None
     probability: float | None
     sound: tuple[int, ...]
-    before: int
-    after: int
+    before: int | None
+    after: int | None
 
 
-def explain(policy: PolicyTable, side: int, line: Iterable[int]) -> list[Step]:
-    """What happens in a line of play in which ``policy`` plays ``side`` (0: X, 1: O)."""
-    space = policy.space
-    solution = solve(space)
+def explain(policy: Policy | PolicyTable, side: Side, line: Sequence[int]) -> list[Step]:
+    """What happens in a line of play in which ``policy`` plays ``side``."""
+    policy = as_policy(policy)
+    game = Game(policy.rules)
     steps = []
-    cells = list(line)
-    for index, cell in zip(path := space.path(cells), [*cells, None], strict=True):
-        own = int(space.plies[index]) % 2 == side
-        if cell is None and (space.terminal[index] or not own):
+    for cell in [*line, None]:
+        own = game.to_move == side
+        if cell is None and (game.is_over or not own):
             break
-        before = int(solution.values[index])
-        signs = np.sign(solution.move_scores(np.array([index]))[0])
-        sound = np.flatnonzero(space.legal[index] & (signs == before))
-        probability = float(policy.probabilities[index, cell]) if cell is not None else 1.0
-        after = int(signs[cell]) if cell is not None else -1
-        steps.append(Step(index, cell, probability if own else None, tuple(sound.tolist()), before, after))
-    assert len(path) == len(cells) + 1
+        here = Positions.of([game.position], game.rules)
+        before, moves = int(values_of(here)[0]), move_values_of(here)[0]
+        after = -1 if cell is None else int(moves[cell])
+        sound = [] if before == UNPROVEN else np.flatnonzero(moves == before).tolist()
+        probability = float(policy.probabilities(here)[0, cell]) if own and cell is not None else 1.0
+        known = (None if value == UNPROVEN else value for value in (before, after))
+        steps.append(Step(game.position, cell, probability if own else None, tuple(sound), *known))
+        if cell is not None:
+            game.push(cell)
     return steps

@@ -8,16 +8,13 @@ NashConv is the sum of what the latter gains from either side, exploitability it
 (Lanctot et al., 2017, and OpenSpiel).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.state_space import Floats, StateSpace
-
-Indexes = NDArray[np.intp]
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Floats, Int8s, Int32s
+from ttt_cli.evaluation.walk import Layer, Walk
 
 EQUAL = 1e-12
 """Relative difference below which two probabilities differ by rounding only."""
@@ -41,84 +38,101 @@ class WorstCase:
     guaranteed: int
 
 
-def worst_case(policy: PolicyTable, side: int) -> WorstCase:
-    """The worst case of ``policy`` playing ``side`` (0: X, 1: O)."""
-    space = policy.space
-    result = space.results if side == 0 else -space.results
-    loss, gain, guaranteed = (result < 0).astype(np.float64), -result.astype(np.float64), result.copy()
-    for own, now, after in _backwards(space, side):
-        losses, gains, results = loss[after], gain[after], guaranteed[after]
-        if own:
-            played = _played(policy, now)
-            resigns = ~played.any(axis=0)
-            loss[now] = np.where(resigns, 1.0, (played * losses).sum(axis=0))
-            gain[now] = np.where(resigns, 1.0, (played * gains).sum(axis=0))
-            guaranteed[now] = np.where(resigns, -1, np.where(played > 0, results, 1).min(axis=0))
+def worst_case(walk: Walk) -> WorstCase:
+    """The worst case of the player of a walk whose opponent may play anything."""
+    side = walk.side
+    losses: list[Floats] = []  # the last layer first
+    gain, guaranteed = np.zeros(0), np.zeros(0, np.int8)
+    for layer in reversed(walk.layers):
+        result = _results(layer, side)
+        next_loss = losses[-1] if losses else np.zeros(0)
+        loss = (result < 0).astype(np.float64)
+        gains, results = -result.astype(np.float64), result.copy()
+        rows, targets = layer.rows, layer.targets
+        if layer.probabilities is not None:
+            _add_mean(loss, layer, next_loss)
+            _add_mean(gains, layer, gain)
+            loss[layer.resigning] = gains[layer.resigning] = 1.0
         else:
-            legal = after >= 0
-            loss[now] = np.where(legal, losses, -2.0).max(axis=0)
-            gain[now] = np.where(legal, gains, -2.0).max(axis=0)
-            guaranteed[now] = np.where(legal, results, 1).min(axis=0)
+            gains[~layer.positions.terminal] = -2.0
+            np.maximum.at(loss, rows, next_loss[targets])
+            np.maximum.at(gains, rows, gain[targets])
+        gain, guaranteed = gains, _guaranteed(layer, results, guaranteed)
+        losses.append(loss)
     # Rounding must not carry a certainty beyond 1; adding 0.0 makes -0.0 a plain zero.
     return WorstCase(
-        min(float(loss[0]), 1.0),
-        _likeliest_loss(policy, side, loss) if guaranteed[0] < 0 else None,
+        min(float(losses[-1][0]), 1.0),
+        _likeliest_loss(walk, losses) if guaranteed[0] < 0 else None,
         min(float(gain[0]), 1.0) + 0.0,
         int(guaranteed[0]),
     )
 
 
-def guaranteed_result(policy: PolicyTable, side: int) -> int:
+def _add_mean(values: Floats, layer: Layer, following: Floats) -> None:
+    """Add to the values of a layer, 0 where a policy is to move, what it can expect of the next layer."""
+    assert layer.probabilities is not None
+    parts = layer.probabilities * following[layer.targets]
+    if layer.positions.plies[0]:
+        np.add.at(values, layer.rows, parts)
+    else:  # the empty board alone: pairwise, which is more precise
+        row = np.zeros(layer.positions.rules.cells)
+        row[layer.cells] = parts
+        values += row.sum()
+
+
+def guaranteed_result(walk: Walk) -> int:
     """``WorstCase.guaranteed`` alone."""
-    space = policy.space
-    guaranteed = space.results.copy() if side == 0 else -space.results
-    for own, now, after in _backwards(space, side):
-        allowed = _played(policy, now) > 0 if own else after >= 0
-        worst = np.where(allowed, guaranteed[after], 1).min(axis=0)
-        guaranteed[now] = np.where(allowed.any(axis=0), worst, -1)  # a row without moves resigns
+    guaranteed = np.zeros(0, np.int8)
+    for layer in reversed(walk.layers):
+        guaranteed = _guaranteed(layer, _results(layer, walk.side), guaranteed)
     return int(guaranteed[0])
 
 
-def _likeliest_loss(policy: PolicyTable, side: int, loss: Floats) -> tuple[int, ...]:
-    """The cells of the likeliest lost game against an opponent who makes losing as likely as ``loss`` says;
-    of equally likely ones the shortest."""
-    space = policy.space
-    result = space.results if side == 0 else -space.results
-    chance = (result < 0).astype(np.float64)
-    length, step = np.zeros(len(space), np.int8), np.full(len(space), -1, np.int8)
-    for own, now, after in _backwards(space, side):
-        chances = chance[after]
-        if own:
-            chances *= _played(policy, now)
+def _results(layer: Layer, side: Side) -> Int8s:
+    """int8[k]: how the game ended for ``side``, 0 where it is open."""
+    return layer.positions.results * np.int8(side.sign)
+
+
+def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
+    """int8[k]: the results below which nobody can bring the player, given those of the next layer."""
+    results[~layer.positions.terminal] = 1
+    np.minimum.at(results, layer.rows, following[layer.targets])
+    if layer.probabilities is not None:
+        results[layer.resigning] = -1
+    return results
+
+
+def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
+    """The cells of the likeliest lost game against an opponent who makes losing as likely as ``losses``, the
+    last layer first, say; of equally likely ones the shortest."""
+    chance, length = np.zeros(0), np.zeros(0, np.int8)
+    steps: list[Int32s] = []  # for each position the move that the line goes on with; -1: here it ends
+    for layer, loss, next_loss in zip(reversed(walk.layers), losses, [np.zeros(0), *losses], strict=False):
+        rows, targets = layer.rows, layer.targets
+        chances = chance[targets]
+        if layer.probabilities is not None:
+            chances *= layer.probabilities
         else:
-            chances[(after < 0) | (loss[after] < loss[now] * (1 - EQUAL))] = 0.0
-        most = chances.max(axis=0)
-        likeliest = (chances > 0) & (chances >= most * (1 - EQUAL))
-        lengths = np.where(likeliest, length[after], np.int8(127))
-        shortest = lengths.min(axis=0)
-        goes_on = most > 0
-        chance[now] = np.where(policy.probabilities[now].any(axis=1), most, 1.0) if own else most
-        step[now] = np.where(goes_on, (lengths == shortest).argmax(axis=0), -1)
-        length[now] = np.where(goes_on, shortest + 1, 0)
-    line, index = [], 0
-    while step[index] >= 0:
-        line.append(int(step[index]))
-        index = int(space.successors[index, line[-1]])
+            chances[next_loss[targets] < loss[rows] * (1 - EQUAL)] = 0.0
+        most = np.zeros(len(layer))
+        np.maximum.at(most, rows, chances)
+        likeliest = np.flatnonzero((chances > 0) & (chances >= most[rows] * (1 - EQUAL)))
+        lengths = length[targets[likeliest]]
+        shortest = np.full(len(layer), 127, np.int8)
+        np.minimum.at(shortest, rows[likeliest], lengths)
+        best = likeliest[lengths == shortest[rows[likeliest]]][::-1]
+        step = np.full(len(layer), -1, np.int32)
+        step[rows[best]] = best  # backwards: the first of them is written last
+        over = _results(layer, walk.side) < 0
+        ends = over | layer.resigning if layer.probabilities is not None else over
+        chance = np.where(ends, 1.0, most)
+        length = np.where(step >= 0, shortest + np.int8(1), np.int8(0)).astype(np.int8)
+        steps.append(step)
+    line, row = [], 0
+    for layer, step in zip(walk.layers, reversed(steps), strict=True):
+        move = int(step[row])
+        if move < 0:
+            break
+        line.append(int(layer.cells[move]))
+        row = int(layer.targets[move])
     return tuple(line)
-
-
-def _backwards(space: StateSpace, side: int) -> Iterator[tuple[bool, Indexes, Indexes]]:
-    """The open positions from the last to the first: whether they are the policy's to move in, their indexes
-    (k), and their successors (cells, k), -1 where there is none.
-
-    Cells come first because NumPy reduces over a leading axis many times faster than over a short last one.
-    """
-    for rows in space.backwards():
-        now = rows.start + np.flatnonzero(~space.terminal[rows])
-        after = space.successors.take(now, axis=0).T.astype(np.intp)
-        yield bool(space.plies[rows.start] % 2 == side), now, after
-
-
-def _played(policy: PolicyTable, now: Indexes) -> Floats:
-    """float64[cells, k]: the policy's probabilities in the positions ``now``."""
-    return policy.probabilities.take(now, axis=0).T.copy()

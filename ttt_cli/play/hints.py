@@ -6,11 +6,8 @@ from math import isnan
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.analysis import analyse
-
-ENUMERABLE = 1_000_000
-"""Boards with at most so many positions are enumerated in an instant."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +61,11 @@ def hint(position: Position, policy: Policy | None) -> Hint:
             has_opinions = True
             opinions = [None if isnan(value) else value for value in values[0].tolist()]
     truth: dict[Cell, tuple[int, int]] = {}
-    if rules.positions_bound <= ENUMERABLE:
-        space = StateSpace.of(rules)
-        found = analyse(space, [space.index(position)])
-        truth = {cell: (int(found.move_values[0, cell]), int(found.move_plies[0, cell])) for cell in cells}
+    if enumerated(rules) is not None:
+        found = analyse(Positions.of([position], rules))
+        distances = found.move_plies
+        assert distances is not None
+        truth = {cell: (int(found.move_values[0, cell]), int(distances[0, cell])) for cell in cells}
     moves = tuple(
         MoveHint(cell, opinions[cell], probabilities[cell], *truth.get(cell, (None, None))) for cell in cells
     )

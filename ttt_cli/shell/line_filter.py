@@ -3,44 +3,71 @@ one line for each as soon as it has come in. So they serve a program that waits 
 file of millions of lines.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator
+from itertools import compress
+from typing import TYPE_CHECKING
 
 from ttt_cli.environment import Environment
 from ttt_cli.errors import NotationError
 
 if TYPE_CHECKING:
-    from ttt_cli.engine.state_space import StateSpace
-
-T = TypeVar("T", bound=Hashable)
+    from ttt_cli.engine.positions import Positions
+    from ttt_cli.engine.rules import Rules
 
 CHUNK = 1 << 18
 """Bytes read at a time, at most; what has come in is answered before more is waited for."""
 
 KEPT = 1 << 18
-"""How many positions, and answers, are remembered for when they come again."""
+"""How many different lines are remembered for when they come again."""
 
 
-def read_positions(env: Environment, space: "StateSpace") -> Iterator[list[int]]:
-    """The indexes of the positions on stdin, as many at a time as have come in; blank lines are passed over.
+class Remembered:
+    """The different positions that have been read, so that each is looked at once.
+
+    :ivar positions: one for each different line.
+    """
+
+    def __init__(self, positions: "Positions") -> None:
+        self.positions = positions
+        self._rows: dict[str, int | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def rows(self, lines: list[str]) -> list[int | None]:
+        """Where in ``positions`` each line is; None for what is no position."""
+        from ttt_cli.engine.positions import Positions
+
+        if new := [line for line in dict.fromkeys(lines) if line not in self._rows]:
+            found, positions = _parsed(new, self.positions.rules)
+            self._rows.update(dict.fromkeys(new))
+            self._rows.update((line, row) for row, line in enumerate(found, len(self.positions)))
+            self.positions = Positions.concatenate([self.positions, positions])
+        return [self._rows[line] for line in lines]
+
+
+def read_positions(env: Environment, rules: "Rules") -> Iterator[tuple[Remembered, list[int]]]:
+    """The positions on stdin, as many at a time as have come in: all that are remembered, and which of them
+    came in; blank lines are passed over. What is remembered is now and then begun anew.
 
     :raises NotationError: at the first line that is no position, once those before it have been yielded.
     """
-    known: dict[str, int | None] = {}
+    from ttt_cli.engine.positions import Positions
+
+    remembered = Remembered(Positions.of([], rules))
     before = 0  # lines before those in hand
     for lines in _read_lines(env):
-        if len(known) > KEPT:
-            known.clear()
-        known.update(_located(space, [line for line in dict.fromkeys(lines) if line not in known]))
-        found = [known.get(line) for line in lines]
-        indexes = [index for index in found if index is not None]
-        if len(indexes) == len(lines):
-            yield indexes
+        if len(remembered) > KEPT:
+            remembered = Remembered(Positions.of([], rules))
+        found = remembered.rows(lines)
+        rows = [row for row in found if row is not None]
+        if len(rows) == len(lines):
+            yield remembered, rows
         else:
             bad = next((at for at, line in enumerate(lines) if found[at] is None and line.strip()), None)
-            yield [index for index in found[:bad] if index is not None]
+            yield remembered, [row for row in found[:bad] if row is not None]
             if bad is not None:
-                _complain(lines[bad], space, before + bad + 1)
+                _complain(lines[bad], rules, before + bad + 1)
         before += len(lines)
 
 
@@ -58,47 +85,29 @@ def _read_lines(env: Environment) -> Iterator[list[str]]:
         yield [rest.decode("utf-8", "backslashreplace")]
 
 
-def _located(space: "StateSpace", lines: list[str]) -> Iterator[tuple[str, int]]:
-    """Those of the lines that are positions, with their indexes."""
-    import numpy as np
-
+def _parsed(lines: list[str], rules: "Rules") -> "tuple[list[str], Positions]":
+    """Those of the lines that are positions, and the positions."""
     from ttt_cli.engine.position import SYMBOLS, Position
+    from ttt_cli.engine.positions import Positions
 
     texts = {}
     for line in lines:
         text = line.strip()
-        if len(text) != space.cells or text.strip(SYMBOLS):
+        if len(text) != rules.cells or text.strip(SYMBOLS):
             try:
-                text = Position.parse(text, space.rules).text
+                text = Position.parse(text, rules).text
             except NotationError:
                 continue
         texts[line] = text
-    joined = np.frombuffer("".join(texts.values()).encode(), np.uint8).reshape(-1, space.cells)
-    codes = np.zeros(len(joined), np.int64)
-    for column in np.searchsorted(np.frombuffer(SYMBOLS.encode(), np.uint8), joined).T:
-        codes = 3 * codes + column
-    indexes = space.find(codes).tolist()
-    return ((line, index) for line, index in zip(texts, indexes, strict=True) if index >= 0)
+    positions = Positions.parse(list(texts.values()), rules)
+    sound = positions.reachable
+    return list(compress(texts, sound.tolist())), positions[sound]
 
 
-def _complain(line: str, space: "StateSpace", number: int) -> None:
+def _complain(line: str, rules: "Rules", number: int) -> None:
     from ttt_cli.engine.position import Position
 
     try:
-        Position.parse(line, space.rules)
+        Position.parse(line, rules)
     except NotationError as error:
         raise NotationError(error.message, where=f"line {number}", hint=error.hint) from None
-
-
-def remembered(answer: Callable[[list[T]], Iterable[str]]) -> Callable[[Sequence[T]], list[str]]:
-    """``answer``, which gives a line for each of some questions, called for those alone that are new."""
-    known: dict[T, str] = {}
-
-    def lines(questions: Sequence[T]) -> list[str]:
-        if len(known) > KEPT:
-            known.clear()
-        if new := [question for question in dict.fromkeys(questions) if question not in known]:
-            known.update(zip(new, answer(new), strict=True))
-        return [known[question] for question in questions]
-
-    return lines

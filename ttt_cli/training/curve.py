@@ -13,7 +13,7 @@ from typing import Annotated, TypedDict
 
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import Count, Share, note
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.store.files import write_bytes
@@ -48,10 +48,10 @@ class Row:
     o_loss: Share
     worst_x: Share
     worst_o: Share
-    mistakes: Count
-    reachable: Count
+    mistakes: Count | None
+    reachable: Count | None
     exploitability: Share
-    unbeatable: Annotated[int, note(enum=[0, 1])]
+    unbeatable: Annotated[int | None, note(enum=[0, 1, None])]
 
 
 class CurveFields(TypedDict):
@@ -72,19 +72,20 @@ HEADER = ",".join(field.name for field in fields(Row))
 COUNTS = ("games", "mistakes", "reachable", "unbeatable")
 
 
-def row(games: int, policy: PolicyTable) -> Row:
+def row(games: int, policy: Policy | PolicyTable) -> Row:
     """What a policy is worth, ``games`` games into a run."""
-    verdict = judge(policy, [("random", Uniform(policy.space.rules).table(policy.space))])
+    verdict = judge(policy, [("random", Uniform(policy.rules))])
     as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
+    wrong = verdict.mistakes
     return Row(
         games,
         *(as_x.win, as_x.draw, as_x.loss),
         *(as_o.win, as_o.draw, as_o.loss),
         *(verdict.as_x.loss, verdict.as_o.loss),
-        verdict.mistakes.positions,
-        verdict.mistakes.reachable,
+        None if wrong is None else wrong.positions,
+        None if wrong is None else wrong.reachable,
         verdict.exploitability,
-        int(verdict.unbeatable),
+        None if verdict.unbeatable is None else int(verdict.unbeatable),
     )
 
 
@@ -129,7 +130,9 @@ class Curve:
         """Whether the run is to be looked at: it has reached a point since the last look."""
         return bisect_right(self._points, games) > bisect_right(self._points, self.seen)
 
-    def look(self, games: int, policy: Callable[[], PolicyTable], *, now: bool = False) -> Row | None:
+    def look(
+        self, games: int, policy: Callable[[], Policy | PolicyTable], *, now: bool = False
+    ) -> Row | None:
         """Add the row of ``policy``, if it is due, and write the file.
 
         :param now: look even if no point has been reached, as when a run ends early.

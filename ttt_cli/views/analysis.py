@@ -8,9 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import Cell, Count, MoveFields, PositionText, ResultKey, SideKey, Worth
+from ttt_cli.engine.perfect import UNPROVEN
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.side import Result
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.side import Result, Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.analysis import Analysis, Opinion
 from ttt_cli.views.board import board
@@ -21,8 +22,8 @@ class MoveWorth(TypedDict):
     """What a move is worth, and the plies to the end, this one included."""
 
     cell: Cell
-    value: Worth
-    plies: Count
+    value: Worth | None
+    plies: Count | None
 
 
 class OpinionFields(TypedDict):
@@ -39,34 +40,42 @@ class AnalysisFields(TypedDict):
 
     position: PositionText
     to_move: SideKey | None
-    value: Worth
+    value: Worth | None
     moves: list[MoveWorth]
     result: NotRequired[ResultKey]
     agents: NotRequired[list[OpinionFields]]
 
 
-STYLES = {1: "green", 0: "", -1: "red"}
+STYLES = {1: "green", 0: "", -1: "red", int(UNPROVEN): "dim"}
+
+NAMES: dict[int, str] = {**VALUES, int(UNPROVEN): "?"}
 
 
 def show_analysis(env: Environment, position: Position, found: Analysis, opinions: Sequence[Opinion]) -> None:
     """Draw one position with the perfect values in its free cells, and the players' own beside them."""
-    values, plies = found.move_values[0].tolist(), found.move_plies[0].tolist()
+    values = found.move_values[0].tolist()
+    plies = None if found.move_plies is None else found.move_plies[0].tolist()
     notes = {}
     for cell in position.legal:
-        worth = VALUES[values[cell]] + (f" {plies[cell]}" if values[cell] else "")
-        notes[cell] = Text(worth, STYLES[values[cell]])
+        distance = f" {plies[cell]}" if plies and values[cell] else ""
+        notes[cell] = Text(NAMES[values[cell]] + distance, STYLES[values[cell]])
     env.draw(board(position, unicode=env.unicode, notes=notes))
     env.out("")
     if position.terminal:
         env.out(f"{position.winner} has won" if position.winner else "a draw")
         return
     value = int(found.values[0])
-    best = [cell for cell in position.legal if values[cell] == value]
-    length = (min if value > 0 else max)(plies[cell] for cell in best)
-    outcome = {1: "wins", 0: "draws", -1: "loses"}[value]
-    distance = f" in {length} {'ply' if length == 1 else 'plies'}" if value else ""
-    keep = " ".join(str(cell + 1) for cell in best)
-    env.out(f"{position.mover} to move {outcome}{distance}; cells that keep this: {keep}")
+    if value == UNPROVEN:
+        env.out(f"{position.mover} to move; what this is worth has not been proved")
+    else:
+        best = [cell for cell in position.legal if values[cell] == value]
+        distance = ""
+        if plies and value:
+            length = (min if value > 0 else max)(plies[cell] for cell in best)
+            distance = f" in {length} {'ply' if length == 1 else 'plies'}"
+        outcome = {1: "wins", 0: "draws", -1: "loses"}[value]
+        keep = " ".join(str(cell + 1) for cell in best)
+        env.out(f"{position.mover} to move {outcome}{distance}; cells that keep this: {keep}")
     if opinions:
         env.out("")
         env.draw(_opinions(position, values, opinions))
@@ -81,7 +90,7 @@ def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opin
         if opinion.values is not None:
             table.add_column("value", justify="right", style="dim")
     for cell in position.legal:
-        row: list[str | Text] = [str(cell + 1), Text(VALUES[values[cell]], STYLES[values[cell]])]
+        row: list[str | Text] = [str(cell + 1), Text(NAMES[values[cell]], STYLES[values[cell]])]
         for opinion in opinions:
             probability = float(opinion.probabilities[0, cell])
             row.append(Text(percent(probability) if probability else "", "bold"))
@@ -101,27 +110,37 @@ def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opin
 
 
 def analysis_fields(
-    space: StateSpace, indexes: Sequence[int], found: Analysis, opinions: Sequence[Opinion] = ()
+    positions: Positions, found: Analysis, opinions: Sequence[Opinion] = ()
 ) -> Iterator[dict[str, Any]]:
     """The fields of a ``ttt-analysis`` document for each of the positions."""
     asked = [_opinion_fields(opinion) for opinion in opinions]
-    columns = (found.values, found.legal, found.move_values, found.move_plies)
-    rows = zip(indexes, *(column.tolist() for column in columns), strict=True)
-    for at, (index, value, legal, values, plies) in enumerate(rows):
+    columns = (found.values, found.legal, found.move_values)
+    distances = [None] * len(positions) if found.move_plies is None else found.move_plies.tolist()
+    rows = zip(positions.texts(), *(column.tolist() for column in columns), distances, strict=True)
+    for at, (text, value, legal, values, plies) in enumerate(rows):
         cells = [cell for cell, allowed in enumerate(legal) if allowed]
         fields: dict[str, Any] = {
-            "position": space.text(index),
-            "to_move": "xo"[int(space.plies[index]) % 2] if cells else None,
-            "value": VALUES[value],
+            "position": text,
+            "to_move": Side.to_move(int(positions.plies[at])).key if cells else None,
+            "value": _value(value),
             "moves": [
-                {"cell": cell + 1, "value": VALUES[values[cell]], "plies": plies[cell]} for cell in cells
+                {
+                    "cell": cell + 1,
+                    "value": _value(values[cell]),
+                    "plies": None if plies is None else plies[cell],
+                }
+                for cell in cells
             ],
         }
         if not cells:
-            fields["result"] = Result(int(space.results[index])).key
+            fields["result"] = Result(int(positions.results[at])).key
         if asked:
             fields["agents"] = [fields_of(at, cells) for fields_of in asked]
         yield fields
+
+
+def _value(value: int) -> str | None:
+    return None if value == UNPROVEN else VALUES[value]
 
 
 def _opinion_fields(opinion: Opinion) -> Any:
@@ -147,8 +166,10 @@ def _opinion_fields(opinion: Opinion) -> Any:
 def analysis_line(fields: dict[str, Any]) -> str:
     """One line for one position: ``X...O.... x draw 2:draw:7 3:loss:6 …``; the fields as ``analysis_fields``
     gives them. A player adds its name and the cells it plays."""
-    parts = [fields["position"], fields["to_move"] or "-", fields["value"]]
-    parts += [f"{move['cell']}:{move['value']}:{move['plies']}" for move in fields["moves"]]
+    parts = [fields["position"], fields["to_move"] or "-", fields["value"] or "?"]
+    for move in fields["moves"]:
+        distance = "" if move["plies"] is None else f":{move['plies']}"
+        parts.append(f"{move['cell']}:{move['value'] or '?'}{distance}")
     for agent in fields.get("agents", ()):
         cells = [str(move["cell"]) for move in agent["moves"] if move["probability"] > 0]
         parts.append(f"{printable(agent['name'])}={'resigns' if agent['resigns'] else ','.join(cells)}")

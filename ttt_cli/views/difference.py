@@ -1,6 +1,7 @@
 """What ``ttt diff`` shows."""
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -8,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import AgentFields, Count, PositionText, SideKey
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Floats
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.difference import Comparison
 
@@ -19,9 +21,9 @@ class DifferenceRow(TypedDict):
     position: PositionText
     to_move: SideKey
     a: str
-    a_worth: float
+    a_worth: float | None
     b: str
-    b_worth: float
+    b_worth: float | None
     known: Literal["both", "a", "b", "neither"]
 
 
@@ -56,15 +58,15 @@ def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -
     for name, number in ((a, numbers["a_only"]), (b, numbers["b_only"])):
         if number:
             env.out(f"{number:,} positions are known to {name} alone")
-    rows = [index for index in found.rows[:SHOWN].tolist() if found.differs[index]]
+    rows = [row for row in found.rows[:SHOWN].tolist() if found.differs[row]]
     if not rows:
         return
     env.out("")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("position", "to move", Text(a), "worth", Text(b), "worth"):
         table.add_column(heading, overflow="fold")
-    for row in (_row(found, index) for index in rows):
-        worths = [f"{row[name]:+.2f}" if row[name] else "0" for name in ("a_worth", "b_worth")]
+    for row in (_row(found, row) for row in rows):
+        worths = [_signed(row[name]) for name in ("a_worth", "b_worth")]
         table.add_row(row["position"], row["to_move"].upper(), row["a"], worths[0], row["b"], worths[1])
     env.draw(table)
     if len(found.rows) > len(rows):
@@ -74,7 +76,7 @@ def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -
 def counts(found: Comparison) -> dict[str, int]:
     """The numbers of a ``ttt-diff`` document."""
     return {
-        "positions": int(np.count_nonzero(~found.a.space.terminal)),
+        "positions": len(found.positions),
         "different": int(found.differs.sum()),
         "a_better": int(found.better_a.sum()),
         "b_better": int(found.better_b.sum()),
@@ -85,34 +87,40 @@ def counts(found: Comparison) -> dict[str, int]:
 
 def comparison_fields(agents: Sequence[dict[str, Any]], found: Comparison) -> dict[str, Any]:
     """A comparison as a ``ttt-diff`` document holds it, with the rows that matter most."""
-    rows = [_row(found, index) for index in found.rows[:SHOWN].tolist()]
+    rows = [_row(found, row) for row in found.rows[:SHOWN].tolist()]
     return {"a": agents[0], "b": agents[1], **counts(found), "rows": rows}
 
 
 def csv_rows(found: Comparison) -> Iterator[list[Any]]:
     """All rows for a CSV file, the header first."""
     yield ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
-    for index in found.rows.tolist():
-        yield list(_row(found, index).values())
+    for row in found.rows.tolist():
+        yield list(_row(found, row).values())
 
 
-def _row(found: Comparison, index: int) -> dict[str, Any]:
-    space = found.a.space
+def _row(found: Comparison, row: int) -> dict[str, Any]:
     known = {(True, True): "both", (True, False): "a", (False, True): "b", (False, False): "neither"}
     return {
-        "position": space.text(index),
-        "to_move": "xo"[int(space.plies[index]) % 2],
-        "a": _choice(found.a, index),
-        "a_worth": float(found.worth_a[index]) + 0.0,
-        "b": _choice(found.b, index),
-        "b_worth": float(found.worth_b[index]) + 0.0,
-        "known": known[bool(found.known_a[index]), bool(found.known_b[index])],
+        "position": found.positions.text(row),
+        "to_move": Side.to_move(int(found.positions.plies[row])).key,
+        "a": _choice(found.a[row]),
+        "a_worth": _number(found.worth_a[row]),
+        "b": _choice(found.b[row]),
+        "b_worth": _number(found.worth_b[row]),
+        "known": known[bool(found.known_a[row]), bool(found.known_b[row])],
     }
 
 
-def _choice(policy: PolicyTable, index: int) -> str:
+def _number(worth: float) -> float | None:
+    return None if isnan(worth) else float(worth) + 0.0
+
+
+def _signed(worth: float | None) -> str:
+    return "?" if worth is None else f"{worth:+.2f}" if worth else "0"
+
+
+def _choice(row: Floats) -> str:
     """The cells played, such as ``5`` or ``1 3 7``; ``1:0.25 3:0.75`` if they are not equally likely."""
-    row = policy.probabilities[index]
     cells = np.flatnonzero(row)
     if not len(cells):
         return "resigns"

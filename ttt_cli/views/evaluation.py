@@ -1,6 +1,7 @@
 """What ``ttt evaluate`` shows of a verdict, a line of play or a sampled match."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from ttt_cli.documents import AgentFields, Cell, Count, PositionText, RatesFields, SideKey, Worth, note
 from ttt_cli.documents import Share as Probability
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.blunders import RESIGNS, Mistakes
 from ttt_cli.evaluation.match import Match, Share
@@ -64,10 +65,10 @@ class StepFields(TypedDict):
     position: PositionText
     to_move: SideKey
     cell: Cell | None
-    probability: Probability
+    probability: Probability | None
     perfect: list[Cell]
-    before: Worth
-    after: Worth
+    before: Worth | None
+    after: Worth | None
 
 
 class ExplanationFields(TypedDict):
@@ -84,10 +85,10 @@ class Exact(TypedDict):
     agent: AgentFields
     results: list[OpponentFields]
     worst_case: WorstCases
-    unbeatable: bool
+    unbeatable: bool | None
     nash_conv: float
     exploitability: float
-    mistakes: MistakesFields
+    mistakes: MistakesFields | None
     coverage: CoverageFields | None
     explanation: NotRequired[ExplanationFields]
 
@@ -123,6 +124,11 @@ class Sampled(TypedDict):
     games: Count
     distinct_games: Count
     seed: Count
+    worst_case: None
+    unbeatable: Literal[False] | None
+    nash_conv: None
+    exploitability: None
+    mistakes: None
 
 
 Evaluation = Exact | Sampled
@@ -168,7 +174,9 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     for side, case in (("X", verdict.as_x), ("O", verdict.as_o)):
         yield "" if side == "O" else "worst case", Text.assemble(f"as {side} it ", _worst(case))
     wrong = verdict.mistakes
-    if wrong.positions:
+    if wrong is None:
+        yield "mistakes", Text("not counted: the values of its positions are not known", "dim")
+    elif wrong.positions:
         reach = f"{wrong.reachable:,} within reach of its own play"
         yield "mistakes", Text(f"in {wrong.positions:,} of {wrong.of:,} open positions, {reach}")
     else:
@@ -182,8 +190,10 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
     if verdict.unbeatable:
         yield "verdict", Text("unbeatable as X and as O, whoever plays against it", "bold green")
+    elif verdict.unbeatable is None:
+        yield "verdict", Text("not known: the value of the game is not", "bold yellow")
     else:
-        roles = [f"as {side}" for side, holds in zip("XO", verdict.holds, strict=True) if not holds]
+        roles = [f"as {side}" for side, holds in zip("XO", verdict.holds, strict=True) if holds is False]
         yield "verdict", Text(f"beatable {' and '.join(roles)}", "bold red")
 
 
@@ -199,13 +209,13 @@ def cells(line: Iterable[int]) -> list[str]:
     return [str(cell + 1) for cell in line]
 
 
-def show_line(env: Environment, space: StateSpace, name: str, side: int, steps: Sequence[Step]) -> None:
+def show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
     """Print a lost game board by board: what was played, what perfect play would have been, what it cost."""
-    heading = f"How {printable(name)} loses as {'XO'[side]}: {' '.join(_played(steps))}"
+    heading = f"How {printable(name)} loses as {side.name}: {' '.join(_played(steps))}"
     env.console.print(Text(f"\n{heading}", "bold"))
     for number, step in enumerate(steps, 1):
-        position = space.position(step.index)
-        words = _tell(name, number, step, "XO"[(number - 1) % 2])
+        position = step.position
+        words = _tell(name, number, step, step.position.mover)
         if step.cell is not None:
             position = position.play(step.cell)
         if position.terminal:
@@ -226,7 +236,7 @@ def _tell(name: str, number: int, step: Step, mover: str) -> Text:
     text = Text(f"{number}. {who} {plays}")
     if step.probability is not None and 0 < step.probability < 1:
         text.append(f", as in {percent(step.probability)} of such games", "dim")
-    if step.after < step.before:
+    if step.before is not None and step.after is not None and step.after < step.before:
         kept = " or ".join(cells(step.sound))
         worth = {0: "a draw", 1: "a win", -1: "a loss"}
         cost = f"turns {worth[step.before]} into {worth[step.after]}; perfect play: {kept}"
@@ -277,12 +287,8 @@ def verdict_fields(verdict: Verdict) -> dict[str, Any]:
         "unbeatable": verdict.unbeatable,
         "nash_conv": verdict.nash_conv,
         "exploitability": verdict.exploitability,
-        "mistakes": {
-            "positions": verdict.mistakes.positions,
-            "reachable": verdict.mistakes.reachable,
-            "of": verdict.mistakes.of,
-        },
-        "coverage": None if coverage is None else {"known": coverage.known, "of": coverage.of},
+        "mistakes": None if verdict.mistakes is None else asdict(verdict.mistakes),
+        "coverage": None if coverage is None else asdict(coverage),
     }
 
 
@@ -290,21 +296,26 @@ def _worst_fields(case: WorstCase) -> dict[str, Any]:
     return {"loss": case.loss, "line": None if case.line is None else [cell + 1 for cell in case.line]}
 
 
-def step_fields(space: StateSpace, step: Step) -> dict[str, Any]:
+def step_fields(step: Step) -> dict[str, Any]:
     """A move of an explained line as a document holds it."""
     return {
-        "position": space.text(step.index),
-        "to_move": "xo"[int(space.plies[step.index]) % 2],
+        "position": step.position.text,
+        "to_move": step.position.mover.lower(),
         "cell": None if step.cell is None else step.cell + 1,
         "probability": step.probability,
         "perfect": [cell + 1 for cell in step.sound],
-        "before": VALUES[step.before],
-        "after": VALUES[step.after],
+        "before": None if step.before is None else VALUES[step.before],
+        "after": None if step.after is None else VALUES[step.after],
     }
 
 
-def match_fields(matches: Sequence[tuple[str, Match]], seed: int) -> dict[str, Any]:
-    """Sampled matches as a ``ttt-evaluation`` document holds them."""
+def match_fields(
+    matches: Sequence[tuple[str, Match]], seed: int, *, beatable: bool = False
+) -> dict[str, Any]:
+    """Sampled matches as a ``ttt-evaluation`` document holds them: what they cannot tell is null.
+
+    :param beatable: whether a line of play was found that beats the player.
+    """
     results = []
     for opponent, match in matches:
         sides: dict[str, Any] = {}
@@ -321,19 +332,24 @@ def match_fields(matches: Sequence[tuple[str, Match]], seed: int) -> dict[str, A
         "games": sum(match.games for _, match in matches),
         "distinct_games": sum(match.distinct for _, match in matches),
         "seed": seed,
+        "worst_case": None,
+        "unbeatable": False if beatable else None,
+        "nash_conv": None,
+        "exploitability": None,
+        "mistakes": None,
     }
 
 
-def mistakes_rows(space: StateSpace, mistakes: Mistakes, opponents: Sequence[str]) -> Iterable[list[Any]]:
+def mistakes_rows(mistakes: Mistakes, opponents: Sequence[str]) -> Iterable[list[Any]]:
     """The rows of the CSV of mistakes, the header first."""
     yield [
         *("position", "cell", "probability", "value_before", "value_after", "reachable"),
         *(f"reach_{opponent}" for opponent in opponents),
     ]
-    for at, index in enumerate(mistakes.positions.tolist()):
+    for at, text in enumerate(mistakes.positions.texts()):
         cell = int(mistakes.cells[at])
         yield [
-            space.text(index),
+            text,
             "resigns" if cell == RESIGNS else cell + 1,
             float(mistakes.probabilities[at]),
             VALUES[int(mistakes.before[at])],

@@ -19,7 +19,7 @@ import orjson
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
+from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Mistakes, find_mistakes
 from ttt_cli.evaluation.verdict import Verdict
@@ -115,7 +115,8 @@ def _mistakes(found: Mistakes) -> list[list[int]]:
     some = found.reach.shape[1] > 0
     against = found.reach.argmax(axis=1) if some else np.zeros(len(found), np.int64)
     reach = _shares(found.reach.max(axis=1, initial=0.0))
-    columns = (found.positions, found.cells, reach, against, found.reachable.astype(np.int64))
+    rows = StateSpace.of(found.positions.rules).rows(found.positions)
+    columns = (rows, found.cells, reach, against, found.reachable.astype(np.int64))
     return np.column_stack(columns).astype(np.int64).tolist()
 
 
@@ -128,6 +129,7 @@ def facts_of(policy: PolicyTable, verdict: Verdict, games: int | None) -> list[F
         worst = " and ".join(f"{_percent(loss)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
     wrong = verdict.mistakes
+    assert wrong is not None  # a board with a page has a state space
     count = f"{wrong.positions:,}" if wrong.positions else "none"
     facts.append((f"mistakes in {count} of {wrong.of:,} positions", ""))
     if wrong.positions:

@@ -89,9 +89,14 @@ def _legend(curves: Curves, unicode: bool) -> list[str]:
                 break
             done = row.games
         verdict = f"unbeatable from {done:,} games on" if last.unbeatable else "beatable"
+        if last.unbeatable is None:
+            verdict = "whether it is unbeatable is not known"
+        mistakes = ""
+        if first.mistakes is not None and last.mistakes is not None:
+            mistakes = f"mistakes in {first.mistakes:,} {arrow} {last.mistakes:,} positions; "
         lines.append(
-            f"{mark}exploitability {first.exploitability:.3f} {arrow} {last.exploitability:.3f}, mistakes in "
-            f"{first.mistakes:,} {arrow} {last.mistakes:,} positions; {verdict}"
+            f"{mark}exploitability {first.exploitability:.3f} {arrow} {last.exploitability:.3f}, "
+            f"{mistakes}{verdict}"
         )
     return lines
 
@@ -211,8 +216,13 @@ def _draw(panels: Sequence["Axes"], rows: Sequence[Row], name: str, number: int)
         axes.plot(games, [getattr(row, o) for row in rows], linestyle="--", **look)
     label = "\u200b" + name if name.startswith("_") else name  # a leading _ means: not in the legend
     panels[2].plot(games, [row.exploitability for row in rows], label=label, **look)
-    panels[3].plot(games, [row.mistakes for row in rows], **look)
-    panels[3].plot(games, [row.reachable for row in rows], linestyle=":", **look)
+    panels[3].plot(games, [_number(row.mistakes) for row in rows], **look)
+    panels[3].plot(games, [_number(row.reachable) for row in rows], linestyle=":", **look)
+
+
+def _number(count: int | None) -> float:
+    """A count as it is drawn: not at all where there is none."""
+    return math.nan if count is None else count
 
 
 def _finish(axes: "Axes", title: str, games: Sequence[int]) -> None:

@@ -1,0 +1,85 @@
+"""One game that a policy can lose: found fast where a player is poor, on any board, without a whole walk.
+
+The search goes ply by ply and keeps the positions in which the opponent's lines have come furthest (a beam
+search): everything the opponent may play is tried, and everything the policy plays at all. Where nothing is
+found with few positions a ply, more are kept. Finding nothing proves nothing.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Floats, Int8s, Int64s
+
+WIDTHS = (16, 256, 2048)
+"""Positions that are kept a ply, in one attempt after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """The positions kept at one ply: ``parents`` int64[k], their place in the ply before, and ``cells``
+    int8[k], the move that led here."""
+
+    parents: Int64s
+    cells: Int8s
+
+
+def losing_line(policy: Policy, side: Side, widths: tuple[int, ...] = WIDTHS) -> tuple[int, ...] | None:
+    """The cells (from 0) of a game that ``policy`` can lose as ``side``, or None if the search finds none.
+    Where the policy resigns the line ends on an open board."""
+    for width in widths:
+        line = _search(policy, side, width)
+        if line is not None:
+            return line
+    return None
+
+
+def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
+    positions = Positions.start(policy.rules)
+    steps: list[_Step] = []
+    while len(positions):
+        if len(steps) % 2 == side:
+            played = policy.probabilities(positions) > 0
+            if (resigned := np.flatnonzero(~played.any(axis=1))).size:
+                return _line(steps, int(resigned[0]))
+        else:
+            played = positions.legal
+        cells, rows = np.nonzero(played.T)
+        after, places = positions.successors(rows, cells)
+        origin = np.empty(len(after), np.int64)
+        origin[places[::-1]] = np.arange(len(places))[::-1]
+        lost = np.flatnonzero(after.results * side.sign < 0)
+        if lost.size:
+            move = int(origin[lost[0]])
+            return (*_line(steps, int(rows[move])), int(cells[move]))
+        going = np.flatnonzero(~after.terminal)
+        if len(going) > width:
+            score = _threat(after[going], side.other)
+            going = np.sort(going[np.argsort(-score, kind="stable")[:width]])
+        moves = origin[going]
+        steps.append(_Step(rows[moves], cells[moves].astype(np.int8)))
+        positions = after[going]
+    return None
+
+
+def _line(steps: list[_Step], row: int) -> tuple[int, ...]:
+    """The moves that led to a position of the last ply."""
+    cells = []
+    for step in reversed(steps):
+        cells.append(int(step.cells[row]))
+        row = int(step.parents[row])
+    return tuple(reversed(cells))
+
+
+def _threat(positions: Positions, side: Side) -> Floats:
+    """float64[k]: how far the lines of ``side`` have come, those of the other side counting against it."""
+    mine, theirs = (positions.x, positions.o) if side == Side.X else (positions.o, positions.x)
+    score = np.zeros(len(positions))
+    for line in positions.rules.line_masks:
+        mask = np.uint64(line)
+        own, other = np.bitwise_count(mine & mask), np.bitwise_count(theirs & mask)
+        score += np.where(other == 0, 8.0**own, 0.0) - np.where(own == 0, 2.0**other, 0.0)
+    return score if not positions.rules.misere else -score

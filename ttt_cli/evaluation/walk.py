@@ -1,0 +1,203 @@
+"""The walk: ply by ply, the distinct positions that can come about when policies meet, or when one policy
+meets anything at all, and the moves between them.
+
+Each policy is asked once a ply, for the positions in which it is to move. Whatever an evaluation computes is
+a sum or a maximum over a walk, forwards or backwards; so it costs what can happen, not what exists. Sums are
+taken in the order of positions, and for each position in the order of its cells, whatever a walk holds
+besides: a longer walk through the same positions gives the same digits.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, enumerated
+from ttt_cli.errors import TttError
+
+BUDGET = 10_000_000
+"""Positions that a walk goes through at most, unless told otherwise: all of 4x4 with four in a row."""
+
+PIECE = 1 << 16
+"""Positions that a policy is asked for at a time, so that temporary arrays stay small."""
+
+MARGIN = 4.0
+"""A walk is given up when it is expected to be so many times longer than allowed: the forecast is rough."""
+
+
+class OutgrownError(TttError):
+    """A walk goes through more positions than it may.
+
+    :ivar plies: the layers it went through.
+    :ivar positions: in them.
+    """
+
+    def __init__(self, plies: int, positions: int, budget: int) -> None:
+        super().__init__(
+            f"more than {budget:,} positions can come about ({positions:,} within {plies} plies)",
+            hint="--positions N allows more",
+        )
+        self.plies, self.positions = plies, positions
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """The ``k`` positions of a walk with equally many stones, in their order, and the ``m`` moves that can be
+    made in them, in the order of positions and cells as seen from either end.
+
+    :ivar rows: int32[m], in which position.
+    :ivar cells: int8[m].
+    :ivar targets: int32[m], which position of the next layer comes about.
+    :ivar probabilities: float64[m], of the policy that is to move; None where anything can be played.
+    """
+
+    positions: Positions
+    rows: Int32s
+    cells: Int8s
+    targets: Int32s
+    probabilities: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @property
+    def resigning(self) -> Bools:
+        """bool[k]: the open positions in which the policy that is to move resigns."""
+        goes_on = self.positions.terminal.copy()
+        goes_on[self.rows] = True
+        return ~goes_on
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Everything that can happen between two players.
+
+    :ivar players: X and O; None: a player of whom nothing is known, who may play anything.
+    :ivar layers: the positions with 0, 1, 2 … stones, as far as any game can go.
+    """
+
+    players: tuple[Policy | None, Policy | None]
+    layers: list[Layer]
+
+    @property
+    def rules(self) -> Rules:
+        """The game."""
+        return self.layers[0].positions.rules
+
+    @property
+    def side(self) -> Side:
+        """The side of the one player who is known."""
+        return Side.O if self.players[0] is None else Side.X
+
+    def __len__(self) -> int:
+        return sum(map(len, self.layers))
+
+    @property
+    def own(self) -> Iterator[tuple[int, Positions]]:
+        """The open positions in which the one player who is known is to move, by plies."""
+        for ply in range(self.side, len(self.layers), 2):
+            positions = self.layers[ply].positions
+            yield ply, positions[~positions.terminal]
+
+    @classmethod
+    def of(
+        cls,
+        x: Policy | PolicyTable | None,
+        o: Policy | PolicyTable | None,
+        *,
+        budget: int = BUDGET,
+        tick: Callable[[int], None] = lambda positions: None,
+    ) -> "Walk":
+        """What can happen between X and O, at least one of whom is given.
+
+        :param tick: called after each ply with the number of positions so far.
+        :raises OutgrownError: if there are more positions than ``budget`` allows, as soon as that is seen.
+        """
+        x, o = None if x is None else as_policy(x), None if o is None else as_policy(o)
+        policy = x or o
+        assert policy is not None
+        space = enumerated(policy.rules)
+        positions = Positions.start(policy.rules) if space is None else space.positions[:1]
+        layers: list[Layer] = []
+        sizes: list[int] = []
+        while len(positions):
+            sizes.append(len(positions))
+            if sum(sizes) > budget or forecast(sizes, policy.rules) > MARGIN * budget:
+                raise OutgrownError(len(sizes), sum(sizes), budget)
+            rows, cells, probabilities = _moves(positions, (x, o)[len(layers) % 2])
+            step = positions.successors if space is None else partial(space.successors_of, positions)
+            after, targets = step(rows, cells)
+            layers.append(Layer(_lean(positions), rows, cells, targets, probabilities))
+            positions = after
+            tick(sum(sizes))
+        return cls((x, o), layers)
+
+    @classmethod
+    def alone(
+        cls,
+        policy: Policy | PolicyTable,
+        side: Side,
+        *,
+        budget: int = BUDGET,
+        tick: Callable[[int], None] = lambda positions: None,
+    ) -> "Walk":
+        """What can happen to a policy as one side, whatever the other side does; see ``of``."""
+        x, o = (policy, None) if side == Side.X else (None, policy)
+        return cls.of(x, o, budget=budget, tick=tick)
+
+
+def forecast(sizes: list[int], rules: Rules) -> float:
+    """How many positions a walk will have gone through, given its layers so far: as if growth over two plies
+    went down as it does where both sides can play anything."""
+    total, plies = float(sum(sizes)), len(sizes)
+    if plies < 5:  # too early to tell
+        return total
+    sizes = sizes[-4:]
+    growth = sizes[-1] / max(sizes[-3], 1)
+    for ply in range(plies, rules.cells + 1):
+        growth *= _growth(rules.cells, ply) / _growth(rules.cells, ply - 1)
+        sizes.append(int(sizes[-2] * growth))
+        total += sizes[-1]
+    return total
+
+
+def _growth(cells: int, plies: int) -> float:
+    """How many times more boards have so many stones than have two fewer."""
+    return (
+        comb(cells, plies)
+        * comb(plies, plies // 2)
+        / (comb(cells, plies - 2) * comb(plies - 2, (plies - 2) // 2))
+    )
+
+
+def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None]:
+    """The moves of one layer, as ``Layer`` holds them: those that the policy makes, or all."""
+    going = np.flatnonzero(~positions.terminal).astype(np.int32)
+    rows, cells, chances = [np.zeros(0, np.int32)], [np.zeros(0, np.int8)], [np.zeros(0)]
+    for start in range(0, len(going), PIECE):
+        piece = going[start : start + PIECE]
+        batch = positions if len(piece) == len(positions) else positions[piece]
+        played: Any = (batch.legal if policy is None else policy.probabilities(batch)).T.copy()
+        at_cells, at_rows = np.nonzero(played)
+        rows.append(piece[at_rows])
+        cells.append(at_cells.astype(np.int8))
+        if policy is not None:
+            chances.append(played[at_cells, at_rows])
+    return _joined(rows), _joined(cells), None if policy is None else _joined(chances)
+
+
+def _joined(parts: list[Any]) -> Any:
+    return parts[-1] if len(parts) == 2 else np.concatenate(parts)
+
+
+def _lean(positions: Positions) -> Positions:
+    """The positions without what was only needed to go on from them."""
+    known = {name: getattr(positions, name) for name in ("plies", "results", "terminal")}
+    return Positions(positions.rules, positions.x, positions.o, **known)
