@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -17,13 +17,21 @@ from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
 from ttt_cli.engine.policy import thresholds as as_thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
+from ttt_cli.learners.index import FIRST, Index, Uint32s
 from ttt_cli.learners.random_numbers import seed_from, uniform
 
 CHUNK = 4096
 """Games a kernel plays per call, given a uniform number for each ply: enough to make the call itself cheap,
 few enough for the caches."""
+
+KEPT_ANSWERS = 1 << 16
+"""Answers of a fixed side that are kept, on a board without a state space."""
+
+ONE_NUMBER = 16
+"""Up to so many cells the 53 bits of one uniform number serve a whole game: 16! takes 44 of them."""
 
 Entry = tuple[str, Any]
 """One of the ``entries`` of a native state file: its key and what JSON can hold. Most learners' keys are
@@ -71,6 +79,47 @@ class Shard:
             return "xo"
         return "x" if (self.first + game) % 2 == 0 else "o"
 
+    @property
+    def alone(self) -> bool:
+        """Whether the learner chooses all moves by itself."""
+        return self.opponent is None and self.behaviour is None
+
+    def run(
+        self, index: Index, reserve: Callable[[int], None], kernel: Callable[..., int], *, draws: int
+    ) -> Int64s:
+        """Call ``kernel(moves, uniforms, first, opponent, behaviour, results)`` until all games are played.
+
+        The kernel fills ``moves`` (int8[k, cells], preset to -1), drawing one of ``uniforms`` (float64[k,
+        draws]) a ply; ``first`` is the number of the first of these games in the run; ``opponent`` and
+        ``behaviour`` are a fixed side's ``Answers``. It counts into ``results`` and returns how many games it
+        has played. If those are not all, it has asked a fixed side for an answer: it is called again with the
+        rest, and goes on with the moves that stand in the first of them.
+
+        :param reserve: called before so many games are played, to make room in the table for what they add.
+        :param draws: uniform numbers a game: one a ply, or one alone.
+        :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
+        """
+        cells, results = index.rules.cells, np.zeros(3, np.int64)
+        sides = FixedSide.of(index, self.opponent), FixedSide.of(index, self.behaviour)
+        chunk = max(1, min(CHUNK * cells // draws, self.games))
+        all_moves, numbers = np.empty((chunk, cells), np.int8), np.empty((chunk, draws))
+        seed = seed_from(self.rng)
+        for start in range(0, self.games, chunk):
+            games = min(chunk, self.games - start)
+            moves, uniforms = all_moves[:games], numbers[:games]
+            moves.fill(-1)
+            uniform(uniforms.reshape(-1), seed, start * draws)
+            reserve(games)
+            done = 0
+            while done < games:
+                answers = [side.answers for side in sides]
+                done += kernel(moves[done:], uniforms[done:], self.first + start, done, *answers, results)
+                for side in sides:
+                    side.answer(index)
+            if self.journal is not None:
+                self.journal.append(moves.copy())
+        return results
+
     def play(self, space: StateSpace, kernel: Callable[..., None], *, draws: int | None = None) -> Int64s:
         """Call ``kernel(moves, uniforms, first, opponent, behaviour, results)`` until all games are played.
 
@@ -96,6 +145,101 @@ class Shard:
             if self.journal is not None:
                 self.journal.append(moves.copy())
         return results
+
+
+class Answers(NamedTuple):
+    """What a fixed side does, as kernels read it: row ``r`` is looked up at ``r % k``.
+
+    :ivar thresholds: float64[k, cells], as ``engine.policy`` has them; no rows without a fixed side.
+    :ivar owners: uint32[k], the row that each answer is for; 0 for none.
+    :ivar asked: int64[1], the row that the kernel wants to know about; 0 for none.
+    """
+
+    thresholds: Floats
+    owners: Uint32s
+    asked: Int64s
+
+
+NO_ANSWERS = Answers(np.zeros((0, 1)), np.zeros(0, np.uint32), np.zeros(1, np.int64))
+"""Where no side is fixed."""
+
+
+class FixedSide:
+    """A policy asked by a kernel: on a state space for everything at once, else once for each position met.
+
+    Answers are kept for as long as their place is not needed for another; to forget one changes nothing.
+    """
+
+    def __init__(self, index: Index, policy: Policy | None) -> None:
+        self._policy, cells = policy, index.rules.cells
+        size = 0 if policy is None else KEPT_ANSWERS if index.space is None else 1 << index.rows.bit_length()
+        self.answers = Answers(np.zeros((size, cells)), np.zeros(size, np.uint32), np.zeros(1, np.int64))
+        if policy is not None and index.space is not None:
+            self._answer(index, np.arange(FIRST, index.rows))
+
+    @classmethod
+    def of(cls, index: Index, policy: Policy | None) -> "FixedSide":
+        """The side of this policy; on a state space the same for as long as it is the same policy."""
+        return cls(index, policy) if policy is None or index.space is None else _fixed_side(index, policy)
+
+    def answer(self, index: Index) -> None:
+        """Answer what the kernel has asked."""
+        row = int(self.answers.asked[0])
+        if row:
+            self._answer(index, np.array([row]))
+            self.answers.asked[0] = 0
+
+    def _answer(self, index: Index, rows: Int64s) -> None:
+        assert self._policy is not None
+        positions, places = index.positions(rows), rows % len(self.answers.owners)
+        probabilities = self._policy.probabilities(positions)
+        if index.symmetric:
+            probabilities = classes(positions).project(probabilities)
+        self.answers.thresholds[places] = as_thresholds(probabilities)
+        self.answers.owners[places] = rows
+
+
+@lru_cache(maxsize=4)
+def _fixed_side(index: Index, policy: Policy) -> FixedSide:
+    return FixedSide(index, policy)
+
+
+class Learned(Policy):
+    """What a table's owner plays: its rows, looked up for the positions, or classes, that are asked for.
+
+    :param answer: gives for the rows of positions, those positions and their moves (bool[k, cells]):
+        probabilities, values (float64[k, cells], NaN where there is none) and bool[k], what is known.
+    """
+
+    def __init__(self, index: Index, answer: "Answer") -> None:
+        self.rules, self._index, self._answer = index.rules, index, answer
+        self._last: tuple[Positions, tuple[Floats, Floats, Bools]] | None = None
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return self._answers(positions)[0]
+
+    def values(self, positions: Positions) -> Floats:
+        return self._answers(positions)[1]
+
+    def known(self, positions: Positions) -> Bools:
+        return self._answers(positions)[2]
+
+    def _answers(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
+        if self._last is None or self._last[0] is not positions:
+            self._last = positions, self._looked_up(positions)
+        return self._last[1]
+
+    def _looked_up(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
+        if not self._index.symmetric:
+            return self._answer(self._index.find(positions), positions, positions.legal)
+        found = classes(positions)
+        rows = self._index.find(found.positions)
+        probabilities, values, known = self._answer(rows, found.positions, found.legal)
+        shared = found.lift_probabilities(probabilities, positions.legal)
+        return shared, np.where(positions.legal, found.lift(values), np.nan), known
+
+
+Answer = Callable[[Int64s, Positions, Bools], tuple[Floats, Floats, Bools]]
 
 
 @lru_cache(maxsize=4)

@@ -1,14 +1,17 @@
 """Reading the entries of a state file: the position each is about, and how its faults are told."""
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.positions import Bools, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Int64s, StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, NotationError
+from ttt_cli.learners.index import Index
 
 _DIGITS = str.maketrans(SYMBOLS, "012")
 
@@ -56,6 +59,58 @@ def spelled(
     given = dict(entries)
     check_spelling(rules, given)
     return StateSpace.of(rules, symmetric), given
+
+
+def indexed(
+    rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]]
+) -> tuple[Index, Iterator[tuple[int, str, Any]]]:
+    """An index with the positions of a file's entries, and the entries, each with its row.
+
+    :raises InvalidFileError: naming the first text that is no position of the board.
+    """
+    texts, found = [], []
+    for text, entry in entries:
+        texts.append(text)
+        found.append(entry)
+    for text in texts:
+        if len(text) != rules.cells or text.strip(SYMBOLS):
+            refuse(rules, text)
+    positions = Positions.parse(texts, rules) if texts else Positions.start(rules)[:0]
+    reachable = can_be_reached(positions)
+    if symmetric and texts:
+        own = classes(positions).positions
+        reachable &= (own.x == positions.x) & (own.o == positions.o)
+    if not reachable.all():
+        refuse(rules, texts[int(np.argmin(reachable))])
+    index = Index.over(positions, symmetric)
+    return index, zip(index.find(positions).tolist(), texts, found, strict=True)
+
+
+def refuse(rules: Rules, text: str) -> NoReturn:
+    """Say why a text cannot be the key of an entry."""
+    check_spelling(rules, [text])
+    try:
+        Position(text, rules)
+    except NotationError as error:
+        raise unfit(text, str(error)) from None
+    raise unfit(text, "a symmetric table holds the smallest text of each class, and this is not it")
+
+
+def can_be_reached(positions: Positions) -> Bools:
+    """bool[k]: the boards that a game can lead to: the sides have moved in turn, only the last to move has
+    any line, and its last stone has made them all."""
+    x_stones, o_stones = np.bitwise_count(positions.x), np.bitwise_count(positions.o)
+    x_last = x_stones > o_stones
+    fits = (x_stones == o_stones) | (x_stones == o_stones + 1)
+    last = np.where(x_last, positions.x, positions.o)
+    other = np.where(x_last, positions.o, positions.x)
+    common = np.full(len(positions), 2**64 - 1, np.uint64)  # the cells that are in all lines
+    for line in positions.rules.line_masks:
+        mask = np.uint64(line)
+        fits &= other & mask != mask
+        common = np.where(last & mask == mask, common & mask, common)
+    found: Bools = fits & (common != 0)
+    return found
 
 
 def is_count(value: Any) -> bool:

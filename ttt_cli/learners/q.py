@@ -40,58 +40,84 @@ came about and everything must have been seen once; then epsilon falls with the 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, PolicyTable, best, uniform
+from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
-from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, is_number, spelled, unfit
-from ttt_cli.learners.moves import Moves, Uint8s, all_moves
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
+from ttt_cli.learners.base import NO_ANSWERS, ONE_NUMBER, Answers, Entry, Learned, Learner, Shard, parameter
+from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
+from ttt_cli.learners.index import (
+    FIRST,
+    OPEN,
+    Board,
+    Index,
+    Links,
+    Uint8s,
+    grown,
+    meet,
+    moves_of,
+    union,
+)
 from ttt_cli.learners.weighted_mean import join
 
 BELOW_ONE = 1.0 - 2.0**-50
 """Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class QTable:
-    """What each move is worth to the side that makes it, in the order of ``all_moves``.
+    """What each move is worth to the side that makes it, by the moves and the rows of ``index``.
 
     :ivar values: float64[moves].
     :ivar visits: int64[moves], how often a value was updated.
-    :ivar top: float64[n], the largest value of each position; where the game is over, its result for the side
-        to move. Like ``choice`` it follows from the values, and is kept so that nobody need search for it.
-    :ivar choice: uint8[n], the first move of the largest value, counted from 0.
+    :ivar top: float64[rows], the largest value of each position; where the game is over, its result for the
+        side to move. Like ``choice`` it follows from the values, and is kept so that nobody need search.
+    :ivar choice: uint8[rows], the first move of the largest value, counted from 0.
     """
 
-    space: StateSpace
+    index: Index
     values: Floats
     visits: Int64s
     top: Floats
     choice: Uint8s
 
     @classmethod
-    def of(cls, space: StateSpace, values: Floats, visits: Int64s) -> Self:
+    def of(cls, index: Index, values: Floats, visits: Int64s) -> "QTable":
         """The table of these values and visits."""
-        number, first, _, _ = all_moves(space)
-        top = (space.results * (1 - 2 * (space.plies % 2))).astype(np.float64)
-        top[~space.terminal] = np.maximum.reduceat(values, first[~space.terminal])
-        owners = np.repeat(np.arange(len(space)), number)
+        links, rows = index.links, index.rows
+        number, first = links.number[:rows], links.first[:rows]
+        played = np.bitwise_count(links.x[:rows] | links.o[:rows]) % 2
+        top = links.ends[:rows] * (1.0 - 2.0 * played)
+        top[OPEN:FIRST] = lost(index.rules)
+        inner = number > 0
+        if inner.any():
+            top[inner] = np.maximum.reduceat(values, first[inner])
+        owners = np.repeat(np.arange(rows), number)
         largest = np.flatnonzero(values == top[owners])[::-1]  # backwards: the first move is written last
-        choice = np.zeros(len(space), np.uint8)
+        choice = np.zeros(rows, np.uint8)
         choice[owners[largest]] = largest - first[owners[largest]]
-        return cls(space, values, visits, top, choice)
+        return cls(index, values, visits, top + 0.0, choice)
 
-    def by_cell(self) -> tuple[Floats, Int64s]:
-        """float64[n, cells] and int64[n, cells]: the values and visits, zeros where there is no move."""
-        values, visits = np.zeros(self.space.legal.shape), np.zeros(self.space.legal.shape, np.int64)
-        values[self.space.legal], visits[self.space.legal] = self.values, self.visits
-        return values, visits
+    def reserve(self, games: int) -> None:
+        """Make room for all that so many games can add."""
+        self.index.reserve(games)
+        rows, moves = len(self.index.links.number), len(self.index.links.cells)
+        if rows > len(self.top):
+            self.top, self.choice = grown(self.top, rows), grown(self.choice, rows)
+        if moves > len(self.values):
+            self.values, self.visits = grown(self.values, moves), grown(self.visits, moves)
+
+
+def lost(rules: Rules) -> Floats:
+    """float64[4]: what the positions without a row are worth to the side to move."""
+    made = 1.0 if rules.misere else -1.0  # whoever has made a line is not the side to move
+    return np.array([0.0, made, made, 0.0])
 
 
 @dataclass(frozen=True)
@@ -120,88 +146,99 @@ class Q(Learner[QTable]):
         return self.choice != "article"
 
     def empty(self, rules: Rules, symmetric: bool = False) -> QTable:
-        space = StateSpace.of(rules, symmetric)
-        moves = len(all_moves(space).cells)
-        return QTable.of(space, np.zeros(moves), np.zeros(moves, np.int64))
+        index = Index.of(rules, symmetric)
+        return QTable.of(index, np.zeros(index.moves), np.zeros(index.moves, np.int64))
 
     def train(self, table: QTable, shard: Shard) -> Int64s:
         taught = 3 if shard.opponent is None else 0
-        alone = shard.opponent is None and shard.behaviour is None and self.choice != "article"
+        cells = table.index.rules.cells
+        written = len(shard.journal or ())
+        one = shard.alone and self.choice != "article" and cells <= ONE_NUMBER
 
-        def play(moves: Int8s, *chunk: Any) -> None:
-            self._play(table, taught, moves, *chunk)
-            if shard.journal is not None:
-                _name_cells(table.space, moves)
+        def play(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
+            epsilon = self._exploration(table.index, first)
+            return self._play(table, taught, epsilon, moves, uniforms, first + done, *rest)
 
-        return shard.play(table.space, play, draws=1 if alone else table.space.cells)
+        results = shard.run(table.index, table.reserve, play, draws=1 if one else cells)
+        for moves in (shard.journal or [])[written:]:
+            _name_cells(table.index.links, moves)
+        return results
 
     def learn(self, table: QTable, game: Game, sides: str = "xo") -> None:
         if game.resigned:
             return
-        space = table.space
-        moves = np.full((1, space.cells), -1, np.int8)
-        played = moves_on(space, game)
-        for ply, (index, cell) in enumerate(zip(space.path(played), played, strict=False)):
-            moves[0, ply] = space.legal[index, :cell].sum()
-        none = np.zeros((0, space.cells))
+        table.reserve(1)
+        moves = np.full((1, table.index.rules.cells), -1, np.int8)
+        moves[0, : len(game.moves)] = table.index.options(game)[1]
+        none = np.zeros((0, 1))
         taught = ("x" in sides) + 2 * ("o" in sides)
-        self._play(table, taught, moves, none, 0, none, none, np.zeros(3, np.int64))
+        self._play(table, taught, 0.0, moves, none, 0, NO_ANSWERS, NO_ANSWERS, np.zeros(3, np.int64))
 
-    def _play(
-        self, table: QTable, taught: int, moves: Int8s, uniforms: Floats, number: int, *rest: Any
-    ) -> None:
+    def _play(self, table: QTable, taught: int, epsilon: float, *chunk: Any) -> int:
         learnt = (table.values, table.visits, table.top, table.choice)
-        space = (table.space.results, all_moves(table.space))
-        chunk = (taught, moves, uniforms, number, *rest)
+        index = (table.index.links, table.index.board)
         if self.choice == "article":
             rule = (float(self.alpha), float(self.gamma), float(self.epsilon))
-            play_article(*learnt, *space, rule, *chunk)
-        else:
-            epsilon = self._exploration(table.space, number)
-            mix = (self.gamma * (1.0 - self.slips), self.gamma * self.slips)
-            play(*learnt, *space, mix, (float(self.alpha), float(self.pace)), epsilon, *chunk)
+            return int(play_article(*learnt, *index, rule, taught, *chunk))
+        mix = (self.gamma * (1.0 - self.slips), self.gamma * self.slips)
+        return int(play(*learnt, *index, mix, (float(self.alpha), float(self.pace)), epsilon, taught, *chunk))
 
-    def _exploration(self, space: StateSpace, number: int) -> float:
+    def _exploration(self, index: Index, number: int) -> float:
         """Epsilon from the ``number``-th game of the run on."""
-        settling = self.settling * len(space)
+        settling = self.settling * index.size
         return max(self.epsilon, settling / (settling + number)) if settling > 0 else float(self.epsilon)
 
     def entry_visits(self, entry: dict[str, list[Any]]) -> int:
         return sum(pair[1] for pair in entry.values())
 
     def policy(self, table: QTable) -> Policy:
-        return answers(self.policy_table(table))
+        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
+            values = table.index.by_cell(table.values, rows, legal)
+            seen = table.index.by_cell(table.visits, rows, legal) > 0
+            return uniform(best(values, legal)), np.where(seen, values, np.nan), np.any(seen, axis=1)
 
-    def policy_table(self, table: QTable) -> PolicyTable:
-        values, visits = table.by_cell()
-        chosen = uniform(best(values, table.space.legal))
-        return PolicyTable(
-            table.space, chosen, np.where(visits > 0, values, np.nan), np.any(visits > 0, axis=1)
-        )
+        return Learned(table.index, answer)
+
+    def seen(self, table: QTable) -> Positions:
+        links, rows = table.index.links, table.index.rows
+        owners = np.repeat(np.arange(rows), links.number[:rows])
+        known = np.unique(owners[table.visits[: table.index.moves] > 0])
+        return table.index.spread(table.index.positions(known))
 
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
-        joined = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
-        return QTable.of(base.space, *joined)
+        tables = [base, *parts]
+        index, places = union([table.index for table in tables])
+        aligned = []
+        for table, rows in zip(tables, places, strict=True):
+            values, visits = np.zeros(index.moves), np.zeros(index.moves, np.int64)
+            at = moves_of(table.index, index, rows)
+            values[at], visits[at] = table.values[: len(at)], table.visits[: len(at)]
+            aligned.append((values, visits))
+        return QTable.of(index, *join(aligned[0], aligned[1:]))
 
     def to_entries(self, table: QTable) -> Iterator[Entry]:
         """For each position by cell, from 1, what a move is worth and its visits: ``{"5": [value, visits]}``;
         a move is missing where it has no visits."""
-        entries: dict[str, Any] = {}
-        texts, seen = table.space.texts, table.visits > 0
-        rows, cells = (part[seen] for part in np.nonzero(table.space.legal))
-        found = (rows, cells + 1, table.values[seen] + 0.0, table.visits[seen])
-        for index, cell, value, count in zip(*(part.tolist() for part in found), strict=True):
-            entries.setdefault(texts[index], {})[str(cell)] = [value, count]
-        yield from sorted(entries.items())
+        index = table.index
+        for rows in index.pieces():
+            positions = index.positions(rows)
+            legal = index.legal(positions)
+            visits = index.by_cell(table.visits, rows, legal)
+            some = (visits > 0).any(axis=1)
+            values = index.by_cell(table.values, rows, legal)[some] + 0.0
+            pairs = zip(values.tolist(), visits[some].tolist(), strict=True)
+            for text, (worth, counts) in zip(positions[some].texts(), pairs, strict=True):
+                cells = enumerate(zip(worth, counts, strict=True), 1)
+                yield text, {str(cell): [value, count] for cell, (value, count) in cells if count}
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> QTable:
-        space, given = spelled(rules, symmetric, entries)
-        number, first, cells, _ = all_moves(space)
-        values, visits = np.zeros(len(cells)), np.zeros(len(cells), np.int64)
+        index, pieces = indexed(rules, symmetric, entries)
+        values, visits = np.zeros(index.moves), np.zeros(index.moves, np.int64)
+        number, first, cells = index.links.number, index.links.first, index.links.cells
         place_of: dict[bytes, dict[str, int]] = {}  # by the legal cells, which few positions have alone
-        for (text, found), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
-            start = int(first[index])
-            legal = cells[start : start + int(number[index])].tobytes()
+        for row, text, found in pieces:
+            start = int(first[row])
+            legal = cells[start : start + int(number[row])].tobytes()
             places = place_of.get(legal)
             if places is None:
                 places = place_of[legal] = {str(cell + 1): place for place, cell in enumerate(legal)}
@@ -213,18 +250,17 @@ class Q(Learner[QTable]):
                 if not is_count(pair[1]) or pair[1] == 0:
                     raise unfit(text, f'"{name}": expected visits from 1, found {pair[1]!r}')
                 values[start + places[name]], visits[start + places[name]] = pair
-        return QTable.of(space, values + 0.0, visits)
+        return QTable.of(index, values + 0.0, visits)
 
 
-def _name_cells(space: StateSpace, moves: Int8s) -> None:
+def _name_cells(links: Links, moves: Int8s) -> None:
     """Turn the numbers of the moves of games, as the kernels write them, into cells."""
-    _, first, cells, after = all_moves(space)
-    index = np.zeros(len(moves), np.uint32)
-    for ply in range(space.cells):
+    row = np.full(len(moves), FIRST, np.uint32)
+    for ply in range(moves.shape[1]):
         going = moves[:, ply] >= 0
-        at = first[index[going]] + moves[going, ply]
-        moves[going, ply] = cells[at]
-        index[going] = after[at]
+        at = links.first[row[going]] + moves[going, ply].astype(np.uint32)
+        moves[going, ply] = links.cells[at]
+        row[going] = links.after[at]
 
 
 @Kernel
@@ -233,8 +269,8 @@ def play(
     visits: Int64s,
     top: Floats,
     choice: Uint8s,
-    ends: Int8s,
-    options: Moves,
+    links: Links,
+    board: Board,
     mix: tuple[float, float],
     steps: tuple[float, float],
     epsilon: float,
@@ -242,10 +278,10 @@ def play(
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Floats,
-    behaviour: Floats,
+    opponent: Answers,
+    behaviour: Answers,
     results: Int64s,
-) -> None:
+) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
 
     ``moves`` holds which of its legal moves each position is left by. ``taught``: 1 X learns, 2 O learns, 3
@@ -253,7 +289,8 @@ def play(
     whole game: what a decision leaves of it, stretched, is uniform again, and the decisions of a game use up
     fewer than the 53 bits it has.
     """
-    (number_of, first_of, cells_of, after), (alpha, pace) = options, steps
+    number_of, first_of, cells_of, after, ends = links[:5]
+    alpha, pace = steps
     worst, mean = mix[0], np.zeros(moves.shape[1] + 1)
     for free in range(1, moves.shape[1] + 1):
         mean[free] = mix[1] / free
@@ -261,25 +298,31 @@ def play(
     trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
     early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # so many visits have steps above alpha
     given = uniforms.shape[0] == 0
-    alone = not given and opponent.shape[0] == 0 and behaviour.shape[0] == 0
+    one = not given and uniforms.shape[1] == 1  # uniform number for a whole game
+    fixed = given or opponent.owners.shape[0] > 0 or behaviour.owners.shape[0] > 0
     path = np.zeros(moves.shape[1], np.uint32)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
-        luck = uniforms[game, 0] if alone else 0.0
-        index, ply = np.uint32(0), 0
+        luck = uniforms[game, 0] if one else 0.0
+        index, ply = np.uint32(FIRST), 0
         free = number_of[index]
         while free > 0:
-            if not alone and not given:
+            if not one and not given:
                 luck = uniforms[game, ply]
-            if not alone and (given or behaviour.shape[0] > 0 or not pupils >> ply % 2 & 1):
+            if fixed and moves[game, ply] >= 0:
+                option = np.uint8(moves[game, ply])
+            elif given:
+                break  # resigned
+            elif fixed and (behaviour.owners.shape[0] > 0 or not pupils >> ply % 2 & 1):
+                side = behaviour if pupils >> ply % 2 & 1 else opponent
+                slot = index & np.uint32(side.owners.shape[0] - 1)
+                if side.owners[slot] != index:
+                    side.asked[0] = index
+                    return game
                 option = np.uint8(free)
-                if given:
-                    option = np.uint8(moves[game, ply])
-                else:
-                    fixed = behaviour if pupils >> ply % 2 & 1 else opponent
-                    for place in range(free - 1, -1, -1):
-                        if fixed[index, cells_of[first_of[index] + place]] > luck:
-                            option = np.uint8(place)
+                for place in range(free - 1, -1, -1):
+                    if side.thresholds[slot, cells_of[first_of[index] + place]] > luck:
+                        option = np.uint8(place)
                 if option >= free:
                     break  # resigned
             elif luck < epsilon:
@@ -291,7 +334,10 @@ def play(
                 option = choice[index]
             moves[game, ply] = option
             path[ply] = index
-            index = after[first_of[index] + option]
+            at = first_of[index] + option
+            index = after[at]
+            if index == OPEN:
+                index = meet(links, board, path[ply], at)
             free = number_of[index]
             ply += 1
         if free > 0:
@@ -330,6 +376,7 @@ def play(
                 total += worth
                 least = worth if worth < least else least
             target = worst * least + mean[free] * total
+    return moves.shape[0]
 
 
 @Kernel
@@ -338,33 +385,40 @@ def play_article(
     visits: Int64s,
     top: Floats,
     choice: Uint8s,
-    ends: Int8s,
-    options: Moves,
+    links: Links,
+    board: Board,
     rule: tuple[float, float, float],
     taught: int,
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Floats,
-    behaviour: Floats,
+    opponent: Answers,
+    behaviour: Answers,
     results: Int64s,
-) -> None:
+) -> int:
     """The same by the author's rule: equal moves at random, a constant step, targets as the game went."""
-    (number_of, first_of, cells_of, after), (alpha, gamma, epsilon) = options, rule
+    number_of, first_of, cells_of, after, ends = links[:5]
+    alpha, gamma, epsilon = rule
     given = uniforms.shape[0] == 0
     path = np.zeros(moves.shape[1], np.uint32)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
-        index, ply = np.uint32(0), 0
+        index, ply = np.uint32(FIRST), 0
         free = number_of[index]
         while free > 0:
             option = np.uint8(free)
-            if given:
+            if moves[game, ply] >= 0:
                 option = np.uint8(moves[game, ply])
-            elif behaviour.shape[0] > 0 or not pupils >> ply % 2 & 1:
-                fixed = behaviour if pupils >> ply % 2 & 1 else opponent
+            elif given:
+                break  # resigned
+            elif behaviour.owners.shape[0] > 0 or not pupils >> ply % 2 & 1:
+                side = behaviour if pupils >> ply % 2 & 1 else opponent
+                slot = index & np.uint32(side.owners.shape[0] - 1)
+                if side.owners[slot] != index:
+                    side.asked[0] = index
+                    return game
                 for place in range(free - 1, -1, -1):
-                    if fixed[index, cells_of[first_of[index] + place]] > uniforms[game, ply]:
+                    if side.thresholds[slot, cells_of[first_of[index] + place]] > uniforms[game, ply]:
                         option = np.uint8(place)
             elif uniforms[game, ply] < epsilon:
                 option = min(np.uint8(uniforms[game, ply] / epsilon * free), np.uint8(free - 1))
@@ -381,7 +435,10 @@ def play_article(
                 break  # resigned
             moves[game, ply] = option
             path[ply] = index
-            index = after[first_of[index] + option]
+            at = first_of[index] + option
+            index = after[at]
+            if index == OPEN:
+                index = meet(links, board, path[ply], at)
             free = number_of[index]
             ply += 1
         if free > 0:
@@ -404,3 +461,4 @@ def play_article(
                     if values[first + place] > values[first + option]:
                         option = np.uint8(place)
                 top[index], choice[index] = values[first + option], option
+    return moves.shape[0]
