@@ -16,6 +16,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
 from ttt_cli.learners import learner_class
+from ttt_cli.learners.index import FIRST
 from ttt_cli.store import library
 from ttt_cli.store.formats import policy_csv, policy_json
 from ttt_cli.store.formats.format import Player, Wanted
@@ -130,7 +131,7 @@ def test_authors_formats(ttt, store):
     for text in (".........", "X...O....", "XXX.OO..."):
         index = sum({".": 0, "X": 1, "O": 2}[stone] * 3**cell for cell, stone in enumerate(text))
         found = lines[1 + index].split(",")
-        expected = state.table.values[StateSpace.of().index(Position(text))].tolist()
+        expected = state.table.values[FIRST + StateSpace.of().index(Position(text))].tolist()
         assert [int(found[0]), float(found[1]), float(found[2])] == [index, *expected]
         arrays = np.load("v.npz")
         assert [arrays["V_x"][index], arrays["V_o"][index]] == expected

@@ -303,7 +303,7 @@ def damaged(name: str, content: bytes) -> str:
         (["--x", "random", "--o", "random", "--watch", "--delay", "nan"], 2, "--delay"),
         (["--seed", "-1"], 2, "--seed"),
         (["--board", "3x"], 2, "not a board"),
-        (["--board", "8x8"], 2, "8x8"),
+        (["--board", "9x8"], 2, "9x8"),
         (["broken.json"], 3, "broken.json"),
         (["list.json"], 3, "list.json"),
         (["--replay", "none.jsonl"], 3, "none.jsonl"),

@@ -13,6 +13,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.base import Shard
+from ttt_cli.learners.index import FIRST
 from ttt_cli.learners.td import Td, TdTable
 
 SPACE = StateSpace.of()
@@ -25,7 +26,7 @@ def game(*cells: int) -> Game:
 
 def worth(table: TdTable, side: str, text: str) -> tuple[float, int]:
     """A value and its visits."""
-    index, column = SPACE.index(Position(text)), "xo".index(side)
+    index, column = FIRST + SPACE.index(Position(text)), "xo".index(side)
     return float(table.values[index, column]), int(table.visits[index, column])
 
 

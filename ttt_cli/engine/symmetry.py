@@ -76,10 +76,15 @@ def orbit(positions: Positions) -> Positions:
         np.concatenate([_turned(positions.x, image) for image in images]),
         np.concatenate([_turned(positions.o, image) for image in images]),
     )
-    turned = turned[turned.order()]
-    new = np.ones(len(turned), np.bool_)
-    new[1:] = (turned.x[1:] != turned.x[:-1]) | (turned.o[1:] != turned.o[:-1])
-    return turned[new]
+    return distinct(turned)
+
+
+def distinct(positions: Positions) -> Positions:
+    """These positions, each once, in the order of positions."""
+    found = positions[positions.order()]
+    new = np.ones(len(found), np.bool_)
+    new[1:] = (found.x[1:] != found.x[:-1]) | (found.o[1:] != found.o[:-1])
+    return found[new]
 
 
 def _turned(boards: Uint64s, image: Int8s) -> Uint64s:

@@ -21,7 +21,7 @@ from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.positions import Bools, Int8s, Int64s, Positions, Uint64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
-from ttt_cli.engine.symmetry import Classes, classes, orbit
+from ttt_cli.engine.symmetry import classes, distinct, orbit
 
 Uint8s = NDArray[np.uint8]
 Uint32s = NDArray[np.uint32]
@@ -186,10 +186,6 @@ class Index:
             asked, at = asked[on], at[on] + ONE & mask
         return rows
 
-    def classes(self, positions: Positions) -> Classes | None:
-        """The classes whose rows tell about these positions; None if each has its own."""
-        return classes(positions) if self.symmetric else None
-
     def legal(self, positions: Positions) -> Bools:
         """bool[k, cells]: the moves of these positions, or boards of classes, that rows have."""
         return classes(positions).legal if self.symmetric else positions.legal
@@ -204,6 +200,16 @@ class Index:
         places = np.arange(int(number.sum())) - np.repeat(starts - self.links.first[rows], number)
         found[known] = values[places]
         return found
+
+    def after(self, positions: Positions, at: Int64s, cells: Int64s) -> Int64s:
+        """int64[k]: the rows that moves lead to, or those that stand for them: from the positions
+        ``positions[at]`` by these cells."""
+        reached = positions.play(at, cells)
+        found = self.find(classes(reached).positions if self.symmetric else reached)
+        results = reached.results
+        over = np.where(reached.terminal, DRAWN, OPEN)
+        unseen = np.select([results > 0, results < 0], [X_WON, O_WON], over)
+        return np.where(found == OPEN, unseen, found)
 
     def pieces(self) -> Iterator[Int64s]:
         """The rows of positions in the order of their texts, some at a time."""
@@ -222,6 +228,18 @@ class Index:
     def spread(self, positions: Positions) -> Positions:
         """The positions that these, or the classes that these stand for, are; in the order of positions."""
         return orbit(positions) if self.symmetric else positions[positions.order()]
+
+    def before(self, positions: Positions) -> Positions:
+        """The positions that a move leads to these from, in order."""
+        last = np.where(positions.x_to_move, positions.o, positions.x)
+        parts = [positions[:0]]
+        for cell in range(self.rules.cells):
+            stone = ONE << np.uint64(cell)
+            here = last & stone != 0
+            keep = ~stone
+            parts.append(Positions(self.rules, positions.x[here] & keep, positions.o[here] & keep))
+        found = distinct(Positions.concatenate(parts))
+        return found[~found.terminal]
 
     def options(self, game: Game) -> tuple[Int8s, Int8s]:
         """int8[plies] twice: a game's moves as rows have them, as cells and as places among the moves."""
@@ -248,10 +266,7 @@ def union(indexes: list[Index]) -> tuple[Index, list[Int64s]]:
     if first.space is not None:
         return first, [np.arange(first.rows)] * len(indexes)
     boards = Positions.concatenate([index.positions(slice(FIRST, index.rows)) for index in indexes])
-    boards = boards[boards.order()]
-    new = np.ones(len(boards), np.bool_)
-    new[1:] = (boards.x[1:] != boards.x[:-1]) | (boards.o[1:] != boards.o[:-1])
-    joined = Index.over(boards[new], first.symmetric)
+    joined = Index.over(distinct(boards), first.symmetric)
     own = np.arange(FIRST)
     return joined, [
         np.concatenate([own, joined.find(index.positions(slice(FIRST, index.rows)))]) for index in indexes

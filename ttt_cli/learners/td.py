@@ -35,12 +35,13 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, PolicyTable, best, first, uniform
+from ttt_cli.engine.policy import Policy, best, first, uniform
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, Int8s, Int64s, StateSpace
-from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, is_number, spelled, unfit
-from ttt_cli.learners.moves import Moves, all_moves
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
+from ttt_cli.learners.base import NO_ANSWERS, ONE_NUMBER, Answers, Entry, Learned, Learner, Shard, parameter
+from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
+from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, grown, meet, union
 from ttt_cli.learners.weighted_mean import join
 
 BELOW_ONE = 1.0 - 2.0**-50
@@ -51,17 +52,24 @@ SETTLING = 10_000.0
 """After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TdTable:
-    """What the two sides think of the ``n`` positions of ``space``.
+    """What the two sides think of the positions in the rows of ``index``.
 
-    :ivar values: float64[n, 2], what a position is worth to X and to O.
-    :ivar visits: int64[n, 2], how often that was updated.
+    :ivar values: float64[rows, 2], what a position is worth to X and to O.
+    :ivar visits: int64[rows, 2], how often that was updated.
     """
 
-    space: StateSpace
+    index: Index
     values: Floats
     visits: Int64s
+
+    def reserve(self, games: int) -> None:
+        """Make room for all that so many games can add."""
+        self.index.reserve(games)
+        rows = len(self.index.links.number)
+        if rows > len(self.values):
+            self.values, self.visits = grown(self.values, rows), grown(self.visits, rows)
 
 
 @dataclass(frozen=True)
@@ -99,35 +107,39 @@ class Td(Learner[TdTable]):
     )
 
     def empty(self, rules: Rules, symmetric: bool = False) -> TdTable:
-        space = StateSpace.of(rules, symmetric)
-        drawn = 0.0 if self.choice == "article" else 0.5
-        unknown = np.where(space.terminal, drawn, 0.5)
-        sides = [np.where(space.results == 0, unknown, space.results == side) for side in (1, -1)]
-        return TdTable(space, np.stack(sides, axis=1), np.zeros((len(space), 2), np.int64))
+        index = Index.of(rules, symmetric)
+        return TdTable(index, self._unseen(index), np.zeros((index.rows, 2), np.int64))
+
+    def _unseen(self, index: Index) -> Floats:
+        """float64[rows, 2]: what the positions are worth before they have come up."""
+        links, rows = index.links, index.rows
+        ends, over = links.ends[:rows], links.number[:rows] == 0
+        over[:DRAWN] = False
+        drawn = np.where(over, 0.0 if self.choice == "article" else 0.5, 0.5)
+        return np.stack([np.where(ends == 0, drawn, ends == side) for side in (1, -1)], axis=1)
 
     def train(self, table: TdTable, shard: Shard) -> Int64s:
-        sides = 3 if shard.opponent is None else 0
-        alone = shard.opponent is None and shard.behaviour is None
+        sides, cells = 3 if shard.opponent is None else 0, table.index.rules.cells
 
-        def play(*chunk: Any) -> None:
-            self._play(table, *chunk, sides)
+        def play(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
+            return self._play(table, moves, uniforms, first + done, *rest, sides)
 
-        return shard.play(table.space, play, draws=1 if alone else None)
+        one = shard.alone and cells <= ONE_NUMBER
+        return shard.run(table.index, table.reserve, play, draws=1 if one else cells)
 
     def learn(self, table: TdTable, game: Game, sides: str = "xo") -> None:
-        given = np.full((1, table.space.cells), -1, np.int8)
-        given[0, : len(game.moves)] = moves_on(table.space, game)
-        none = np.zeros((0, table.space.cells))
-        taught = sum(1 + SIDES.index(side) for side in sides)
-        self._play(table, given, none, 0, none, none, np.zeros(3, np.int64), taught)
+        table.reserve(1)
+        given = np.full((1, table.index.rules.cells), -1, np.int8)
+        given[0, : len(game.moves)] = table.index.options(game)[0]
+        none, taught = np.zeros((0, 1)), sum(1 + SIDES.index(side) for side in sides)
+        self._play(table, given, none, 0, NO_ANSWERS, NO_ANSWERS, np.zeros(3, np.int64), taught)
 
-    def _play(self, table: TdTable, *chunk: Any) -> None:
+    def _play(self, table: TdTable, *chunk: Any) -> int:
         exploration = (float(self.epsilon), float(self.epsilon_end))
         steps = (float(self.alpha), float(self.alpha_end))
         worth = (float(self.draw), float(self.gamma), float(self.slips))
-        space, expecting = table.space, self.target == "best"
-        learnt = (table.values, table.visits, space.results, all_moves(space))
-        play(*learnt, expecting, exploration, steps, worth, *chunk)
+        learnt = (table.values, table.visits, table.index.links, table.index.board)
+        return int(play(*learnt, self.target == "best", exploration, steps, worth, *chunk))
 
     @property
     def value_scale(self) -> tuple[float, float]:
@@ -137,35 +149,52 @@ class Td(Learner[TdTable]):
         return sum(pair[1] for pair in entry.values())
 
     def policy(self, table: TdTable) -> Policy:
-        return answers(self.policy_table(table))
+        index = table.index
 
-    def policy_table(self, table: TdTable) -> PolicyTable:
-        space = table.space
-        after, side = space.successors, (space.plies % 2).astype(np.intp)[:, None]
-        values = np.where(space.legal, table.values[after, side], np.nan)
-        chosen = best(values, space.legal)
-        seen = (table.visits[after, side] > 0) & space.legal
-        probabilities = uniform(first(chosen) if self.choice == "article" else chosen)
-        return PolicyTable(space, probabilities, np.where(seen, values, np.nan), np.any(seen, axis=1))
+        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
+            at, cells = np.nonzero(legal)
+            after = index.after(positions, at, cells)
+            values, seen = np.full(legal.shape, np.nan), np.zeros(legal.shape, np.bool_)
+            side = positions.plies[at] % 2
+            values[at, cells], seen[at, cells] = table.values[after, side], table.visits[after, side] > 0
+            chosen = best(values, legal)
+            played = uniform(first(chosen) if self.choice == "article" else chosen)
+            return played, np.where(seen, values, np.nan), np.any(seen, axis=1)
+
+        return Learned(index, answer)
+
+    def seen(self, table: TdTable) -> Positions:
+        index = table.index
+        known = FIRST + np.flatnonzero((table.visits[FIRST : index.rows] > 0).any(axis=1))
+        reached = index.spread(index.positions(known))
+        earlier = index.before(reached)
+        return earlier[self.policy(table).known(earlier)]
 
     def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
-        values, visits = join((base.values, base.visits), [(part.values, part.visits) for part in parts])
-        return TdTable(base.space, values, visits)
+        tables = [base, *parts]
+        index, places = union([table.index for table in tables])
+        aligned, unseen = [], self._unseen(index)
+        for table, rows in zip(tables, places, strict=True):
+            values, visits = unseen.copy(), np.zeros((index.rows, 2), np.int64)
+            values[rows], visits[rows] = table.values[: len(rows)], table.visits[: len(rows)]
+            aligned.append((values, visits))
+        return TdTable(index, *join(aligned[0], aligned[1:]))
 
     def to_entries(self, table: TdTable) -> Iterator[Entry]:
         """For each position by side what it is worth and its visits: ``{"x": [value, visits], "o": …}``; a
         side is missing where it has no visits."""
-        entries: dict[str, Any] = {}
-        texts, values, visits = table.space.texts, table.values + 0.0, table.visits
-        for index, side in np.argwhere(visits > 0).tolist():
-            pair = [float(values[index, side]), int(visits[index, side])]
-            entries.setdefault(texts[index], {})[SIDES[side]] = pair
-        yield from sorted(entries.items())
+        for piece in table.index.pieces():
+            rows = piece[(table.visits[piece] > 0).any(axis=1)]
+            texts = table.index.positions(rows).texts()
+            pairs = zip((table.values[rows] + 0.0).tolist(), table.visits[rows].tolist(), strict=True)
+            for text, (worth, counts) in zip(texts, pairs, strict=True):
+                sides = zip(SIDES, worth, counts, strict=True)
+                yield text, {side: [value, count] for side, value, count in sides if count}
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> TdTable:
-        space, given = spelled(rules, symmetric, entries)
-        table = self.empty(rules, symmetric)
-        for (text, found), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
+        index, found_in = indexed(rules, symmetric, entries)
+        table = TdTable(index, self._unseen(index), np.zeros((index.rows, 2), np.int64))
+        for row, text, found in found_in:
             if not isinstance(found, dict) or not found or not found.keys() <= set(SIDES):
                 raise unfit(text, 'expected {"x": [value, visits], "o": [value, visits]}, or one of them')
             for name, pair in found.items():
@@ -173,7 +202,7 @@ class Td(Learner[TdTable]):
                     raise unfit(text, f'"{name}": expected [value, visits]')
                 if not is_count(pair[1]) or pair[1] == 0:
                     raise unfit(text, f'"{name}": expected visits from 1, found {pair[1]!r}')
-                table.values[index, SIDES.index(name)], table.visits[index, SIDES.index(name)] = pair
+                table.values[row, SIDES.index(name)], table.visits[row, SIDES.index(name)] = pair
         return table
 
 
@@ -181,8 +210,8 @@ class Td(Learner[TdTable]):
 def play(
     values: Floats,
     visits: Int64s,
-    ends: Int8s,
-    options: Moves,
+    links: Links,
+    board: Board,
     expecting: bool,
     exploration: tuple[float, float],
     steps: tuple[float, float],
@@ -190,43 +219,48 @@ def play(
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Floats,
-    behaviour: Floats,
+    opponent: Answers,
+    behaviour: Answers,
     results: Int64s,
     sides: int,
-) -> None:
+) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
 
     ``sides``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game. Where there are fewer
     ``uniforms`` than plies the last one serves the rest of the game: what a decision leaves of a uniform
     number, stretched, is uniform again.
     """
-    number_of, first_of, cells_of, after = options
+    number_of, first_of, cells_of, after, ends = links[:5]
     (alpha, alpha_end), (draw, gamma, slips) = steps, worth
     epsilon_start, epsilon_end = exploration
     worst, mean = 1.0 - slips, np.zeros(moves.shape[1] + 1)
     for free in range(1, moves.shape[1] + 1):
         mean[free] = slips / free
+    given = uniforms.shape[0] == 0
+    fixed = given or opponent.owners.shape[0] > 0 or behaviour.owners.shape[0] > 0
     path = np.zeros(moves.shape[1] + 1, np.uint32)
     for game in range(moves.shape[0]):
         taught = sides if sides else 1 + (number + game) % 2
         epsilon = epsilon_end + (epsilon_start - epsilon_end) * (SETTLING / (SETTLING + number + game))
         explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
         trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
-        index, ply, luck = np.uint32(0), 0, 0.0
+        index, ply, luck = np.uint32(FIRST), 0, 0.0
         while number_of[index] > 0:
             free, start, side, option = number_of[index], first_of[index], ply % 2, np.uint32(0)
             if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
                 luck = uniforms[game, ply]
-            if uniforms.shape[0] == 0 or behaviour.shape[0] > 0 or taught == 2 - side:
-                cell = -1  # a move that is given, or of a side whose behaviour is fixed
-                if uniforms.shape[0] == 0:
-                    cell = moves[game, ply]
-                else:
-                    fixed = opponent if taught == 2 - side else behaviour
+            other_moves = behaviour.owners.shape[0] > 0 or taught == 2 - side
+            if fixed and (given or other_moves or moves[game, ply] >= 0):
+                cell = moves[game, ply]  # that stands already; else of a side whose behaviour is fixed
+                if cell < 0 and not given:
+                    other = opponent if taught == 2 - side else behaviour
+                    slot = index & np.uint32(other.owners.shape[0] - 1)
+                    if other.owners[slot] != index:
+                        other.asked[0] = index
+                        return game
                     for place in range(moves.shape[1]):
-                        if fixed[index, place] > luck:
-                            cell = place
+                        if other.thresholds[slot, place] > luck:
+                            cell = np.int8(place)
                             break
                 for place in range(free):
                     if cells_of[start + place] == cell:
@@ -247,7 +281,12 @@ def play(
                 while values[after[start + option], side] < top:
                     option += np.uint32(1)
             moves[game, ply] = cells_of[start + option]
-            index = after[start + option]
+            unseen = after[start + option]
+            if unseen < FIRST:
+                index = meet(links, board, index, start + option)
+                values[index, 0], values[index, 1] = values[unseen, 0], values[unseen, 1]
+            else:
+                index = unseen
             ply += 1
             path[ply] = index
         if number_of[index] > 0:
@@ -286,3 +325,4 @@ def play(
                 theirs = values[index, 1 - side] + step * (theirs - values[index, 1 - side])
                 values[index, 1 - side] = theirs
                 visits[index, 1 - side] += 1
+    return moves.shape[0]

@@ -209,8 +209,9 @@ def write(player: Player, wanted: Wanted) -> list[bytes]:
     """The values of a state of TD learning, CSV or ``.npz`` as the file's ending says."""
     state = player.state
     assert state is not None
-    starts = state.learner.empty(STANDARD).values
-    index_of = {text: index for index, text in enumerate(StateSpace.of(STANDARD).texts)}
+    space, empty = StateSpace.of(STANDARD), state.learner.empty(STANDARD)
+    starts = empty.values[empty.index.find(space.positions)]
+    index_of = {text: index for index, text in enumerate(space.texts)}
     values = values_of(
         full_entries(state, lambda entry, moves: entry),
         lambda text, side: float(starts[index_of[text], side]),
