@@ -186,7 +186,7 @@ def test_foreign_files_are_taught_nothing(ttt):
 
 def test_a_machine_that_resigns(ttt):
     state = State.empty(learner_of("menace", "default"), STANDARD)
-    state.table.change[0, state.table.space.legal[0]] = -100
+    state.table.change[:3] = -100
     library.save(state, Path("state_store/menace.json"))
     library.save(State.empty(learner_of("td", "default"), STANDARD), TD)
     result = ttt("play", "--x", "menace", "--o", "td", "--games", 1)

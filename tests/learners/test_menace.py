@@ -1,7 +1,6 @@
 """Boxes of beads: what a game changes, what an empty box does, and what comes of a million games."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,19 +20,39 @@ from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import menace as module
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.menace import Menace, MenaceTable, boxes
+from ttt_cli.learners.index import FIRST
+from ttt_cli.learners.menace import Menace, MenaceTable, has_box
 from ttt_cli.store.state import State
 from ttt_cli.training.runs import Plan, run
 
 FULL = StateSpace.of()
 SPACE = StateSpace.of(symmetric=True)
-EXCHANGED = replace(SPACE, results=(-SPACE.results).astype(np.int8))
+EXCHANGED = StateSpace.of(Rules(misere=True), symmetric=True)
+ROWS = FIRST + np.arange(len(SPACE))
+BOXES = has_box(SPACE.legal)
 DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.from_params(**Menace.article)
+
+
+def all_beads(table: MenaceTable) -> np.ndarray:
+    """The beads in all has_box, by class and cell."""
+    return table.beads(ROWS, SPACE.positions, SPACE.legal)
+
+
+def changes(table: MenaceTable) -> np.ndarray:
+    """By how much they have changed."""
+    return table.index.by_cell(table.change, ROWS, SPACE.legal)
+
+
+def put(table: MenaceTable, at: int, row: list[int]) -> None:
+    """Change a box, by cell."""
+    changed = changes(table)
+    changed[at] = row
+    table.change[:] = changed[SPACE.legal]
 
 
 def box(table: MenaceTable, text: str) -> dict[int, int]:
     """The beads in a box by cell, from 1."""
-    row = table.beads[SPACE.index(Position(text))]
+    row = all_beads(table)[SPACE.index(Position(text))]
     return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
 
 
@@ -66,17 +85,17 @@ def test_first_beads():
     table = empty_table(DRAWING, SPACE)
     assert box(table, "." * 9) == {1: 4, 2: 4, 5: 4}  # three kinds: corner, edge, centre
     assert box(table, "........X") == {1: 4, 2: 4, 3: 4, 5: 4, 6: 4}  # O's first move
-    assert set(table.beads[SPACE.plies == 2].ravel()) == {0, 3}
-    assert set(table.beads[SPACE.plies == 5].ravel()) <= {0, 2, 1}
-    assert set(table.beads[SPACE.plies == 6].ravel()) == {0, 1}
+    assert set(all_beads(table)[SPACE.plies == 2].ravel()) == {0, 3}
+    assert set(all_beads(table)[SPACE.plies == 5].ravel()) <= {0, 2, 1}
+    assert set(all_beads(table)[SPACE.plies == 6].ravel()) == {0, 1}
 
 
 def test_there_is_no_box_for_a_single_move():
     single = SPACE.legal.sum(axis=1) == 1
-    assert not boxes(SPACE)[single].any() and boxes(SPACE)[SPACE.legal.sum(axis=1) > 1].all()
-    assert (boxes(SPACE) & SPACE.x_moves).sum() == 304  # as many as Michie had
+    assert not BOXES[single].any() and BOXES[SPACE.legal.sum(axis=1) > 1].all()
+    assert (BOXES & SPACE.x_moves).sum() == 304  # as many as Michie had
     table = trained(DRAWING, 2000, 1)
-    assert not table.change[single].any()
+    assert not changes(table)[single].any()
     assert (on_classes(DRAWING, table).probabilities[single].max(axis=1) == 1).all()
 
 
@@ -108,12 +127,12 @@ def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
     for sides in ("xo", "x", "o"):
         table = empty_table(DRAWING, SPACE)
         DRAWING.learn(table, game, sides)
-        expected = np.zeros_like(table.change)
+        expected = np.zeros_like(changes(table))
         moves = FULL.quotient.project_game(game.moves)
         for ply, (node, cell) in enumerate(zip(SPACE.path(moves), moves, strict=False)):
-            if "xo"[ply % 2] in sides and boxes(SPACE)[node]:
+            if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
-        assert np.array_equal(table.change, expected)
+        assert np.array_equal(changes(table), expected)
 
 
 def test_equivalent_moves_share_a_bead():
@@ -133,7 +152,7 @@ def test_rewards_are_parameters():
 def test_an_empty_box_resigns():
     table = empty_table(DRAWING, SPACE)
     at = SPACE.index(Position("....X...."))
-    table.change[at] = [-4, -5, 0, 0, 0, 0, 0, 0, 0]
+    put(table, at, [-4, -5, 0, 0, 0, 0, 0, 0, 0])
     for learner in (DRAWING, MOST):
         assert on_classes(learner, table).probabilities[at].tolist() == [0] * 9
     journal: list[np.ndarray] = []
@@ -141,13 +160,13 @@ def test_an_empty_box_resigns():
     resigned = [moves for moves in np.concatenate(journal).tolist() if moves[:2] == [4, -1]]
     assert resigned
     assert results[2] >= len(resigned)
-    assert table.change[at].tolist() == [-4, -5, 0, 0, 0, 0, 0, 0, 0]  # no move was made from it
+    assert changes(table)[at].tolist() == [-4, -5, 0, 0, 0, 0, 0, 0, 0]  # no move was made from it
     assert box(table, "." * 9)[5] >= 4 + 3 * len(resigned)
 
 
 def test_a_first_box_that_is_empty_loses_every_game():
     table = empty_table(DRAWING, SPACE)
-    table.change[0] = -4
+    put(table, 0, [-4] * 9)
     assert MICHIE.train(table, Shard(0, 10, np.random.default_rng(1))).tolist() == [10, 0, 0]
 
 
@@ -230,7 +249,7 @@ def test_fewer_than_no_beads_are_none():
         for _ in range(3):
             DRAWING.learn(table, game_of(1, 5, 2, 3, 4, 7), "x")
     together = DRAWING.merge(empty_table(DRAWING, SPACE), tables)
-    assert together.change[0, 8 if SPACE.legal[0, 8] else 0] == -9
+    assert changes(together)[0, 8 if SPACE.legal[0, 8] else 0] == -9
     assert box(together, "." * 9) == {2: 4, 5: 4}
 
 

@@ -211,6 +211,11 @@ class Index:
         unseen = np.select([results > 0, results < 0], [X_WON, O_WON], over)
         return np.where(found == OPEN, unseen, found)
 
+    def owners(self, some: Bools) -> Int64s:
+        """int64[k]: the rows of which some move is chosen, given bool[moves] or more; ascending."""
+        rows = np.repeat(np.arange(self.rows), self.links.number[: self.rows])
+        return np.unique(rows[some[: len(rows)]])
+
     def pieces(self) -> Iterator[Int64s]:
         """The rows of positions in the order of their texts, some at a time."""
         order = self._order if self.space is not None else self._in_order()

@@ -30,37 +30,45 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, PolicyTable, best, uniform
+from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
-from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
-from ttt_cli.learners.entries import indexes, spelled, unfit
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
+from ttt_cli.learners.base import NO_ANSWERS, Answers, Entry, Learned, Learner, Shard, parameter
+from ttt_cli.learners.entries import indexed, unfit
+from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, grown, meet, moves_of, union
 
 MOST_BEADS = 2**53
 """Beads are drawn by a uniform float64, which tells no more than these apart."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MenaceTable:
-    """The boxes over the ``n`` positions of ``space``, which is one of symmetry classes.
+    """The boxes of the positions in the rows of ``index``, which is one of symmetry classes.
 
-    :ivar change: int64[n, cells], the beads that have been added for each move, less those taken away.
+    :ivar change: int64[moves], the beads that have been added for each move, less those taken away.
     """
 
-    space: StateSpace
+    index: Index
     change: Int64s
 
-    @property
-    def beads(self) -> Int64s:
-        """int64[n, cells]: the beads in the boxes; a single move without a box counts as one bead."""
-        space = self.space
-        start = np.maximum(4 - space.plies.astype(np.int64) // 2, 1)[:, None]
-        return np.where(boxes(space)[:, None], np.maximum(start + self.change, 0), 1) * space.legal
+    def reserve(self, games: int) -> None:
+        """Make room for all that so many games can add."""
+        self.index.reserve(games)
+        moves = len(self.index.links.cells)
+        if moves > len(self.change):
+            self.change = grown(self.change, moves)
+
+    def beads(self, rows: Int64s, positions: Positions, legal: Bools) -> Int64s:
+        """int64[k, cells]: the beads in the boxes; a single move without a box counts as one bead."""
+        start = np.maximum(4 - positions.plies.astype(np.int64) // 2, 1)[:, None]
+        change = self.index.by_cell(self.change, rows, legal)
+        return np.where(has_box(legal)[:, None], np.maximum(start + change, 0), 1) * legal
 
 
-def boxes(space: StateSpace) -> Bools:
-    """bool[n]: the positions that have a box: those with more than one move."""
-    return np.greater(space.legal.sum(axis=1), 1)
+def has_box(legal: Bools) -> Bools:
+    """bool[k]: the positions that have a box: those with more than one move."""
+    return np.greater(legal.sum(axis=1), 1)
 
 
 @dataclass(frozen=True)
@@ -97,138 +105,161 @@ class Menace(Learner[MenaceTable]):
     epsilon: float = parameter(0.2, "exploration: how often any move is made", least=0, most=1)
 
     def empty(self, rules: Rules, symmetric: bool = True) -> MenaceTable:
-        space = StateSpace.of(rules, symmetric)
-        return MenaceTable(space, np.zeros((len(space), space.cells), np.int64))
+        index = Index.of(rules, symmetric)
+        return MenaceTable(index, np.zeros(index.moves, np.int64))
 
     def train(self, table: MenaceTable, shard: Shard) -> Int64s:
         """Play the shard. The learner draws beads, whatever its choice; in self-play both sides learn."""
         taught = 3 if shard.opponent is None else 0
 
-        def games(*chunk: Any) -> None:
-            play(*self._arrays(table), taught, *chunk)
+        def games(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
+            return self._play(table, taught, moves, uniforms, first + done, *rest)
 
-        return shard.play(table.space, games)
+        return shard.run(table.index, table.reserve, games, draws=table.index.rules.cells)
 
     def learn(self, table: MenaceTable, game: Game, sides: str = "xo") -> None:
-        moves = np.full((1, table.space.cells), -1, np.int8)
-        moves[0, : len(game.moves)] = moves_on(table.space, game)
-        none, counted = np.zeros((0, table.space.cells)), np.zeros(3, np.int64)
+        table.reserve(1)
+        moves = np.full((1, table.index.rules.cells), -1, np.int8)
+        moves[0, : len(game.moves)] = table.index.options(game)[0]
+        none, counted = np.zeros((0, 1)), np.zeros(3, np.int64)
         taught = ("x" in sides) + 2 * ("o" in sides)
-        play(*self._arrays(table), taught, moves, none, 0, none, none, counted)
+        self._play(table, taught, moves, none, 0, NO_ANSWERS, NO_ANSWERS, counted)
 
-    def _arrays(self, table: MenaceTable) -> tuple[Any, ...]:
-        """The kernel's first arguments."""
-        space = table.space
-        positions = (space.successors, space.terminal, space.results, boxes(space))
-        return table.change, positions, (self.win, self.draw, -self.loss), float(self.epsilon)
+    def _play(self, table: MenaceTable, *chunk: Any) -> int:
+        rewards = (self.win, self.draw, -self.loss)
+        learnt = (table.change, table.index.links, table.index.board)
+        return int(play(*learnt, rewards, float(self.epsilon), *chunk))
 
     @property
     def value_scale(self) -> None:
         return None
 
     def policy(self, table: MenaceTable) -> Policy:
-        return answers(self.policy_table(table))
-
-    def policy_table(self, table: MenaceTable) -> PolicyTable:
         """What the machine plays: zeros where the box is empty; the values are the numbers of beads."""
-        space, beads = table.space, table.beads
-        total = beads.sum(axis=1, keepdims=True)
-        if self.choice == "most":
-            played = uniform(best(beads.astype(np.float64), space.legal) & (total > 0))
-        else:
-            played = beads / np.maximum(total, 1)
-        values = np.where(space.legal & boxes(space)[:, None], beads.astype(np.float64), np.nan)
-        known = np.any(table.change != 0, axis=1)
-        return PolicyTable(space, played, values, known)
+
+        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
+            beads = table.beads(rows, positions, legal)
+            total = beads.sum(axis=1, keepdims=True)
+            if self.choice == "most":
+                played = uniform(best(beads.astype(np.float64), legal) & (total > 0))
+            else:
+                played = beads / np.maximum(total, 1)
+            values = np.where(legal & has_box(legal)[:, None], beads.astype(np.float64), np.nan)
+            return played, values, np.any(table.index.by_cell(table.change, rows, legal) != 0, axis=1)
+
+        return Learned(table.index, answer)
+
+    def seen(self, table: MenaceTable) -> Positions:
+        return table.index.spread(table.index.positions(table.index.owners(table.change != 0)))
 
     def merge(self, base: MenaceTable, parts: Sequence[MenaceTable]) -> MenaceTable:
         """The changes of all parts added up."""
-        return MenaceTable(base.space, base.change + sum(part.change - base.change for part in parts))
+        tables = [base, *parts]
+        index, places = union([table.index for table in tables])
+        total = np.zeros(index.moves, np.int64)
+        for number, (table, rows) in enumerate(zip(tables, places, strict=True)):
+            at = moves_of(table.index, index, rows)
+            total[at] += (1 - len(parts) if number == 0 else 1) * table.change[: len(at)]
+        return MenaceTable(index, total)
 
     def to_entries(self, table: MenaceTable) -> Iterator[Entry]:
         """The change of beads by cell, from 1, for each box that has changed: ``{"1": 12, "5": -2}``."""
-        entries: dict[str, Any] = {}
-        texts = table.space.texts
-        for index, cell in np.argwhere(table.change).tolist():
-            entries.setdefault(texts[index], {})[str(cell + 1)] = int(table.change[index, cell])
-        yield from sorted(entries.items())
+        index = table.index
+        for rows in index.pieces():
+            positions = index.positions(rows)
+            change = index.by_cell(table.change, rows, index.legal(positions))
+            some = (change != 0).any(axis=1)
+            for text, beads in zip(positions[some].texts(), change[some].tolist(), strict=True):
+                yield text, {str(cell): number for cell, number in enumerate(beads, 1) if number}
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> MenaceTable:
-        space, given = spelled(rules, symmetric, entries)
-        table = self.empty(rules, symmetric)
-        has_box = boxes(space)
-        for (text, found), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
-            if not has_box[index]:
+        index, found_in = indexed(rules, symmetric, entries)
+        change, links = np.zeros(index.moves, np.int64), index.links
+        for row, text, found in found_in:
+            if links.number[row] < 2:
                 raise unfit(text, "has no box: there is no choice between moves")
-            cells = {str(cell + 1): cell for cell in np.flatnonzero(space.legal[index]).tolist()}
-            if not isinstance(found, dict) or not found or not found.keys() <= cells.keys():
-                raise unfit(text, f"expected changes of beads for some of the cells {', '.join(cells)}")
-            for name, change in found.items():
-                if type(change) is not int or not 0 < abs(change) < MOST_BEADS:
+            start = int(links.first[row])
+            legal = links.cells[start : start + int(links.number[row])].tolist()
+            places = {str(cell + 1): start + place for place, cell in enumerate(legal)}
+            if not isinstance(found, dict) or not found or not found.keys() <= places.keys():
+                raise unfit(text, f"expected changes of beads for some of the cells {', '.join(places)}")
+            for name, number in found.items():
+                if type(number) is not int or not 0 < abs(number) < MOST_BEADS:
                     raise unfit(text, f'"{name}": expected a change of beads, a whole number but 0')
-                table.change[index, cells[name]] = change
-        return table
+                change[places[name]] = number
+        return MenaceTable(index, change)
 
 
 @Kernel
 def play(
     change: Int64s,
-    positions: tuple[Int32s, Bools, Int8s, Bools],
+    links: Links,
+    board: Board,
     rewards: tuple[int, int, int],
     epsilon: float,
     taught: int,
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Floats,
-    behaviour: Floats,
+    opponent: Answers,
+    behaviour: Answers,
     results: Int64s,
-) -> None:
+) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
 
     ``taught``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game.
     """
-    successors, ended, ends, has_box = positions
+    number_of, first_of, cells_of, after, ends = links[:5]
     win, draw, loss = rewards
     cells = moves.shape[1]
-    path = np.zeros(cells + 1, np.int64)
-    beads = np.zeros(cells, np.int64)
-    for game in range(len(moves)):
+    path, beads = np.zeros(cells + 1, np.int64), np.zeros(cells, np.int64)
+    for game in range(moves.shape[0]):
         learning = taught if taught else 1 + (number + game) % 2
-        node, ply = 0, 0
-        while not ended[node]:
-            path[ply] = node
-            cell = -1
-            own = len(opponent) == 0 or (number + game + ply) % 2 == 0
-            fixed = behaviour if own else opponent
-            if len(uniforms) == 0:
-                cell = int(moves[game, ply])
-            elif len(fixed) > 0:
-                for place in range(cells - 1, -1, -1):
-                    if fixed[node, place] > uniforms[game, ply]:
-                        cell = place
+        index, ply = np.uint32(FIRST), 0
+        while number_of[index] > 0:
+            free, start, place = number_of[index], first_of[index], -1
+            own = opponent.owners.shape[0] == 0 or (number + game + ply) % 2 == 0
+            side = behaviour if own else opponent
+            if moves[game, ply] >= 0:
+                for at in range(free):
+                    if cells_of[start + at] == moves[game, ply]:
+                        place = at
+            elif uniforms.shape[0] == 0:
+                break  # resigned
+            elif side.owners.shape[0] > 0:
+                slot = index & np.uint32(side.owners.shape[0] - 1)
+                if side.owners[slot] != index:
+                    side.asked[0] = index
+                    return game
+                for at in range(free - 1, -1, -1):
+                    if side.thresholds[slot, cells_of[start + at]] > uniforms[game, ply]:
+                        place = at
             else:
                 u, total = uniforms[game, ply], 0
-                blind = u < epsilon or not has_box[node]
+                blind = u < epsilon or free == 1
                 u = u / epsilon if u < epsilon else (u - epsilon) / (1.0 - epsilon)
-                for place in range(cells):
-                    beads[place] = 0
-                    if successors[node, place] >= 0:
-                        beads[place] = 1 if blind else max(max(4 - ply // 2, 1) + change[node, place], 0)
-                        total += beads[place]
+                for at in range(free):
+                    beads[at] = 1 if blind else max(max(4 - ply // 2, 1) + change[start + at], 0)
+                    total += beads[at]
                 left = min(int(u * total), total - 1)
                 while left >= 0:
-                    cell += 1
-                    left -= beads[cell]
-            if cell < 0:
+                    place += 1
+                    left -= beads[place]
+            if place < 0:
                 break  # resigned
-            moves[game, ply] = cell
-            node = successors[node, cell]
+            at = start + np.uint32(place)
+            moves[game, ply] = cells_of[at]
+            path[ply] = at if free > 1 else -1
+            parent = index
+            index = after[at]
+            if index == OPEN:
+                index = meet(links, board, parent, at)
             ply += 1
-        result = ends[node] if ended[node] else 2 * (ply & 1) - 1
+        result = ends[index] if number_of[index] == 0 else 2 * (ply & 1) - 1
         results[result + 1] += 1
-        for at in range(ply):
-            side = at & 1
-            if learning >> side & 1 and has_box[path[at]]:
-                reward = draw if result == 0 else win if (result > 0) == (side == 0) else loss
-                change[path[at], moves[game, at]] += reward
+        for turn in range(ply):
+            mover = turn & 1
+            if learning >> mover & 1 and path[turn] >= 0:
+                reward = draw if result == 0 else win if (result > 0) == (mover == 0) else loss
+                change[path[turn]] += reward
+    return moves.shape[0]

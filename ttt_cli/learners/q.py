@@ -200,10 +200,7 @@ class Q(Learner[QTable]):
         return Learned(table.index, answer)
 
     def seen(self, table: QTable) -> Positions:
-        links, rows = table.index.links, table.index.rows
-        owners = np.repeat(np.arange(rows), links.number[:rows])
-        known = np.unique(owners[table.visits[: table.index.moves] > 0])
-        return table.index.spread(table.index.positions(known))
+        return table.index.spread(table.index.positions(table.index.owners(table.visits > 0)))
 
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
         tables = [base, *parts]
