@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,28 +18,29 @@ BLOCKS = {
 }
 
 
+def run(folder: Path, script: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a shell script in ``folder/work``, where ``ttt`` is this program."""
+    tools, work = folder / "bin", folder / "work"
+    if not tools.exists():
+        tools.mkdir()
+        (tools / "ttt").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttt_cli "$@"\n')
+        (tools / "ttt").chmod(0o755)
+        work.mkdir()
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-euc", script],
+        cwd=work,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+
+
 @pytest.fixture
 def shell(tmp_path: Path):
-    """Run a shell script in an empty folder where ``ttt`` is this program."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    (tools / "ttt").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttt_cli "$@"\n')
-    (tools / "ttt").chmod(0o755)
-    (tmp_path / "work").mkdir()
-
-    def run(script: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-        return subprocess.run(
-            ["bash", "-euc", script],
-            cwd=tmp_path / "work",
-            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=280,
-        )
-
-    return run
+    return partial(run, tmp_path)
 
 
 def test_the_first_two_blocks_are_the_two_commands():
@@ -48,14 +51,41 @@ def test_the_first_two_blocks_are_the_two_commands():
         assert block.rstrip().endswith(last)
 
 
-@pytest.mark.first
-def test_every_command_runs(shell):
+SECTIONS = {
+    heading.split("\n")[0]: re.findall(r"^```sh\n(.*?)^```", heading, re.MULTILINE | re.DOTALL)
+    for heading in README.split("\n## ")[1:]
+}
+TRAIN = "Train"
+"""The section whose states the others use."""
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the first command and those of the section on training have run."""
+    folder = tmp_path_factory.mktemp("readme")
     first = BLOCKS["sh"][0].strip().split(" && ", 2)[2].replace(".venv/bin/", "")
-    for block in [first, *BLOCKS["sh"][2:]]:
-        for command in block.strip().splitlines():
-            result = shell(command, stdin="5\nq\n" if command == "ttt play q" else "")
-            assert result.returncode == 0, (command, result.stdout, result.stderr)
-            assert "Traceback" not in result.stderr
+    for block in [first, *SECTIONS[TRAIN]]:
+        run_each(folder, block)
+    return folder
+
+
+def run_each(folder: Path, block: str) -> None:
+    for command in block.strip().splitlines():
+        result = run(folder, command, stdin="5\nq\n" if command == "ttt play q" else "")
+        assert result.returncode == 0, (command, result.stdout, result.stderr)
+        assert "Traceback" not in result.stderr
+
+
+@pytest.mark.first
+@pytest.mark.parametrize("section", [title for title, blocks in SECTIONS.items() if blocks])
+def test_every_command_runs(trained: Path, tmp_path: Path, section: str):
+    """Each section on its own, after training."""
+    if section == TRAIN:
+        assert (trained / "work" / "state_store" / "td.json").exists()
+        return
+    shutil.copytree(trained, tmp_path / "copy")
+    for block in SECTIONS[section]:
+        run_each(tmp_path / "copy", block)
 
 
 def test_the_picture_is_what_is_printed(shell):

@@ -79,6 +79,30 @@ class Environment:
                 pass
         return 80
 
+    def bounded(self, stream: TextIO) -> bool:
+        """Whether lines on ``stream`` have to fit ``width``: it is a terminal, or ``COLUMNS`` is set.
+        Elsewhere a line stays a line, for the programs that read it."""
+        return stream.isatty() or bool(self.variables.get("COLUMNS"))
+
+    def folded(self, text: str, stream: TextIO, *, indent: int = 0) -> str:
+        """``text`` with its lines folded between words where they have to fit.
+
+        :param indent: blanks in front of what a line goes on with.
+        """
+        if not self.bounded(stream) or len(text) <= self.width:
+            return text
+        from textwrap import TextWrapper
+
+        wrapper = TextWrapper(
+            width=self.width,
+            subsequent_indent=" " * min(indent, self.width // 3),
+            break_long_words=False,  # a path stays whole
+            break_on_hyphens=False,
+            drop_whitespace=True,
+            replace_whitespace=False,
+        )
+        return "\n".join(wrapper.fill(line) if len(line) > self.width else line for line in text.split("\n"))
+
     def colored(self, stream: TextIO) -> bool:
         """Whether ``stream`` takes colour: ``NO_COLOR`` wins over ``FORCE_COLOR``, that over the terminal."""
         if self.variables.get("NO_COLOR"):
@@ -105,30 +129,36 @@ class Environment:
             force_terminal=stream.isatty() or self.colored(stream),
             color_system="auto" if self.colored(stream) else None,
             width=self.width,
+            height=25 if self.variables.get("TERM") == "dumb" else None,  # else Rich believes in 80 columns
             markup=False,
             emoji=False,
             highlight=False,
             _environ=self.variables,
         )
 
-    def out(self, text: str, *, end: str = "\n", flush: bool = False) -> None:
-        """Write a part of the result to stdout. Text from a file goes through ``printable`` first."""
-        self.stdout.write(text + end)
+    def out(self, text: str, *, end: str = "\n", flush: bool = False, indent: int = 0) -> None:
+        """Write a part of the result to stdout. Text from a file goes through ``printable`` first.
+
+        :param indent: blanks in front of what a line that is too long for a terminal goes on with.
+        """
+        self.stdout.write(self.folded(text, self.stdout, indent=indent) + end)
         if flush:
             self.stdout.flush()
 
     def draw(self, drawing: "RenderableType", *, wrap: bool = False) -> None:
         """Draw on stdout what Rich renders, without blanks at the ends of lines.
 
-        It is as wide as it needs, since a table cut off misleads; ``wrap`` keeps texts to the width there is.
+        Elsewhere than on a screen it is as wide as it likes to be; ``wrap`` keeps texts to the width there is
+        all the same. It is never narrower than it has to be, since a table cut off misleads.
         """
         console = self._console(self.stdout)
-        if not wrap:
-            boundless = console.options.update(max_width=9999)
-            console.width = max(self.width, console.measure(drawing, options=boundless).maximum)
+        boundless = console.options.update(max_width=9999)
+        needed = console.measure(drawing, options=boundless)
+        fits = wrap or self.bounded(self.stdout)
+        console.width = max(self.width, needed.minimum if fits else needed.maximum)
         with console.capture() as captured:
             console.print(drawing)
-        self.out(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE), end="")
+        self.stdout.write(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE))
 
     def out_bytes(self, chunks: Iterable[bytes]) -> None:
         """Write a file to stdout, byte for byte as it would be on disk."""
@@ -145,12 +175,13 @@ class Environment:
 
         :raises ValueError: if a number is not finite, which JSON cannot say.
         """
-        self.out(json_text({"schema": schema, "version": version, **fields}, indent=self.stdout.isatty()))
+        text = json_text({"schema": schema, "version": version, **fields}, indent=self.stdout.isatty())
+        self.stdout.write(text + "\n")
 
     def say(self, text: str) -> None:
         """Write a notice to stderr, unless ``--quiet``."""
         if not self.quiet:
-            self.stderr.write(text + "\n")
+            self.stderr.write(self.folded(text, self.stderr) + "\n")
             self.stderr.flush()
 
     def listen(self) -> None:
@@ -178,7 +209,7 @@ class Environment:
             }
             line = json_text(fields)
         else:
-            line = printable(f"Error: {error}")
+            line = self.folded(printable(f"Error: {error}"), self.stderr)
         self.stderr.write(line + "\n")
         self.stderr.flush()
 

@@ -96,7 +96,7 @@ def agents(
         return
     width = max(len(row["name"]) for row in rows) + 2
     for row in rows:
-        env.out(f"{printable(row['name']):<{width}}{row['about']}")
+        env.out(f"{printable(row['name']):<{width}}{row['about']}", indent=width)
 
 
 def _compare(env: Environment, seed: int) -> None:
@@ -118,9 +118,10 @@ def _compare(env: Environment, seed: int) -> None:
             env.out(_line(_row(entrant)), flush=True)
 
 
+COLUMNS = "{:<15}{:>9}{:>7}{:>7}{:>7}{:>7}{:>6}{:>6}{:>11}{:>5}"
 HEAD = (
-    "                           as X against random       as O against random   worst case  un-\n"
-    "method             games     win    draw    loss       win    draw    loss    X      O  beatable  time"
+    f"{'percent against random':<24}{'as X':>14}{'as O':>14}{'worst case':>12}\n"
+    f"{COLUMNS.format('method', 'games', 'win', 'loss', 'win', 'loss', 'X', 'O', 'unbeatable', 's')}"
 )
 
 
@@ -142,10 +143,7 @@ def _row(entrant: "Entrant") -> Method:
 
 
 def _line(row: Method) -> str:
-    rates = [f"{row[side][what]:8.2%}" for side in ("as_x", "as_o") for what in ("win", "draw", "loss")]
-    worst = [f"{row['worst_case'][side]:7.1%}" for side in ("as_x", "as_o")]
+    rates = [f"{100 * row[side][what]:.2f}" for side in ("as_x", "as_o") for what in ("win", "loss")]
+    worst = [f"{100 * row['worst_case'][side]:.1f}" for side in ("as_x", "as_o")]
     verdict = {True: "yes", False: "no", None: "?"}[row["unbeatable"]]
-    return (
-        f"{row['name']:<15}{row['games']:>9,}{''.join(rates[:3])}  {''.join(rates[3:])}{''.join(worst)}"
-        f"  {verdict:>8} {row['seconds']:4.1f}s"
-    )
+    return COLUMNS.format(row["name"], f"{row['games']:,}", *rates, *worst, verdict, f"{row['seconds']:.1f}")

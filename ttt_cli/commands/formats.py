@@ -56,4 +56,5 @@ def formats(env: Environment) -> None:
     width = max(len(str(row["name"])) for row in rows)
     for row in rows:
         uses = " ".join(use if row[use] else " " * len(use) for use in ("reads", "writes"))
-        env.out(f"{row['name']:<{width}}  {uses}  {row['learner'] or '':<7}  {row['about']}")
+        line = f"{row['name']:<{width}}  {uses}  {row['learner'] or '':<7}  {row['about']}"
+        env.out(line, indent=width + 25)

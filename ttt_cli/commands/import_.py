@@ -138,14 +138,15 @@ def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
         return
     env.out(f"format    {found.format}")
     for note in found.notes:
-        env.out(f"          {printable(note)}")
+        env.out(f"          {printable(note)}", indent=10)
     what = "values" if found.learner == "td" else "moves"
     env.out(f"holds     {found.positions:,} positions, {found.moves:,} {what}")
     for text in found.repaired:
-        env.out(f"repaired  {printable(text)}")
+        env.out(f"repaired  {printable(text)}", indent=10)
     for item in found.rejected[:SHOWN]:
-        env.out(f"left out  {printable(f'{item.where}: {item.why}')}")
+        env.out(f"left out  {printable(f'{item.where}: {item.why}')}", indent=10)
     if len(found.rejected) > SHOWN:
         env.out(f"          and {len(found.rejected) - SHOWN:,} more; --json lists them")
-    env.out(f"saved     {printable(str(path))} ({state.learner.name}, choice rule {state.learner.choice})")
+    saved = f"{printable(str(path))} ({state.learner.name}, choice rule {state.learner.choice})"
+    env.out(f"saved     {saved}", indent=10)
     env.say(f"next: ttt evaluate {shlex.quote(str(path))}")

@@ -51,14 +51,15 @@ def schema(
             env.document("ttt-schemas", fields)
             return
         for row in rows:
-            env.out(f"{row['name']:<15}{row['about']}")
+            env.out(f"{row['name']:<15}{row['about']}", indent=15)
         return
     key = name.removeprefix("ttt-")
     if key not in known:
         raise UsageError(
             f"no schema is called {name!r}", hint=did_you_mean(key, known) or "ttt schema lists the names"
         )
-    env.out(json_text(documents.json_schema(key, loaded(known[key])), indent=env.stdout.isatty()))
+    text = json_text(documents.json_schema(key, loaded(known[key])), indent=env.stdout.isatty())
+    env.stdout.write(text + "\n")
 
 
 def document_types() -> dict[str, Any]:

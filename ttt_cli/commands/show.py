@@ -131,9 +131,9 @@ def _print(env: Environment, summary: StateSummary) -> None:
         "moves": f"{summary['moves']:,}",
     }
     for name, text in lines.items():
-        env.out(f"{name:<10}{printable(text)}")
+        env.out(f"{name:<10}{printable(text)}", indent=10)
     for run in summary["runs"]:
-        env.out(printable("run       " + _describe_run(run)))
+        env.out(printable("run       " + _describe_run(run)), indent=10)
     inside = summary.get("position")
     if inside:
         env.out("")

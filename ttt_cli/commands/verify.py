@@ -72,7 +72,7 @@ def verify(
         )
         env.out(f"{printable(str(path))}: {holds}{', sound' if sound else ''}")
         for text in found.repaired:
-            env.out(f"  can be put right: {printable(text)}")
+            env.out(f"  can be put right: {printable(text)}", indent=4)
         for item in found.faults:
-            env.out(printable(f"  {item.where}: {item.why}"))
+            env.out(printable(f"  {item.where}: {item.why}"), indent=4)
     return worst

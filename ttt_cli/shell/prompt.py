@@ -19,7 +19,7 @@ def read_key(env: Environment, prompt: str) -> str | None:
     shown = terminal or not env.quiet
     env.stdout.flush()
     if shown:
-        env.stderr.write(prompt)
+        env.stderr.write(env.folded(prompt.rstrip(), env.stderr) + " ")
         env.stderr.flush()
     line = rest = env.stdin.readline(1000)
     while rest and not rest.endswith("\n"):
@@ -48,5 +48,5 @@ def agrees(env: Environment, question: str) -> bool | None:
 
 def correct(env: Environment, text: str) -> None:
     """Say what to type instead of what was typed; no notice, so that ``--quiet`` leaves it."""
-    env.stderr.write(printable(text) + "\n")
+    env.stderr.write(env.folded(printable(text), env.stderr) + "\n")
     env.stderr.flush()

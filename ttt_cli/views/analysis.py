@@ -16,6 +16,7 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.analysis import Analysis, Opinion
 from ttt_cli.views.board import board
 from ttt_cli.views.numbers import VALUES, percent
+from ttt_cli.views.tables import draw_table
 
 
 class MoveWorth(TypedDict):
@@ -78,7 +79,7 @@ def show_analysis(env: Environment, position: Position, found: Analysis, opinion
         env.out(f"{position.mover} to move {outcome}{distance}; cells that keep this: {keep}")
     if opinions:
         env.out("")
-        env.draw(_opinions(position, values, opinions))
+        draw_table(env, _opinions(position, values, opinions), lead=2)
 
 
 def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opinion]) -> Table:

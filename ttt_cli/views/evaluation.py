@@ -146,14 +146,17 @@ def show_verdict(env: Environment, verdict: Verdict) -> None:
         table = _rates(env, verdict, 0)
         room = env.width - env.console.measure(table).maximum - 2
         env.draw(_rates(env, verdict, min(room, BAR)) if room >= 10 else table)
+    facts = Table.grid(padding=(0, 1))
+    facts.add_column(min_width=14, style="bold")
     for label, fact in _facts(verdict):
-        env.console.print(Text.assemble((f" {label:<15}", "bold"), fact), soft_wrap=True)
+        facts.add_row(label, fact)
+    env.draw(Padding(facts, (0, 0, 0, 1)))
 
 
 def _rates(env: Environment, verdict: Verdict, width: int) -> Table:
     """The table of rates, with bars of ``width`` characters."""
     table = Table(box=None, padding=(0, 1), header_style="bold")
-    table.add_column("against", min_width=13, overflow="fold")
+    table.add_column("against", min_width=13, max_width=max(13, env.width - 38), overflow="fold")
     table.add_column("as")
     for ending in ("win", "draw", "loss"):
         table.add_column(ending, justify="right", no_wrap=True)
@@ -248,12 +251,12 @@ def show_match(env: Environment, matches: Sequence[tuple[str, Match]], seed: int
     """Print what came of sampled matches, with 95 % intervals."""
     for opponent, match in matches:
         games = f"{match.games:,} games against {printable(opponent)}, {match.distinct:,} of them distinct"
-        env.console.print(Text(f"{games} (--seed {seed})", "bold"), soft_wrap=True)
+        env.draw(Text(f"{games} (--seed {seed})", "bold"))
         table = Table(box=None, padding=(0, 1), header_style="bold")
         table.add_column("as")
         for name in ("win", "draw", "loss"):
             table.add_column(name, justify="right", no_wrap=True)
-            table.add_column("(95 %)", style="dim", no_wrap=True)
+            table.add_column("(95 %)", style="dim")
         for side in (0, 1):
             shares = match.shares(side).values()
             table.add_row("XO"[side], *(text for share in shares for text in _share(share)))

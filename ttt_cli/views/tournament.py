@@ -10,6 +10,7 @@ from ttt_cli.documents import AgentFields, Count, RatesFields
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.tournament import Tournament
 from ttt_cli.views.evaluation import rates_fields
+from ttt_cli.views.tables import draw_table
 
 
 class PlayerFields(AgentFields):
@@ -55,7 +56,7 @@ def show_tournament(env: Environment, names: Sequence[str], found: Tournament) -
         table.add_row(
             str(place), Text(printable(names[player])), *cells, points, f"{rating:+d}" if rating else "0"
         )
-    env.draw(table)
+    draw_table(env, table, lead=2)
     games = 2 * (len(names) - 1)
     env.out(f"\nexpected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")
 

@@ -1,0 +1,79 @@
+"""Every screen fits its width: 80 columns, and 50, folded between words."""
+
+import re
+
+import pytest
+
+from tests.commands.conftest import Run
+
+SCREENS = """
+train q --games 300 --seed 1
+train td --games 300 --seed 1 --curve td.csv
+train graph --games 300 --until unbeatable --seed 1
+train q --preset article --games 300 --seed 1
+play --x q --o random --games 3 --seed 1
+play --x q --o random --seed 1
+play --replay state_store/games.jsonl
+train q --games-from state_store/games.jsonl
+evaluate q.article random minimax minimax:depth=2,ties=first --explain
+evaluate random --games 500 --seed 1
+evaluate td --mistakes mistakes.csv
+tournament q td graph q.article random heuristic minimax minimax:depth=2 minimax:ties=trap
+analyze X...O.... --agent q --agent td --agent q.article
+diff q q.article
+show q
+show q --position X...O....
+export q --format q-table -o q_table.json
+import q_table.json -o copy.json
+evaluate q_table.json
+merge q copy.json -o both.json
+verify copy.json state_store/q.json q_table.json mistakes.csv
+accept copy.json
+curve td.csv
+explore q -o page.html
+agents
+formats
+schema
+nonsense
+evaluate nobody
+evaluate q:epsilon=3
+evaluate minimax:depht=2
+train q --resume
+train q --board 9x9
+export q -f nothing
+move q X...O...X......
+import mistakes.csv
+""".strip().splitlines()
+KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is no key\nu\n1\n2\n3\n4\n6\n7\n8\n9\nq\n"
+COMMANDS = (
+    *("play", "train", "evaluate", "tournament", "analyze", "move", "diff", "show", "export", "import"),
+    *("merge", "verify", "accept", "curve", "explore", "agents", "formats", "schema"),
+)
+
+
+@pytest.mark.parametrize("width", [80, 50])
+def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
+    """But for a single word, such as a path, which stays whole."""
+    screen = {"terminal": True, "TERM": "dumb", "COLUMNS": str(width)}
+    calls = [(line.split(), "") for line in SCREENS]
+    calls += [(["play", "q", "--games", "1"], KEYS)]
+    calls += [(["play", "--x", "human", "--o", "human", "--board", "8x8", "--line", "5"], KEYS)]
+    for arguments, keys in calls:
+        result = ttt(*arguments, stdin=keys, **screen)
+        typed = re.sub(r"(u, q\):|\[1\]:|\[Y/n\]) ", r"\1\n", result.err)  # where the person hits Enter
+        for line in (result.out + typed).splitlines():
+            assert len(line) <= width or " " not in line.strip(), (arguments, line)
+
+
+def test_no_help_page_is_wider_than_the_screen(ttt: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    methods = [["train", name] for name in ("graph", "td", "book", "q", "menace")]
+    for arguments in [[], *([name] for name in COMMANDS), *methods]:
+        for line in ttt(*arguments, "--help").out.splitlines():
+            assert len(line) <= 80, (arguments, line)
+
+
+def test_through_a_pipe_a_line_stays_a_line(ttt: Run):
+    ttt("train", "q", "--games", "300", "--seed", "1")
+    result = ttt("show", "q")
+    assert max(map(len, result.out.splitlines())) > 80
