@@ -1,5 +1,6 @@
 """Options and fixtures that all tests share."""
 
+import os
 import signal
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import settings
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and lines would be folded
 
 SIZES = ("small", "full")
 
