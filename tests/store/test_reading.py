@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import pickle
 import socket
 import string
 import tempfile
@@ -12,7 +11,6 @@ import time
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -246,36 +244,6 @@ def test_a_bad_byte_has_its_line():
 
 def test_a_byte_order_mark_may_be_allowed():
     assert decode(b"\xef\xbb\xbfa", "book.csv", bom=True) == "a"
-
-
-class Bomb:
-    """Unpickled, it would make a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self):
-        return (os.mkdir, (str(self.path),))
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_a_pickle_is_recognised_and_never_loaded(protocol, tmp_path):
-    for value in ({"X........": 0.5}, {}, [1], np.zeros(2), Bomb(tmp_path / "burst")):
-        (tmp_path / "q.json").write_bytes(pickle.dumps(value, protocol))
-        with pytest.raises(InvalidFileError, match="is a Python pickle") as caught:
-            read_json(tmp_path / "q.json")
-        assert "json.dump" in caught.value.hint
-    assert not (tmp_path / "burst").exists()
-
-
-def test_the_way_out_of_a_pickle_works(tmp_path):
-    path = tmp_path / "q.pkl"
-    path.write_bytes(pickle.dumps({(0, 1): np.arange(2.0), "b": 1}))
-    with pytest.raises(InvalidFileError) as caught:
-        read_json(path)
-    code = caught.value.hint.split('-c "')[1].rsplit('"', 1)[0]
-    exec(code)  # the advice itself is on trial, on a file of our own
-    assert read_json(f"{path}.json") == {"(0, 1)": [0.0, 1.0], "b": 1}
 
 
 def test_an_archive_is_recognised():

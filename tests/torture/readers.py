@@ -3,13 +3,20 @@
 ``tests/torture/test_fuzz.py`` mutates at random, ``tests/torture/fuzz.py`` guided by coverage.
 """
 
+import pickle
 import random
+import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from tests.store.conftest import continued
+from tests.store.formats import strangers
+from tests.store.pickles import samples as pickles
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS
@@ -19,6 +26,8 @@ from ttt_cli.store.formats.format import Player, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, to_state
 from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord, read_games
+from ttt_cli.store.pickles.document import document
+from ttt_cli.store.pickles.machine import loads
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import curve
@@ -53,6 +62,15 @@ def foreign(data: bytes) -> object:
     source = Source("fuzz", data)
     found = recognise(source).read(source, DEFAULTS)
     return to_state(found, source.sha256).policy.table(StateSpace.of()).probabilities
+
+
+def unpickled(data: bytes) -> object:
+    """A pickle of any data, as far as it is plain: nothing may be imported."""
+    before = set(sys.modules)
+    try:
+        return document(loads(data, "fuzz"), "fuzz")
+    finally:
+        assert set(sys.modules) == before, set(sys.modules) - before
 
 
 def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
@@ -101,6 +119,7 @@ def _q_table(state: State) -> bytes:
 NAMES = (
     *("native-json", "native-csv", "edited-json", "edited-csv", "game-records", "state-action", "moves-csv"),
     *("value-table", "value-table-npz", "q-table", "position-keyed", "game-csv", "curve"),
+    *("pickle", "pickled-data"),
 )
 """The formats."""
 
@@ -133,10 +152,45 @@ def samples() -> dict[str, tuple[Callable[[bytes], object], list[bytes]]]:
         ),
         "game-csv": (foreign, [data for name, data in strangers.items() if name.startswith("games")]),
         "curve": (from_file(curve.read), [curve.to_csv(rows)]),
+        "pickle": (foreign, [pickle.dumps(table, number % 6) for number, table in enumerate(_tables())]),
+        "pickled-data": (unpickled, [*pickles.plain(), *pickles.inert()]),
     }
 
 
+def _tables() -> list[object]:
+    """Tables as Python programs keep them."""
+    values = strangers.position_values(20)
+    moves: dict[str, dict[int, float]] = {}
+    for (board, cell), value in strangers.move_values(20).items():
+        moves.setdefault(board, {})[cell] = value
+    return [
+        *(values, {tuple(key): np.float64(value) for key, value in values.items()}),
+        {(key, cell): value for key, cells in moves.items() for cell, value in cells.items()},
+        {
+            "alpha": 0.5,
+            "q": {key: [cells.get(cell, 0.0) for cell in range(9)] for key, cells in moves.items()},
+        },
+        *(pickles.Agent(moves), defaultdict(dict, moves)),
+    ]
+
+
 WORDS: Sequence[bytes] = (
+    *(
+        b"cos\nsystem\n",
+        b"\x8c\x02os\x8c\x06system\x93",
+        b"Vtouch x\ntR",
+        b"R",
+        b"b",
+        b"h\x00",
+        b"2",
+        b"}\x94",
+    ),
+    *(
+        b"\x8b\xff\xff\xff\x7f",
+        b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
+        b"\x95\xff\xff\0\0\0\0\0\0",
+        b"(" * 300,
+    ),
     *(b"0", b"-1", b"1e308", b"1e400", b"-0.0", b"NaN", b"Infinity", b"1" * 25, b"9223372036854775807"),
     *(
         b"null",

@@ -48,14 +48,6 @@ _MARKS = (
     (b"\x89PNG", "a picture", ""),
     (b"%PDF", "a PDF document", ""),
 )
-_PICKLE = re.compile(
-    rb"\x80[\x02-\x05][^\x00-\x08]|\(dp\d|\(lp\d|c[a-z_.]+\n[A-Za-z_]+\n|[}\]]q\x00|\}\.|\]\."
-)
-_UNPICKLE = (
-    "it is never loaded, since that runs whatever is in it; if you trust its author, turn it into JSON: "
-    'python -c "import json, pickle; json.dump({str(k): v for k, v in pickle.load(open('
-    "'FILE', 'rb')).items()}, open('FILE.json', 'w'), default=lambda v: v.tolist())\""
-)
 _WIDE = (
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
@@ -175,7 +167,7 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
 
     ``line`` is the one of the file on which ``data`` begins.
 
-    :raises InvalidFileError: with line and byte; other encodings, archives and pickles by their name.
+    :raises InvalidFileError: with line and byte; other encodings and archives by their name.
     """
     name = os.fspath(where)
     refuse_binary(data, where)
@@ -200,13 +192,11 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
 
 
 def refuse_binary(data: bytes, where: AnyPath) -> None:
-    """Raise InvalidFileError if ``data`` is a pickle, an archive, UTF-16 or anything known but UTF-8 text."""
+    """Raise InvalidFileError if ``data`` is an archive, UTF-16 or anything known but UTF-8 text."""
     name = os.fspath(where)
     for mark, what, remedy in _MARKS:
         if data.startswith(mark):
             raise InvalidFileError(f"is {what}", where=name, hint=remedy.replace("FILE", name))
-    if _PICKLE.match(data) and (data[0] == 0x80 or data.rstrip(b"\n").endswith(b".")):
-        raise InvalidFileError("is a Python pickle", where=name, hint=_UNPICKLE.replace("FILE", name))
     wide = next((encoding for mark, encoding in _WIDE if data.startswith(mark)), None)
     if wide is None and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
         wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"

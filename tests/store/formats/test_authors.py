@@ -2,7 +2,6 @@
 
 import io
 import json
-import pickle
 import random
 import zipfile
 from unittest.mock import ANY
@@ -381,11 +380,3 @@ def test_any_bytes_are_read_or_refused_in_a_line(data):
         read(data, "file")
     except InvalidFileError as error:
         assert "\n" not in str(error)
-
-
-def test_a_pickle_is_never_loaded():
-    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        data = pickle.dumps({"X........": 0.5, "trap": 1}, protocol)
-        with pytest.raises(InvalidFileError, match="pickle") as caught:
-            read(data, "policy.json")
-        assert "JSON" in caught.value.hint

@@ -17,6 +17,7 @@ FORMATS = [
     ".state_json",
     ".state_csv",
     ".game_records",
+    ".pickled",
     ".value_table",
     ".moves_csv",
     ".state_action",

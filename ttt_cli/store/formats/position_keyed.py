@@ -64,14 +64,23 @@ def read(source: Source, options: Options) -> Imported:
 
     :raises InvalidFileError: if no reading fits, or several do.
     """
-    rules = options.rules or STANDARD
     if source.is_json:
-        return _read(_documents(source.json, rules), source.where, options, rules)
+        return read_value(source.json, source.where, options)
+    rules = options.rules or STANDARD
     try:
         return _read(_of_rows(source.rows, source.where, rules), source.where, options, rules)
     except InvalidFileError as error:
         error.hint = error.hint or "ttt formats lists what can be read"
         raise
+
+
+def read_value(found: Any, where: str, options: Options) -> Imported:
+    """The table of a JSON value, of which any may be a part.
+
+    :raises InvalidFileError: if no reading fits, or several do.
+    """
+    rules = options.rules or STANDARD
+    return _read(_documents(found, rules), where, options, rules)
 
 
 def _documents(found: Any, rules: Rules) -> Iterator[Document]:
@@ -173,6 +182,8 @@ def _table(
     :raises InvalidFileError: if no reading fits, or several do.
     """
     keys = document.keys
+    if not keys:
+        raise InvalidFileError("holds no positions", where=where)
     if len(keys) > 2 * len(space) * space.cells:
         raise InvalidFileError(
             f"has {len(keys):,} keys; {len(space):,} positions do not need so many", where=where

@@ -84,13 +84,14 @@ class _Walk:
             return self.items(found.items)
         if isinstance(found, PickledObject):
             return self.attributes(found)
-        return [self.value(member) for member in self.members(found)]
+        made = [self.value(member) for member in self.members(found)]
+        return made[0] if isinstance(found, PickledArray) and not found.shape and made else made
 
     def members(self, found: Any) -> Sequence[Any]:
         """The members of what is no dict; of an array, its rows."""
         if not isinstance(found, PickledArray):
             return found.members if isinstance(found, PickledSet) else found
-        if found.values is None or not len(found.values):
+        if found.values is None:
             return []
         if isinstance(found.values, list):
             rows: list[Any] = found.values
@@ -99,8 +100,7 @@ class _Walk:
             self.count(len(found.values))
             return rows
         self.count(found.values.size)
-        listed = found.values.tolist()
-        return listed if isinstance(listed, list) else [listed]
+        return found.values.tolist() if found.shape else [found.values.item()]
 
     def attributes(self, found: PickledObject) -> Any:
         """An object: its attributes, or the arguments it would be made of where it has none."""

@@ -47,7 +47,7 @@ MOST_MARKS = 1000
 PROTOCOL = 5
 
 _REMEDY = "save the table alone, as JSON or as a pickle of a plain dict"
-_START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|[}\])]q\x00|[}\])]\.$")
+_START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|\(*[}\])]q\x00|[}\])]\.$")
 _START_OF_CALL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(?:p[0-9]+\n|q[^\n]|[()])")
 _DIGITS = re.compile(rb"[+-]?[0-9]{1,308}")
 _INDEX = re.compile(rb"[0-9]{1,10}")

@@ -1,0 +1,164 @@
+"""A pickled table is read as the JSON document of the same content is, however its author keeps it."""
+
+import json
+import pickle
+import sys
+from collections import OrderedDict, defaultdict
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.store.formats import strangers
+from tests.store.formats.reading import read
+from tests.store.pickles import samples
+from ttt_cli.errors import InvalidFileError
+
+
+@cache
+def moves() -> dict[tuple[str, int], float]:
+    return strangers.move_values(400)
+
+
+@cache
+def positions() -> dict[str, float]:
+    return strangers.position_values(400)
+
+
+def stones(board: str) -> list[int]:
+    return [{".": 0, "X": 1, "O": -1}[stone] for stone in board]
+
+
+def array(board: str) -> np.ndarray:
+    return np.array(stones(board))
+
+
+def in_base_3(board: str) -> float:
+    return float(sum(3 ** (8 - cell) * (stone % 3) for cell, stone in enumerate(stones(board))))
+
+
+POSITIONS = {
+    "text": str,
+    "tuple": lambda board: tuple(stones(board)),
+    "tuple of tuples": lambda board: tuple(map(tuple, array(board).reshape(3, 3).tolist())),
+    "tuple of NumPy's numbers": lambda board: tuple(array(board)),
+    "printed array": lambda board: str(array(board).astype(float)),
+    "bytes of int64": lambda board: array(board).tobytes(),
+    "bytes of int8": lambda board: array(board).astype(np.int8).tobytes(),
+    "bytes of float64": lambda board: array(board).astype(float).tobytes(),
+    "text as bytes": str.encode,
+    "letters": tuple,
+    "base-3 number": in_base_3,
+    "base-3 number of NumPy's": lambda board: np.float64(in_base_3(board)),
+}
+"""How authors key a table by positions."""
+KEEPS = {
+    "dict": dict,
+    "OrderedDict": OrderedDict,
+    "defaultdict": lambda table: defaultdict(float, table),
+    "attribute": samples.Agent,
+    "slot": samples.Slotted,
+    "its own class": samples.Table,
+    "beside settings": lambda table: {"alpha": 0.5, "q_table": table, "history": [1, 2]},
+    "in a pair": lambda table: (table, {"alpha": 0.5}),
+    "array of one object": lambda table: np.array(table, dtype=object),
+}
+"""And where they keep it."""
+
+
+def by_json(table: dict[str, object]):
+    return read(json.dumps(table).encode(), "a.json")
+
+
+@pytest.mark.parametrize("key", POSITIONS)
+def test_values_of_positions_by_every_kind_of_key(key):
+    spelled = {POSITIONS[key](board): value for board, value in positions().items()}
+    wanted = by_json({str(int(at)): v for at, v in spelled.items()} if "base-3" in key else positions())
+    for data in samples.dumped(spelled):
+        found = read(data, "a.pkl")
+        assert (found.format, found.learner) == ("pickle", "td")
+        assert found.entries == wanted.entries and not found.rejected
+
+
+@pytest.mark.parametrize("key", POSITIONS)
+def test_values_of_moves_by_cell_as_arrays_and_beside_the_position(key):
+    spell = POSITIONS[key]
+    boards = {board for board, _ in moves()}
+    free = {board: strangers.free(board) for board in boards}
+    by_cell = {board: {str(c): moves().get((board, c), 0.0) for c in free[board]} for board in boards}
+    wanted = by_json(by_cell)
+    rows = {board: np.array([moves().get((board, cell), 0.0) for cell in range(9)]) for board in boards}
+    for table in (
+        {spell(board): rows[board] for board in boards},
+        {spell(board): dict(enumerate(rows[board])) for board in boards},
+        {(spell(board), cell): value for (board, cell), value in moves().items()},
+    ):
+        found = read(pickle.dumps(table), "a.pkl")
+        assert found.learner == "q" and found.entries == wanted.entries
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+def test_tables_wherever_they_are_kept(keep):
+    wanted = by_json(positions())
+    for data in samples.dumped(KEEPS[keep](positions())):
+        found = read(data, "a.pkl")
+        assert found.entries == wanted.entries
+        assert "nothing was executed" in found.notes[0]
+        author = [note for note in found.notes if "records of their attributes" in note]
+        assert bool(author) == (keep in ("attribute", "slot", "its own class"))
+
+
+def test_tables_of_two_players_are_told_apart_as_in_json():
+    halves = ({}, {})
+    for board, value in positions().items():
+        halves[strangers.mover(board) == "X"][board] = value
+    both = {"X": halves[0], "O": halves[1]}
+    assert read(pickle.dumps(both), "a.pkl").entries == by_json(both).entries
+
+
+def test_what_gives_defaults_is_noted():
+    items = b"".join(
+        b"V%b\nF%b\n" % (board.encode(), str(value).encode()) for board, value in positions().items()
+    )
+    found = read(b"ccollections\ndefaultdict\n(cagent\nzeros\ntR(" + items + b"u.", "a.pkl")
+    assert found.entries == by_json(positions()).entries
+    assert "takes what is not in it from agent.zeros, which was not called" in found.notes[-1]
+
+
+def test_a_pickle_without_a_table_says_what_it_holds():
+    for value, why in [
+        (samples.Agent(5), "it holds objects of tests.store.pickles.samples.Agent"),
+        ({}, "holds no positions"),
+        (3.5, "holds no table"),
+        ([1, 2], "holds no table"),
+        ({"XO": 1.0}, "no positions"),
+        ({1: 0.5, "1": 0.5}, "the key is there twice"),
+    ]:
+        with pytest.raises(InvalidFileError, match=why):
+            read(pickle.dumps(value), "a.pkl")
+
+
+def test_what_contains_itself_or_grows_without_end_is_read_or_refused():
+    agent = samples.Agent(positions())
+    agent.game = {"players": [agent, agent]}
+    assert read(pickle.dumps(agent), "a.pkl").entries == by_json(positions()).entries
+    laughs: list[object] = [0.5] * 10
+    for _ in range(20):
+        laughs = [laughs] * 10
+    with pytest.raises(InvalidFileError, match="holds more than 4,000,000 values"):
+        read(pickle.dumps({"X........": laughs}), "a.pkl")
+    loop: dict[str, object] = {}
+    loop["X........"] = loop
+    with pytest.raises(InvalidFileError):
+        read(pickle.dumps(loop), "a.pkl")
+
+
+def test_nothing_is_executed_or_imported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    read(pickle.dumps(positions()), "a.pkl")
+    before = set(sys.modules)
+    for data in samples.harmful("PWNED"):
+        with pytest.raises(InvalidFileError):
+            read(data, "a.pkl")
+    assert not list(Path().iterdir()) and set(sys.modules) == before

@@ -1,0 +1,57 @@
+"""``pickle``: a table of positions that a Python program has pickled, read without unpickling.
+
+What the pickle holds is taken as the JSON document of the same content, and read as any table of positions.
+"""
+
+from dataclasses import replace
+
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.formats.format import Format
+from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.position_keyed import read_value
+from ttt_cli.store.source import Source
+
+NAME = "pickle"
+TOLD = 3
+"""So many classes are named."""
+
+
+def recognises(source: Source, options: Options) -> bool:
+    """Whether a file is a pickle."""
+    from ttt_cli.store.pickles.machine import is_pickle
+
+    return is_pickle(source.data)
+
+
+def read(source: Source, options: Options) -> Imported:
+    """The table of a pickle.
+
+    :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
+    """
+    from ttt_cli.store.pickles.document import document
+    from ttt_cli.store.pickles.machine import loads
+
+    pickle = loads(source.data, source.where)
+    objects = ", ".join(pickle.objects[:TOLD]) + ", …" * (len(pickle.objects) > TOLD)
+    try:
+        found = read_value(document(pickle, source.where), source.where, options)
+    except InvalidFileError as error:
+        if objects:
+            error.hint = f"{error.hint}; " * bool(error.hint) + f"it holds objects of {objects}"
+        raise
+    notes = ["a pickle, of which nothing was executed", *found.notes]
+    if objects:
+        notes.append(f"objects of {objects} were taken as records of their attributes")
+    if pickle.factories:
+        given = f"the program takes what is not in it from {', '.join(pickle.factories[:TOLD])}"
+        notes.append(f"{given}, which was not called")
+    return replace(found, format=NAME, notes=notes)
+
+
+FORMAT = Format(
+    NAME,
+    "pickled tables of positions, plain data or attributes of objects; read without executing anything",
+    recognises=recognises,
+    read=read,
+    endings=(".pkl", ".pickle"),
+)
