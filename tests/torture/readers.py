@@ -3,6 +3,7 @@
 ``tests/torture/test_fuzz.py`` mutates at random, ``tests/torture/fuzz.py`` guided by coverage.
 """
 
+import io
 import pickle
 import random
 import sys
@@ -119,7 +120,7 @@ def _q_table(state: State) -> bytes:
 NAMES = (
     *("native-json", "native-csv", "edited-json", "edited-csv", "game-records", "state-action", "moves-csv"),
     *("value-table", "value-table-npz", "q-table", "position-keyed", "game-csv", "curve"),
-    *("pickle", "pickled-data"),
+    *("pickle", "pickled-data", "npy"),
 )
 """The formats."""
 
@@ -154,6 +155,7 @@ def samples() -> dict[str, tuple[Callable[[bytes], object], list[bytes]]]:
         "curve": (from_file(curve.read), [curve.to_csv(rows)]),
         "pickle": (foreign, [pickle.dumps(table, number % 6) for number, table in enumerate(_tables())]),
         "pickled-data": (unpickled, [*pickles.plain(), *pickles.inert()]),
+        "npy": (foreign, [_npy(np.array(_tables()[0], object)), _npy(_rows())]),
     }
 
 
@@ -172,6 +174,19 @@ def _tables() -> list[object]:
         },
         *(pickles.Agent(moves), defaultdict(dict, moves)),
     ]
+
+
+def _npy(array: object) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+def _rows() -> object:
+    rows = np.zeros(3**9, np.int8)
+    for board, value in strangers.position_values(20).items():
+        rows[int(board.replace(".", "0").replace("X", "1").replace("O", "2"), 3)] = 100 * value
+    return rows
 
 
 WORDS: Sequence[bytes] = (

@@ -329,7 +329,7 @@ def test_arrays_are_checked_and_pickles_in_them_not_loaded():
     objects = np.array([{"a": 1}] * 19683, dtype=object)
     for arrays, why in [
         ({"V_x": good}, "V_o is missing"),
-        ({"a": good}, "V_x is missing; the archive holds 'a'"),
+        ({"V_o": good}, "V_x is missing; the archive holds 'V_o'"),
         ({"V_x": good, "V_o": objects}, "Python objects"),
         ({"V_x": good, "V_o": good[1:]}, "expected 19683 float64"),
         ({"V_x": good, "V_o": good.astype(int)}, "found int64"),

@@ -1,6 +1,8 @@
 """A pickled table is read as the JSON document of the same content is, however its author keeps it."""
 
+import io
 import json
+import os
 import pickle
 import sys
 from collections import OrderedDict, defaultdict
@@ -162,3 +164,59 @@ def test_nothing_is_executed_or_imported(tmp_path, monkeypatch):
         with pytest.raises(InvalidFileError):
             read(data, "a.pkl")
     assert not list(Path().iterdir()) and set(sys.modules) == before
+
+
+def saved(array: object) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+def archived(**arrays: object) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def test_a_dict_in_a_file_of_numpy():
+    wanted = by_json(positions())
+    for data in (saved(positions()), archived(q=positions()), archived(q=positions(), alpha=0.5)):
+        found = read(data, "a.npy")
+        assert found.format == "npy" and found.entries == wanted.entries
+
+
+@pytest.mark.parametrize("by_cell", [True, False])
+def test_an_array_with_a_row_for_each_board(by_cell):
+    table = np.zeros((3**9, 9))
+    for (board, cell), value in moves().items():
+        table[int(in_base_3(board)), cell] = value
+    shaped = table.reshape((3,) * 9 + (9,)) if by_cell else table
+    keyed = {
+        (np.base_repr(index, 3).rjust(9, "0") if by_cell else str(index)): table[index].tolist()
+        for index in np.flatnonzero(table.any(axis=1)).tolist()
+    }
+    found = read(saved(shaped), "a.npy")
+    assert found.learner == "q" and found.entries == by_json(keyed).entries
+    assert "19,683" not in found.notes[0] and f"{19683 - len(keyed):,} rows" in found.notes[0]
+
+
+def test_files_of_numpy_that_hold_no_table_or_harm(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = saved(positions())
+    for data, why in [
+        (saved(np.zeros((4, 4))), "an array of shape"),
+        (saved(np.zeros(2, [("a", object)])), "damaged .npy"),
+        (saved(np.zeros(2, [("a", float)])), "damaged .npy"),
+        (saved(np.zeros(0)), "damaged .npy"),
+        (saved(np.zeros(19683))[:-8], "damaged .npy"),
+        (whole[:-3], "ends in the middle"),
+        (whole[:40], "damaged .npy"),
+        (whole.replace(b"\x93NUMPY\x01", b"\x93NUMPY\x09"), "damaged .npy"),
+        (saved(np.zeros(9)).replace(b"(9,)", b"(9999999999999,)".ljust(4))[:200], "damaged .npy"),
+        (saved(samples.Call(os.mkdir, "PWNED")), "names 'posix.mkdir'|names 'os.mkdir'|names 'nt.mkdir'"),
+        (archived(q=positions())[:-20], "damaged .npz"),
+        (archived(q=samples.Call(os.mkdir, "PWNED")), "mkdir"),
+    ]:
+        with pytest.raises(InvalidFileError, match=why):
+            read(data, "a.npy")
+    assert not list(Path().iterdir())

@@ -18,6 +18,7 @@ FORMATS = [
     ".state_csv",
     ".game_records",
     ".pickled",
+    ".npy",
     ".value_table",
     ".moves_csv",
     ".state_action",

@@ -4,12 +4,16 @@ What the pickle holds is taken as the JSON document of the same content, and rea
 """
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.position_keyed import read_value
 from ttt_cli.store.source import Source
+
+if TYPE_CHECKING:
+    from ttt_cli.store.pickles.values import Pickle
 
 NAME = "pickle"
 TOLD = 3
@@ -32,25 +36,35 @@ def read(source: Source, options: Options) -> Imported:
     from ttt_cli.store.pickles.machine import loads
 
     pickle = loads(source.data, source.where)
+    found = read_table(pickle, document(pickle, source.where), source.where, options)
+    return replace(found, format=NAME, notes=["a pickle, of which nothing was executed", *found.notes])
+
+
+def read_table(pickle: "Pickle", value: Any, where: str, options: Options) -> Imported:
+    """The table in what a pickle holds, with notes of what was not plain data.
+
+    :param value: the pickle as a document.
+    :raises InvalidFileError: if there is none.
+    """
     objects = ", ".join(pickle.objects[:TOLD]) + ", …" * (len(pickle.objects) > TOLD)
     try:
-        found = read_value(document(pickle, source.where), source.where, options)
+        found = read_value(value, where, options)
     except InvalidFileError as error:
         if objects:
             error.hint = f"{error.hint}; " * bool(error.hint) + f"it holds objects of {objects}"
         raise
-    notes = ["a pickle, of which nothing was executed", *found.notes]
+    notes = [*found.notes]
     if objects:
         notes.append(f"objects of {objects} were taken as records of their attributes")
     if pickle.factories:
         given = f"the program takes what is not in it from {', '.join(pickle.factories[:TOLD])}"
         notes.append(f"{given}, which was not called")
-    return replace(found, format=NAME, notes=notes)
+    return replace(found, notes=notes)
 
 
 FORMAT = Format(
     NAME,
-    "pickled tables of positions, plain data or attributes of objects; read without executing anything",
+    "tables pickled by Python programs, read without executing anything",
     recognises=recognises,
     read=read,
     endings=(".pkl", ".pickle"),

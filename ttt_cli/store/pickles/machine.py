@@ -7,6 +7,7 @@ of what the pickle says of it; names of Python's own library that are not listed
 to be looked up outside the file are refused.
 """
 
+import codecs
 import re
 import struct
 from collections.abc import Callable
@@ -153,9 +154,9 @@ class _Machine:
         self.at = end + 1
         return taken
 
-    def text(self, data: bytes, encoding: str = "utf-8") -> str:
-        try:
-            text = data.decode(encoding)
+    def text(self, data: bytes, *, escaped: bool = False) -> str:
+        try:  # without looking for the codec by its name, which would import it
+            text = codecs.raw_unicode_escape_decode(data)[0] if escaped else data.decode()
             text.encode()  # no lone surrogates
         except UnicodeError:
             raise self.damaged("a text is not UTF-8") from None
@@ -376,7 +377,7 @@ _read("\x8b", lambda machine: _long(machine, machine.number(4)))
 _read("S", _escaped)
 _read("T", lambda machine: _string(machine, machine.take(machine.number(4))))
 _read("U", lambda machine: _string(machine, machine.take(machine.number(1))))
-_read("V", lambda machine: machine.text(machine.line(), "raw-unicode-escape"))
+_read("V", lambda machine: machine.text(machine.line(), escaped=True))
 _read("X", lambda machine: machine.text(machine.take(machine.number(4))))
 _read("\x8c", lambda machine: machine.text(machine.take(machine.number(1))))
 _read("\x8d", lambda machine: machine.text(machine.take(machine.number(8))))
