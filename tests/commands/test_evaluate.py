@@ -219,3 +219,17 @@ def test_what_cannot_be_evaluated(ttt: Run, arguments: list[str], code: int, say
     error = orjson.loads(found.err)
     assert (error["schema"], error["exit_code"]) == ("ttt-error", code)
     assert sorted(path.name for path in Path().rglob("*")) == before
+
+
+def test_where_too_much_can_happen_a_match_is_played(ttt: Run) -> None:
+    board = ["--board", "6x6", "--line", "5"]
+    found = ttt("evaluate", "random", "heuristic", *board, "--seed", "1", "--json")
+    assert "10,000 games are played instead" in found.err
+    assert (found.json["method"], found.json["games"]) == ("sampled", 10_000)
+    assert found.json["unbeatable"] is False  # a line that beats it was found
+    assert found.json["worst_case"] is found.json["nash_conv"] is found.json["mistakes"] is None
+    exact = ttt("evaluate", "random", "heuristic", *board, "--exact")
+    assert (exact.code, exact.out) == (1, "")
+    assert "more than 10,000,000 positions can come about" in exact.err
+    assert ttt("evaluate", "random", "--positions", "100", "--exact").code == 1
+    assert ttt("evaluate", "random", *board, "--check", "unbeatable", "--quiet").code == 1

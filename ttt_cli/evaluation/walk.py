@@ -129,7 +129,8 @@ class Walk:
         sizes: list[int] = []
         while len(positions):
             sizes.append(len(positions))
-            if sum(sizes) > budget or forecast(sizes, policy.rules) > MARGIN * budget:
+            hopeless = space is None and forecast(sizes, policy.rules) > MARGIN * budget
+            if sum(sizes) > budget or hopeless:
                 raise OutgrownError(len(sizes), sum(sizes), budget)
             rows, cells, probabilities = _moves(positions, (x, o)[len(layers) % 2])
             step = positions.successors if space is None else partial(space.successors_of, positions)
@@ -157,7 +158,7 @@ def forecast(sizes: list[int], rules: Rules) -> float:
     """How many positions a walk will have gone through, given its layers so far: as if growth over two plies
     went down as it does where both sides can play anything."""
     total, plies = float(sum(sizes)), len(sizes)
-    if plies < 5:  # too early to tell
+    if plies < 4:  # too early to tell
         return total
     sizes = sizes[-4:]
     growth = sizes[-1] / max(sizes[-3], 1)

@@ -1,0 +1,132 @@
+"""Walks: the same on bitboards as by index, within their budget, and on boards that nobody enumerates."""
+
+import time
+
+import numpy as np
+import pytest
+
+from ttt_cli.agents.heuristic import Heuristic
+from ttt_cli.agents.minimax import Minimax
+from ttt_cli.agents.uniform import Uniform
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, first
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Floats
+from ttt_cli.evaluation import walk as walks
+from ttt_cli.evaluation.matchup import play_on
+from ttt_cli.evaluation.refutation import losing_line
+from ttt_cli.evaluation.verdict import is_unbeatable, judge
+from ttt_cli.evaluation.walk import OutgrownError, Walk, forecast
+from ttt_cli.evaluation.worst_case import worst_case
+
+LARGE = [Rules(4, 4, 4), Rules(5, 5, 4), Rules(6, 6, 5), Rules(8, 8, 5)]
+
+
+class Decided(Policy):
+    """The first of the moves that another policy makes."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.rules, self._policy = policy.rules, policy
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return first(self._policy.probabilities(positions) > 0).astype(np.float64)
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(3, 3, 3, misere=True)], ids=str)
+def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
+    policies = [Uniform(rules), Heuristic(rules), Minimax(rules, depth=2, ties="first")]
+
+    def figures() -> list[object]:
+        return [
+            found
+            for policy in policies
+            for side in Side
+            for walk in [Walk.alone(policy, side)]
+            for found in (len(walk), worst_case(walk), *(play_on(walk, other).rates for other in policies))
+        ]
+
+    by_index = figures()
+    monkeypatch.setattr(walks, "enumerated", lambda rules: None)
+    assert figures() == by_index
+
+
+def test_every_position_comes_about_once_and_in_order() -> None:
+    walk = Walk.alone(Decided(Heuristic(Rules(4, 4, 4))), Side.O)
+    for plies, layer in enumerate(walk.layers):
+        texts = layer.positions.texts()
+        assert texts == sorted(set(texts))
+        assert {text.count(".") for text in texts} == {16 - plies}
+        after = layer.positions.play(layer.rows, layer.cells)
+        if plies + 1 < len(walk.layers):
+            later = walk.layers[plies + 1].positions
+            assert (later.x[layer.targets] == after.x).all() and (later.o[layer.targets] == after.o).all()
+            assert np.array_equal(np.unique(layer.targets), np.arange(len(later)))
+
+
+def test_a_policy_with_a_mind_of_its_own_is_judged_on_4x4_in_no_time() -> None:
+    policy = Decided(Heuristic(Rules(4, 4, 4)))
+    start = time.perf_counter()
+    verdict = judge(policy, [("random", Uniform(policy.rules))])
+    assert time.perf_counter() - start < 20  # well under a second, were the machine idle
+    for rates in (verdict.results[0].as_x, verdict.results[0].as_o):
+        assert rates.win + rates.draw + rates.loss == pytest.approx(1, abs=1e-12)
+    assert verdict.unbeatable is False
+    assert verdict.as_x.line is not None
+
+
+@pytest.mark.parametrize("rules", LARGE[1:], ids=str)
+def test_what_cannot_be_gone_through_is_given_up_at_once(rules: Rules) -> None:
+    start = time.perf_counter()
+    with pytest.raises(OutgrownError, match="more than 10,000,000 positions") as found:
+        Walk.alone(Uniform(rules), Side.X)
+    assert found.value.positions < 1_000_000  # long before the budget was spent
+    assert time.perf_counter() - start < 20
+
+
+def test_a_spent_budget_ends_a_walk() -> None:
+    whole = len(Walk.alone(Uniform(Rules()), Side.X))
+    assert len(Walk.alone(Uniform(Rules()), Side.X, budget=whole)) == whole == 5478
+    with pytest.raises(OutgrownError, match="more than 5,477 positions can come about"):
+        Walk.alone(Uniform(Rules()), Side.X, budget=whole - 1)
+
+
+def test_the_forecast_of_a_whole_game_is_near_the_truth() -> None:
+    sizes = [len(layer) for layer in Walk.alone(Uniform(Rules(3, 4, 4)), Side.X).layers]
+    for plies in range(4, 13):
+        assert 0.9 < forecast(sizes[:plies], Rules(3, 4, 4)) / sum(sizes) < 1.1
+    assert forecast(sizes[:3], Rules(3, 4, 4)) == sum(sizes[:3])
+
+
+@pytest.mark.parametrize("rules", [*LARGE, Rules(), Rules(4, 4, 3, misere=True)], ids=str)
+@pytest.mark.parametrize("side", Side)
+def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Side) -> None:
+    for policy in (Uniform(rules), Heuristic(rules), Decided(Uniform(rules))):
+        line = losing_line(policy, side)
+        if line is None:
+            assert isinstance(policy, Heuristic)  # which knows how to block
+            continue
+        game = Game.of(rules, line)
+        assert game.result is not None and game.result.outcome(side) == -1
+        for ply, cell in enumerate(line):
+            if ply % 2 == side:
+                here = Positions.of([position_after(rules, line[:ply])], rules)
+                assert policy.probabilities(here)[0, cell] > 0
+
+
+def position_after(rules: Rules, moves: tuple[int, ...]):
+    game = Game(rules)
+    for cell in moves:
+        game.push(cell)
+    return game.position
+
+
+def test_perfect_play_has_no_losing_line() -> None:
+    for side in Side:
+        assert losing_line(Minimax(Rules()), side) is None
+
+
+@pytest.mark.parametrize("rules", LARGE, ids=str)
+def test_random_play_is_beatable_on_any_board(rules: Rules) -> None:
+    assert is_unbeatable(Uniform(rules), budget=1000) is False
