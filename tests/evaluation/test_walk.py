@@ -130,3 +130,8 @@ def test_perfect_play_has_no_losing_line() -> None:
 @pytest.mark.parametrize("rules", LARGE, ids=str)
 def test_random_play_is_beatable_on_any_board(rules: Rules) -> None:
     assert is_unbeatable(Uniform(rules), budget=1000) is False
+
+
+def test_a_forecast_is_no_larger_than_the_game() -> None:
+    """A player who decides at first and then plays anywhere makes a walk grow by leaps."""
+    assert forecast([1, 1, 15, 200, 3000], Rules(4, 4, 4)) <= Rules(4, 4, 4).positions_bound

@@ -46,6 +46,11 @@ class Comparison:
         return self.differs & (self.worth_b > self.worth_a + EQUAL)
 
     @property
+    def unproven(self) -> Bools:
+        """bool[n]: where they differ and it is not known what the choices are worth."""
+        return self.differs & np.isnan(self.worth_a - self.worth_b)
+
+    @property
     def only_a(self) -> Bools:
         """bool[n]: positions that only the first knows."""
         return np.logical_and(self.known_a, ~self.known_b)

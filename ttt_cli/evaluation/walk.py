@@ -164,18 +164,19 @@ def forecast(sizes: list[int], rules: Rules) -> float:
     growth = sizes[-1] / max(sizes[-3], 1)
     for ply in range(plies, rules.cells + 1):
         growth *= _growth(rules.cells, ply) / _growth(rules.cells, ply - 1)
-        sizes.append(int(sizes[-2] * growth))
+        sizes.append(min(int(sizes[-2] * growth), _boards(rules.cells, ply)))
         total += sizes[-1]
     return total
 
 
 def _growth(cells: int, plies: int) -> float:
     """How many times more boards have so many stones than have two fewer."""
-    return (
-        comb(cells, plies)
-        * comb(plies, plies // 2)
-        / (comb(cells, plies - 2) * comb(plies - 2, (plies - 2) // 2))
-    )
+    return _boards(cells, plies) / _boards(cells, plies - 2)
+
+
+def _boards(cells: int, plies: int) -> int:
+    """How many boards have so many stones: no fewer than the positions."""
+    return comb(cells, plies) * comb(plies, plies // 2)
 
 
 def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None]:

@@ -51,10 +51,13 @@ def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -
     numbers = counts(found)
     share = f"{numbers['different']:,} of {numbers['positions']:,} open positions"
     env.out(f"{a} and {b} choose differently in {share}")
-    equal = numbers["different"] - numbers["a_better"] - numbers["b_better"]
+    unproven = int(found.unproven.sum())
+    equal = numbers["different"] - numbers["a_better"] - numbers["b_better"] - unproven
     env.out(f"  {numbers['a_better']:>6,}  where the choice of {a} is worth more")
     env.out(f"  {numbers['b_better']:>6,}  where the choice of {b} is worth more")
     env.out(f"  {equal:>6,}  where both are worth the same")
+    if unproven:
+        env.out(f"  {unproven:>6,}  where what they are worth has not been proved")
     for name, number in ((a, numbers["a_only"]), (b, numbers["b_only"])):
         if number:
             env.out(f"{number:,} positions are known to {name} alone")
