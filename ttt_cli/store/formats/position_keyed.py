@@ -114,6 +114,8 @@ def _documents(found: Any, rules: Rules) -> Iterator[Document]:
                 [value for _, part in tables for value in part.values()],
                 (names,) if len(tables) > 1 else (),
             )
+        elif level and len(largest := max((part for _, part in level), key=len)) > len(found):
+            yield Document(list(largest), list(largest.values()))
 
 
 def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) -> Iterator[Document]:
@@ -145,13 +147,15 @@ def _read(documents: Iterator[Document], where: str, options: Options, rules: Ru
     space = StateSpace.of(rules)
     said = _said(options)
     failure: InvalidFileError | None = None
+    tried = -1
     for document in documents:
         try:
             return _table(document, where, options, said, space)
         except InvalidFileError as error:
-            failure = failure or error
             if isinstance(error, _UndecidedError):
                 raise
+            if len(document.keys) > tried:  # the error that matters is that of the largest table
+                failure, tried = error, len(document.keys)
     raise failure or InvalidFileError("holds no table of positions", where=where)
 
 
