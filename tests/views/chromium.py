@@ -39,7 +39,7 @@ class Chromium:
     """One browser with one page."""
 
     def __init__(self) -> None:
-        assert PROGRAM
+        assert PROGRAM, "no Chromium here, which CI needs: apt-get install chromium"
         self.profile = tempfile.mkdtemp(prefix="ttt-chromium-")
         theirs_in, self.sending = os.pipe()
         self.receiving, theirs_out = os.pipe()
