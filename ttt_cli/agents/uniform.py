@@ -1,7 +1,7 @@
 """``random``: every legal cell with the same probability."""
 
 from ttt_cli.agents.registry import AgentType
-from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.policy import Formula, Policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats
@@ -9,6 +9,8 @@ from ttt_cli.engine.state_space import Floats
 
 class Uniform(Policy):
     """The uniform policy."""
+
+    formula = Formula()
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules

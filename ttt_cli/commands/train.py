@@ -270,12 +270,11 @@ class Call:
         self, job: "Job", executor: "Executor", until: str | None, checkpoint: float, curve_file: Path | None
     ) -> int:
         """Run, save, and tell what came of it."""
-        from ttt_cli.engine.state_space import StateSpace
         from ttt_cli.training import trainer
         from ttt_cli.training.curve import Curve
         from ttt_cli.views.progress import progress
 
-        env, space = self.env, StateSpace.of(job.state.rules)
+        env = self.env
         env.listen()
         env.say(f"training {self.learner} for {job.plan.games:,} games, --seed {job.plan.seed}")
         done = job.done.games if job.done else 0
@@ -283,7 +282,7 @@ class Call:
             raise UsageError("is the file of the state itself", where="--curve", hint="--curve another file")
         curve = Curve(curve_file, job.plan.games, done=done) if curve_file else None
         if curve:
-            curve.look(done, lambda: job.state.policy.table(space))
+            curve.look(done, lambda: job.state.policy)
         trainer.warm_up(job.state)
         aim = trainer.UntilUnbeatable() if until else None
         with (
@@ -294,7 +293,7 @@ class Call:
             def after_block(state: "State", record: "Run", games: int) -> bool:
                 tick(games, "")
                 if curve:
-                    curve.look(games, lambda: state.policy.table(space))
+                    curve.look(games, lambda: state.policy)
                 return aim is not None and aim(state, games)
 
             outcome = trainer.train(
@@ -383,11 +382,10 @@ class Call:
 
     def finish(self, curve: "Curve", outcome: "Outcome") -> None:
         """The last point of a learning curve, and the curve as a small plot."""
-        from ttt_cli.engine.state_space import StateSpace
         from ttt_cli.views.plot import text_plot
 
-        env, space = self.env, StateSpace.of(outcome.state.rules)
-        curve.look(outcome.record.games or 0, lambda: outcome.state.policy.table(space), now=True)
+        env = self.env
+        curve.look(outcome.record.games or 0, lambda: outcome.state.policy, now=True)
         if not env.json:
             for line in text_plot([(self.name, curve.rows)], env.width, unicode=env.unicode):
                 env.out(line)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
 from ttt_cli.engine.policy import thresholds as as_thresholds
 from ttt_cli.engine.positions import Positions
@@ -20,7 +21,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
-from ttt_cli.learners.index import FIRST, Index, Uint32s
+from ttt_cli.learners.index import FIRST, ONE, Board, Index, Links, Uint32s, is_line, stones_on
 from ttt_cli.learners.random_numbers import seed_from, uniform
 
 CHUNK = 4096
@@ -153,15 +154,69 @@ class Answers(NamedTuple):
     :ivar thresholds: float64[k, cells], as ``engine.policy`` has them; no rows without a fixed side.
     :ivar owners: uint32[k], the row that each answer is for; 0 for none.
     :ivar asked: int64[1], the row that the kernel wants to know about; 0 for none.
+    :ivar formula: bool[3], the policy's ``Formula``, by which the kernel answers itself; empty without one.
     """
 
     thresholds: Floats
     owners: Uint32s
     asked: Int64s
+    formula: Bools
 
 
-NO_ANSWERS = Answers(np.zeros((0, 1)), np.zeros(0, np.uint32), np.zeros(1, np.int64))
+NO_ANSWERS = Answers(np.zeros((0, 1)), np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros(0, np.bool_))
 """Where no side is fixed."""
+
+
+@Part
+def can_answer(side: Answers, slot: np.uint32, row: np.uint32, links: Links, board: Board) -> bool:
+    """Whether a fixed side's answer for a row is in its slot, or can be put there by the side's formula; if
+    not, the kernel has to ask."""
+    if side.owners[slot] == row:
+        return True
+    if side.formula.shape[0] == 0:
+        side.asked[0] = row
+        return False
+    x, o, first, number = links.x[row], links.o[row], links.first[row], links.number[row]
+    x_moves = stones_on(x | o) % 2 == 0
+    cells, wins, blocks, centre = board.images.shape[1], 0, 0, 0
+    for at in range(first, first + number):
+        cell = int(links.cells[at])
+        stone = ONE << np.uint64(cell)
+        if side.formula[0]:
+            wins += int(is_line(board, (x if x_moves else o) | stone, cell))
+            blocks += int(is_line(board, (o if x_moves else x) | stone, cell))
+        if side.formula[1] and cell == cells // 2:
+            centre = 1
+    kind, equal = 0, int(number)
+    if wins > 0:
+        kind, equal = 3, wins
+    elif blocks > 0:
+        kind, equal = 2, blocks
+    elif centre > 0:
+        kind, equal = 1, centre
+    if kind > 1 and side.formula[2]:
+        equal = 1
+    total, left = 0.0, equal
+    at, end = first, first + number
+    for cell in range(cells):
+        side.thresholds[slot, cell] = total
+        if at < end and links.cells[at] == cell:
+            at += np.uint32(1)
+            stone = ONE << np.uint64(cell)
+            if kind == 3:
+                fits = is_line(board, (x if x_moves else o) | stone, cell)
+            elif kind == 2:
+                fits = is_line(board, (o if x_moves else x) | stone, cell)
+            else:
+                fits = kind == 0 or cell == cells // 2
+            if fits and left > 0:
+                total += 1.0 / equal
+                left -= 1
+                if left == 0:
+                    total = 2.0
+                side.thresholds[slot, cell] = total
+    side.owners[slot] = row
+    return True
 
 
 class FixedSide:
@@ -173,7 +228,13 @@ class FixedSide:
     def __init__(self, index: Index, policy: Policy | None) -> None:
         self._policy, cells = policy, index.rules.cells
         size = 0 if policy is None else KEPT_ANSWERS if index.space is None else 1 << index.rows.bit_length()
-        self.answers = Answers(np.zeros((size, cells)), np.zeros(size, np.uint32), np.zeros(1, np.int64))
+        formula = None if policy is None or index.symmetric else policy.formula
+        self.answers = Answers(
+            np.zeros((size, cells)),
+            np.zeros(size, np.uint32),
+            np.zeros(1, np.int64),
+            np.array(formula or (), np.bool_),
+        )
         if policy is not None and index.space is not None:
             self._answer(index, np.arange(FIRST, index.rows))
 

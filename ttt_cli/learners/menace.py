@@ -34,7 +34,7 @@ from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
-from ttt_cli.learners.base import NO_ANSWERS, Answers, Entry, Learned, Learner, Shard, parameter
+from ttt_cli.learners.base import NO_ANSWERS, Answers, Entry, Learned, Learner, Shard, can_answer, parameter
 from ttt_cli.learners.entries import indexed, unfit
 from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, grown, meet, moves_of, union
 
@@ -228,8 +228,7 @@ def play(
                 break  # resigned
             elif side.owners.shape[0] > 0:
                 slot = index & np.uint32(side.owners.shape[0] - 1)
-                if side.owners[slot] != index:
-                    side.asked[0] = index
+                if not can_answer(side, slot, index, links, board):
                     return game
                 for at in range(free - 1, -1, -1):
                     if side.thresholds[slot, cells_of[start + at]] > uniforms[game, ply]:

@@ -50,7 +50,17 @@ from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
-from ttt_cli.learners.base import NO_ANSWERS, ONE_NUMBER, Answers, Entry, Learned, Learner, Shard, parameter
+from ttt_cli.learners.base import (
+    NO_ANSWERS,
+    ONE_NUMBER,
+    Answers,
+    Entry,
+    Learned,
+    Learner,
+    Shard,
+    can_answer,
+    parameter,
+)
 from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
 from ttt_cli.learners.index import (
     FIRST,
@@ -313,8 +323,7 @@ def play(
             elif fixed and (behaviour.owners.shape[0] > 0 or not pupils >> ply % 2 & 1):
                 side = behaviour if pupils >> ply % 2 & 1 else opponent
                 slot = index & np.uint32(side.owners.shape[0] - 1)
-                if side.owners[slot] != index:
-                    side.asked[0] = index
+                if not can_answer(side, slot, index, links, board):
                     return game
                 option = np.uint8(free)
                 for place in range(free - 1, -1, -1):
@@ -411,8 +420,7 @@ def play_article(
             elif behaviour.owners.shape[0] > 0 or not pupils >> ply % 2 & 1:
                 side = behaviour if pupils >> ply % 2 & 1 else opponent
                 slot = index & np.uint32(side.owners.shape[0] - 1)
-                if side.owners[slot] != index:
-                    side.asked[0] = index
+                if not can_answer(side, slot, index, links, board):
                     return game
                 for place in range(free - 1, -1, -1):
                     if side.thresholds[slot, cells_of[first_of[index] + place]] > uniforms[game, ply]:

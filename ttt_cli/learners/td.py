@@ -39,7 +39,17 @@ from ttt_cli.engine.policy import Policy, best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
-from ttt_cli.learners.base import NO_ANSWERS, ONE_NUMBER, Answers, Entry, Learned, Learner, Shard, parameter
+from ttt_cli.learners.base import (
+    NO_ANSWERS,
+    ONE_NUMBER,
+    Answers,
+    Entry,
+    Learned,
+    Learner,
+    Shard,
+    can_answer,
+    parameter,
+)
 from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
 from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, grown, meet, union
 from ttt_cli.learners.weighted_mean import join
@@ -255,8 +265,7 @@ def play(
                 if cell < 0 and not given:
                     other = opponent if taught == 2 - side else behaviour
                     slot = index & np.uint32(other.owners.shape[0] - 1)
-                    if other.owners[slot] != index:
-                        other.asked[0] = index
+                    if not can_answer(other, slot, index, links, board):
                         return game
                     for place in range(moves.shape[1]):
                         if other.thresholds[slot, place] > luck:

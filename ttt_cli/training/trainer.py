@@ -14,7 +14,6 @@ import numpy as np
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.base import Shard
@@ -246,7 +245,7 @@ class UntilUnbeatable:
 
     def __call__(self, state: State, games: int) -> bool:
         """Look at the state after a block; True: enough."""
-        if not is_unbeatable(state.policy.table(StateSpace.of(state.rules))):
+        if not is_unbeatable(state.policy):
             self.first, self._held = None, 0
             return False
         if self.first is None:

@@ -1,0 +1,121 @@
+"""The rows of tables: an index that grows is as good as one that was complete from the start."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.learners.common import after, content, made, resigning
+from ttt_cli.agents.heuristic import Heuristic
+from ttt_cli.agents.uniform import Uniform
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.learners import base, index
+from ttt_cli.learners.base import FixedSide, can_answer
+from ttt_cli.learners.index import COUNTED, FIRST, Index
+from ttt_cli.training.runs import Plan, run
+from ttt_cli.training.workers import local_workers
+
+GROWN = ("q", "td", "menace")
+RULES = (Rules(), Rules(3, 4, 3), Rules(misere=True))
+
+
+@contextmanager
+def growing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if no board had a state space: every table starts with the empty board alone."""
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "enumerated", lambda rules: None)
+        sizes = {
+            (rules, symmetric): len(StateSpace.of(rules, symmetric))
+            for rules in RULES
+            for symmetric in (0, 1)
+        }
+        patch.setattr(index, "COUNTED", sizes)  # exploration goes by the size of the game
+        yield
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("name", GROWN)
+@pytest.mark.parametrize(
+    ("preset", "symmetric"), [("default", False), ("article", False), ("default", True)], ids=str
+)
+def test_a_table_that_grows_learns_the_same(
+    name: str, preset: str, symmetric: bool, rules: Rules, monkeypatch: pytest.MonkeyPatch
+):
+    learner, space = made(name, preset), StateSpace.of(rules, symmetric or name == "menace")
+    expected = after(learner, space, 700)
+    with growing(monkeypatch):
+        found = after(learner, space, 700)
+        assert content(learner, found) == content(learner, expected)
+        assert found.index.rows < expected.index.rows
+        again = learner.from_entries(rules, space.symmetric, learner.to_entries(found))
+        for table in (found, again):
+            learner.train(table, base.Shard(700, 300, np.random.default_rng(7)))
+    learner.train(expected, base.Shard(700, 300, np.random.default_rng(7)))
+    assert content(learner, found) == content(learner, again) == content(learner, expected)
+    positions = learner.seen(expected)
+    assert np.array_equal(learner.seen(found).keys, positions.keys)
+    answers = (learner.policy(table).probabilities(positions) for table in (found, expected))
+    assert np.array_equal(*answers)
+
+
+@pytest.mark.parametrize("kept", [1, 8])
+@pytest.mark.parametrize("name", GROWN)
+def test_answers_that_are_forgotten_change_nothing(name: str, kept: int, monkeypatch: pytest.MonkeyPatch):
+    """A fixed side is asked again and again, in the middle of games, and one that gives up too."""
+    learner, space = made(name), StateSpace.of(symmetric=name == "menace")
+    opponent = resigning(space)
+    expected = content(learner, after(learner, space, 300, opponent=opponent))
+    with growing(monkeypatch):
+        monkeypatch.setattr(base, "KEPT_ANSWERS", kept)
+        assert content(learner, after(learner, space, 300, opponent=opponent)) == expected
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize(
+    "options", [None, *({"ties": t, "centre": c} for t in ("random", "first") for c in (0, 1))]
+)
+def test_a_kernel_works_out_simple_policies_by_itself(options: dict[str, Any] | None, rules: Rules):
+    policy: Policy = Uniform(rules) if options is None else Heuristic(rules, **options)
+    whole = Index.of(rules, False)
+    answers, uniforms = FixedSide(whole, policy).answers, np.random.default_rng(1).random(50)
+    expected = answers.thresholds.copy()
+    answers.owners[:] = 0
+    for row in np.flatnonzero(whole.links.number > 0)[::5].astype(np.uint32):
+        assert can_answer(answers, row, row, whole.links, whole.board)
+        for cells in ((answers.thresholds[row] > uniforms[:, None]), (expected[row] > uniforms[:, None])):
+            assert cells.any(axis=1).all()
+        chosen = [(table[row] > uniforms[:, None]).argmax(axis=1) for table in (answers.thresholds, expected)]
+        assert np.array_equal(*chosen)
+
+
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(6, 6, 4), Rules(8, 8, 5)], ids=str)
+@pytest.mark.parametrize("name", GROWN)
+def test_large_boards_start_at_once(name: str, rules: Rules):
+    learner = made(name)
+    table = learner.empty(rules, learner.symmetric_only)
+    assert table.index.rows == FIRST + 1
+    games = base.Shard(0, 20, np.random.default_rng(1), opponent=Uniform(rules))
+    assert learner.train(table, games).sum() == 20
+    read = learner.from_entries(rules, learner.symmetric_only, learner.to_entries(table))
+    assert content(learner, read) == content(learner, table)
+    learner.policy(table).probabilities(learner.seen(table))
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_the_number_of_workers_changes_no_byte_on_a_large_board(name: str):
+    learner, rules = made(name), Rules(4, 4, 4)
+    plan, found = Plan(learner, 1500, seed=1, shards=3), set()
+    for count in (1, 2, 7):
+        with local_workers(count) as workers:
+            *_, last = run(plan, learner.empty(rules, learner.symmetric_only), executor=workers)
+        found.add(content(learner, last.table))
+    assert len(found) == 1
+
+
+@pytest.mark.long
+def test_the_counts_of_boards_without_a_state_space():
+    assert {key: len(StateSpace.of(*key)) for key in COUNTED} == COUNTED
