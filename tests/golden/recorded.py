@@ -35,18 +35,21 @@ def _text(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def differences(command: str, expected: Left, found: Left) -> Iterable[str]:
-    """In what a command leaves something else than it did, a line for each of its results."""
+def differences(command: str, expected: Left, found: Left, *, within: float = 0.0) -> Iterable[str]:
+    """In what a command leaves something else than it did, a line for each of its results.
+
+    :param within: how far apart two numbers may be that count as equal.
+    """
     for name, value in expected.items():
         if name not in found:
             yield f"ttt {command}\n    {name}: nothing was written"
-        elif difference := _first_difference(value, found[name], grows=name == "stdout"):
+        elif difference := _first_difference(value, found[name], name == "stdout", within):
             yield f"ttt {command}\n    {name}{difference}"
     for name in found.keys() - expected.keys():
         yield f"ttt {command}\n    {name}: was not written before"
 
 
-def _first_difference(expected: Any, found: Any, *, grows: bool) -> str:
+def _first_difference(expected: Any, found: Any, grows: bool, within: float) -> str:
     """Where two values differ first, as a path and both values; empty if they do not.
 
     :param grows: whether objects may have more keys than were recorded: documents may say more than they did.
@@ -55,18 +58,20 @@ def _first_difference(expected: Any, found: Any, *, grows: bool) -> str:
         for key in expected:
             if key not in found:
                 return f".{key}: is gone"
-            if difference := _first_difference(expected[key], found[key], grows=grows):
+            if difference := _first_difference(expected[key], found[key], grows, within):
                 return f".{key}{difference}"
         more = "" if grows else ", ".join(found.keys() - expected.keys())
         return f": has {more} too" if more else ""
     if isinstance(expected, list) and isinstance(found, list):
         for index, (one, other) in enumerate(zip(expected, found, strict=False)):
-            if difference := _first_difference(one, other, grows=grows):
+            if difference := _first_difference(one, other, grows, within):
                 return f"[{index}]{difference}"
         return f": {len(found)} items instead of {len(expected)}" if len(expected) != len(found) else ""
     if isinstance(expected, str) and isinstance(found, str) and "\n" in expected:
         return _first_line(expected, found)
     if expected == found and type(expected) is type(found):
+        return ""
+    if isinstance(expected, float) and isinstance(found, float) and abs(expected - found) <= within:
         return ""
     return f": {_brief(found)} instead of {_brief(expected)}"
 

@@ -14,7 +14,14 @@ from tests.golden.running import Left, perform
 from tests.golden.scenes import LARGE, LONG, SCENES
 
 
-def check(commands: list[str], scene: str, folder: Path, known: dict[str, Left] | None = None) -> None:
+def check(
+    commands: list[str],
+    scene: str,
+    folder: Path,
+    known: dict[str, Left] | None = None,
+    *,
+    within: float = 0.0,
+) -> None:
     """Run a scene and compare what each command leaves with what is recorded."""
     known = known or recorded.load(scene)
     if list(known) != commands:
@@ -22,12 +29,16 @@ def check(commands: list[str], scene: str, folder: Path, known: dict[str, Left] 
     found = [
         line
         for command, left in perform(commands, folder)
-        for line in recorded.differences(command, known[command], left)
+        for line in recorded.differences(command, known[command], left, within=within)
     ]
     if found:
         message = f"{len(found)} results differ; the files are in {folder}"
         pytest.fail("\n".join([message, *found]), pytrace=False)
     shutil.rmtree(folder)
+
+
+QUICK = ("4x4-heuristic-first", "4x4-q-symmetric")
+"""Of the scenes on large boards those that are in every run of the long tests."""
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -45,20 +56,19 @@ def test_long_runs_as_recorded(scene: str, tmp_path: Path):
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("scene", LARGE)
 def test_large_boards_as_recorded(scene: str, tmp_path: Path, sized):
-    """4x4 with four in line: exact rates and worst cases of players who know little, to the last digit, and
-    the bytes of young states.
+    """4x4 with four in line: exact rates and worst cases of players who know little, and the bytes of young
+    states, as they were recorded from arrays over all 9.7 million positions.
 
-    They were recorded from arrays over all 9.7 million positions, which takes 4 to 8 GB and a minute or two
-    each, so they run at full size alone. Counts over all positions are not held: no player needs them.
+    A walk adds probabilities up in an order of its own, which may change their last digit. Mistakes are not
+    compared: they were counted over all positions, and nobody has those any more.
     """
-    if not sized(False, True):
-        pytest.skip("takes gigabytes and minutes: --size full")
+    if not sized(scene in QUICK, True):
+        pytest.skip("takes a minute and two gigabytes: --size full")
     known = recorded.load(scene)
     for left in known.values():
         for document in left["stdout"]:
-            for key in ("positions", "of"):
-                document.get("mistakes", {}).pop(key, None)
-    check(LARGE[scene], scene, tmp_path, known)
+            document.pop("mistakes", None)
+    check(LARGE[scene], scene, tmp_path, known, within=1e-12)
 
 
 def test_a_difference_is_found_and_a_longer_document_is_none():
