@@ -14,7 +14,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import base, index
-from ttt_cli.learners.base import FixedSide, can_answer
+from ttt_cli.learners.base import FixedSides, can_answer
 from ttt_cli.learners.index import COUNTED, FIRST, Index
 from ttt_cli.training.runs import Plan, run
 from ttt_cli.training.workers import local_workers
@@ -81,14 +81,16 @@ def test_answers_that_are_forgotten_change_nothing(name: str, kept: int, monkeyp
 def test_a_kernel_works_out_simple_policies_by_itself(options: dict[str, Any] | None, rules: Rules):
     policy: Policy = Uniform(rules) if options is None else Heuristic(rules, **options)
     whole = Index.of(rules, False)
-    answers, uniforms = FixedSide(whole, policy).answers, np.random.default_rng(1).random(50)
-    expected = answers.thresholds.copy()
+    answers, uniforms = FixedSides(whole, policy, None).answers, np.random.default_rng(1).random(50)
+    expected = answers.thresholds[0].copy()
     answers.owners[:] = 0
     for row in np.flatnonzero(whole.links.number > 0)[::5].astype(np.uint32):
-        assert can_answer(answers, row, row, whole.links, whole.board)
-        for cells in ((answers.thresholds[row] > uniforms[:, None]), (expected[row] > uniforms[:, None])):
+        assert can_answer(answers, 0, row, row, whole.links, whole.board)
+        for cells in ((answers.thresholds[0, row] > uniforms[:, None]), (expected[row] > uniforms[:, None])):
             assert cells.any(axis=1).all()
-        chosen = [(table[row] > uniforms[:, None]).argmax(axis=1) for table in (answers.thresholds, expected)]
+        chosen = [
+            (table[row] > uniforms[:, None]).argmax(axis=1) for table in (answers.thresholds[0], expected)
+        ]
         assert np.array_equal(*chosen)
 
 

@@ -88,20 +88,21 @@ class Shard:
     def run(
         self, index: Index, reserve: Callable[[int], None], kernel: Callable[..., int], *, draws: int
     ) -> Int64s:
-        """Call ``kernel(moves, uniforms, first, opponent, behaviour, results)`` until all games are played.
+        """Call ``kernel(moves, uniforms, first, done, answers, results)`` until all games are played.
 
         The kernel fills ``moves`` (int8[k, cells], preset to -1), drawing one of ``uniforms`` (float64[k,
-        draws]) a ply; ``first`` is the number of the first of these games in the run; ``opponent`` and
-        ``behaviour`` are a fixed side's ``Answers``. It counts into ``results`` and returns how many games it
-        has played. If those are not all, it has asked a fixed side for an answer: it is called again with the
-        rest, and goes on with the moves that stand in the first of them.
+        draws]) a ply; ``first + done`` is the number of the first of these games in the run; ``answers`` are
+        the fixed sides'. It counts into ``results`` and returns how many games it has played. If those are
+        not all, it has asked a fixed side for an answer: it is called again with the rest, and goes on with
+        the moves that stand in the first of them.
 
         :param reserve: called before so many games are played, to make room in the table for what they add.
         :param draws: uniform numbers a game: one a ply, or one alone.
         :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
         """
         cells, results = index.rules.cells, np.zeros(3, np.int64)
-        sides = FixedSide.of(index, self.opponent), FixedSide.of(index, self.behaviour)
+        make = FixedSides if index.space is None else _known_sides
+        sides = make(index, self.opponent, self.behaviour)
         chunk = max(1, min(CHUNK * cells // draws, self.games))
         all_moves, numbers = np.empty((chunk, cells), np.int8), np.empty((chunk, draws))
         seed = seed_from(self.rng)
@@ -113,10 +114,10 @@ class Shard:
             reserve(games)
             done = 0
             while done < games:
-                answers = [side.answers for side in sides]
-                done += kernel(moves[done:], uniforms[done:], self.first + start, done, *answers, results)
-                for side in sides:
-                    side.answer(index)
+                done += kernel(
+                    moves[done:], uniforms[done:], self.first + start, done, sides.answers, results
+                )
+                sides.answer(index)
             if self.journal is not None:
                 self.journal.append(moves.copy())
         return results
@@ -149,43 +150,60 @@ class Shard:
 
 
 class Answers(NamedTuple):
-    """What a fixed side does, as kernels read it: row ``r`` is looked up at ``r % k``.
+    """What fixed sides do, as kernels read it: the opponent first, then the learner's own side. Row ``r`` is
+    looked up at ``r % k``.
 
-    :ivar thresholds: float64[k, cells], as ``engine.policy`` has them; no rows without a fixed side.
-    :ivar owners: uint32[k], the row that each answer is for; 0 for none.
-    :ivar asked: int64[1], the row that the kernel wants to know about; 0 for none.
-    :ivar formula: bool[3], the policy's ``Formula``, by which the kernel answers itself; empty without one.
+    :ivar fixed: bool[2], which sides are fixed.
+    :ivar thresholds: float64[2, k, cells], as ``engine.policy`` has them.
+    :ivar owners: uint32[2, k], the row that each answer is for; 0 for none.
+    :ivar asked: int64[2], the row that the kernel wants to know about; 0 for none.
+    :ivar simple: bool[2], which sides the kernel answers for itself, by their policies' ``Formula``.
+    :ivar formulas: bool[2, 3].
     """
 
+    fixed: Bools
     thresholds: Floats
     owners: Uint32s
     asked: Int64s
-    formula: Bools
+    simple: Bools
+    formulas: Bools
+
+    @classmethod
+    def room(cls, size: int, cells: int) -> "Answers":
+        """Room for so many answers, a power of two."""
+        return cls(
+            np.zeros(2, np.bool_),
+            np.zeros((2, size, cells)),
+            np.zeros((2, size), np.uint32),
+            np.zeros(2, np.int64),
+            np.zeros(2, np.bool_),
+            np.zeros((2, 3), np.bool_),
+        )
 
 
-NO_ANSWERS = Answers(np.zeros((0, 1)), np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros(0, np.bool_))
+NO_ANSWERS = Answers.room(1, 1)
 """Where no side is fixed."""
 
 
 @Part
-def can_answer(side: Answers, slot: np.uint32, row: np.uint32, links: Links, board: Board) -> bool:
-    """Whether a fixed side's answer for a row is in its slot, or can be put there by the side's formula; if
-    not, the kernel has to ask."""
-    if side.owners[slot] == row:
-        return True
-    if side.formula.shape[0] == 0:
-        side.asked[0] = row
+def can_answer(
+    answers: Answers, side: int, slot: np.uint32, row: np.uint32, links: Links, board: Board
+) -> bool:
+    """Put a fixed side's answer for a row into its slot, by the side's formula; without one, ask."""
+    if not answers.simple[side]:
+        answers.asked[side] = row
         return False
+    formula, thresholds = answers.formulas[side], answers.thresholds[side, slot]
     x, o, first, number = links.x[row], links.o[row], links.first[row], links.number[row]
     x_moves = stones_on(x | o) % 2 == 0
     cells, wins, blocks, centre = board.images.shape[1], 0, 0, 0
     for at in range(first, first + number):
         cell = int(links.cells[at])
         stone = ONE << np.uint64(cell)
-        if side.formula[0]:
+        if formula[0]:
             wins += int(is_line(board, (x if x_moves else o) | stone, cell))
             blocks += int(is_line(board, (o if x_moves else x) | stone, cell))
-        if side.formula[1] and cell == cells // 2:
+        if formula[1] and cell == cells // 2:
             centre = 1
     kind, equal = 0, int(number)
     if wins > 0:
@@ -194,12 +212,12 @@ def can_answer(side: Answers, slot: np.uint32, row: np.uint32, links: Links, boa
         kind, equal = 2, blocks
     elif centre > 0:
         kind, equal = 1, centre
-    if kind > 1 and side.formula[2]:
+    if kind > 1 and formula[2]:
         equal = 1
     total, left = 0.0, equal
     at, end = first, first + number
     for cell in range(cells):
-        side.thresholds[slot, cell] = total
+        thresholds[cell] = total
         if at < end and links.cells[at] == cell:
             at += np.uint32(1)
             stone = ONE << np.uint64(cell)
@@ -214,55 +232,52 @@ def can_answer(side: Answers, slot: np.uint32, row: np.uint32, links: Links, boa
                 left -= 1
                 if left == 0:
                     total = 2.0
-                side.thresholds[slot, cell] = total
-    side.owners[slot] = row
+                thresholds[cell] = total
+    answers.owners[side, slot] = row
     return True
 
 
-class FixedSide:
-    """A policy asked by a kernel: on a state space for everything at once, else once for each position met.
+class FixedSides:
+    """The policies of fixed sides, asked by a kernel: on a state space for everything at once, else once for
+    each position met.
 
     Answers are kept for as long as their place is not needed for another; to forget one changes nothing.
     """
 
-    def __init__(self, index: Index, policy: Policy | None) -> None:
-        self._policy, cells = policy, index.rules.cells
-        size = 0 if policy is None else KEPT_ANSWERS if index.space is None else 1 << index.rows.bit_length()
-        formula = None if policy is None or index.symmetric else policy.formula
-        self.answers = Answers(
-            np.zeros((size, cells)),
-            np.zeros(size, np.uint32),
-            np.zeros(1, np.int64),
-            np.array(formula or (), np.bool_),
-        )
-        if policy is not None and index.space is not None:
-            self._answer(index, np.arange(FIRST, index.rows))
-
-    @classmethod
-    def of(cls, index: Index, policy: Policy | None) -> "FixedSide":
-        """The side of this policy; on a state space the same for as long as it is the same policy."""
-        return cls(index, policy) if policy is None or index.space is None else _fixed_side(index, policy)
+    def __init__(self, index: Index, opponent: Policy | None, behaviour: Policy | None) -> None:
+        self._policies = opponent, behaviour
+        size = 1 if self._policies == (None, None) else KEPT_ANSWERS
+        if size > 1 and index.space is not None:
+            size = 1 << index.rows.bit_length()
+        self.answers = Answers.room(size, index.rules.cells)
+        for side, policy in enumerate(self._policies):
+            self.answers.fixed[side] = policy is not None
+            if policy is not None and policy.formula is not None and not index.symmetric:
+                self.answers.simple[side], self.answers.formulas[side] = True, policy.formula
+            if policy is not None and index.space is not None:
+                self._answer(index, side, np.arange(FIRST, index.rows))
 
     def answer(self, index: Index) -> None:
         """Answer what the kernel has asked."""
-        row = int(self.answers.asked[0])
-        if row:
-            self._answer(index, np.array([row]))
-            self.answers.asked[0] = 0
+        for side in np.flatnonzero(self.answers.asked).tolist():
+            self._answer(index, side, self.answers.asked[side : side + 1].copy())
+            self.answers.asked[side] = 0
 
-    def _answer(self, index: Index, rows: Int64s) -> None:
-        assert self._policy is not None
-        positions, places = index.positions(rows), rows % len(self.answers.owners)
-        probabilities = self._policy.probabilities(positions)
+    def _answer(self, index: Index, side: int, rows: Int64s) -> None:
+        policy = self._policies[side]
+        assert policy is not None
+        positions, places = index.positions(rows), rows % self.answers.owners.shape[1]
+        probabilities = policy.probabilities(positions)
         if index.symmetric:
             probabilities = classes(positions).project(probabilities)
-        self.answers.thresholds[places] = as_thresholds(probabilities)
-        self.answers.owners[places] = rows
+        self.answers.thresholds[side, places] = as_thresholds(probabilities)
+        self.answers.owners[side, places] = rows
 
 
 @lru_cache(maxsize=4)
-def _fixed_side(index: Index, policy: Policy) -> FixedSide:
-    return FixedSide(index, policy)
+def _known_sides(index: Index, opponent: Policy | None, behaviour: Policy | None) -> FixedSides:
+    """Of a complete index, answered once."""
+    return FixedSides(index, opponent, behaviour)
 
 
 class Learned(Policy):

@@ -123,7 +123,7 @@ class Menace(Learner[MenaceTable]):
         moves[0, : len(game.moves)] = table.index.options(game)[0]
         none, counted = np.zeros((0, 1)), np.zeros(3, np.int64)
         taught = ("x" in sides) + 2 * ("o" in sides)
-        self._play(table, taught, moves, none, 0, NO_ANSWERS, NO_ANSWERS, counted)
+        self._play(table, taught, moves, none, 0, NO_ANSWERS, counted)
 
     def _play(self, table: MenaceTable, *chunk: Any) -> int:
         rewards = (self.win, self.draw, -self.loss)
@@ -201,8 +201,7 @@ def play(
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Answers,
-    behaviour: Answers,
+    answers: Answers,
     results: Int64s,
 ) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
@@ -210,6 +209,7 @@ def play(
     ``taught``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game.
     """
     number_of, first_of, cells_of, after, ends = links[:5]
+    thresholds, owners = answers.thresholds, answers.owners
     win, draw, loss = rewards
     cells = moves.shape[1]
     path, beads = np.zeros(cells + 1, np.int64), np.zeros(cells, np.int64)
@@ -218,20 +218,19 @@ def play(
         index, ply = np.uint32(FIRST), 0
         while number_of[index] > 0:
             free, start, place = number_of[index], first_of[index], -1
-            own = opponent.owners.shape[0] == 0 or (number + game + ply) % 2 == 0
-            side = behaviour if own else opponent
+            own = not answers.fixed[0] or (number + game + ply) % 2 == 0
             if moves[game, ply] >= 0:
                 for at in range(free):
                     if cells_of[start + at] == moves[game, ply]:
                         place = at
             elif uniforms.shape[0] == 0:
                 break  # resigned
-            elif side.owners.shape[0] > 0:
-                slot = index & np.uint32(side.owners.shape[0] - 1)
-                if not can_answer(side, slot, index, links, board):
+            elif answers.fixed[int(own)]:
+                side, slot = int(own), index & np.uint32(owners.shape[1] - 1)
+                if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
                     return game
                 for at in range(free - 1, -1, -1):
-                    if side.thresholds[slot, cells_of[start + at]] > uniforms[game, ply]:
+                    if thresholds[side, slot, cells_of[start + at]] > uniforms[game, ply]:
                         place = at
             else:
                 u, total = uniforms[game, ply], 0
@@ -246,13 +245,12 @@ def play(
                     left -= beads[place]
             if place < 0:
                 break  # resigned
-            at = start + np.uint32(place)
-            moves[game, ply] = cells_of[at]
-            path[ply] = at if free > 1 else -1
-            parent = index
-            index = after[at]
+            move, parent = start + np.uint32(place), index
+            moves[game, ply] = cells_of[move]
+            path[ply] = move if free > 1 else -1
+            index = after[move]
             if index == OPEN:
-                index = meet(links, board, parent, at)
+                index = meet(links, board, parent, move)
             ply += 1
         result = ends[index] if number_of[index] == 0 else 2 * (ply & 1) - 1
         results[result + 1] += 1

@@ -182,7 +182,7 @@ class Q(Learner[QTable]):
         moves[0, : len(game.moves)] = table.index.options(game)[1]
         none = np.zeros((0, 1))
         taught = ("x" in sides) + 2 * ("o" in sides)
-        self._play(table, taught, 0.0, moves, none, 0, NO_ANSWERS, NO_ANSWERS, np.zeros(3, np.int64))
+        self._play(table, taught, 0.0, moves, none, 0, NO_ANSWERS, np.zeros(3, np.int64))
 
     def _play(self, table: QTable, taught: int, epsilon: float, *chunk: Any) -> int:
         learnt = (table.values, table.visits, table.top, table.choice)
@@ -285,8 +285,7 @@ def play(
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Answers,
-    behaviour: Answers,
+    answers: Answers,
     results: Int64s,
 ) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
@@ -306,7 +305,8 @@ def play(
     early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # so many visits have steps above alpha
     given = uniforms.shape[0] == 0
     one = not given and uniforms.shape[1] == 1  # uniform number for a whole game
-    fixed = given or opponent.owners.shape[0] > 0 or behaviour.owners.shape[0] > 0
+    thresholds, owners = answers.thresholds, answers.owners
+    fixed = given or answers.fixed[0] or answers.fixed[1]
     path = np.zeros(moves.shape[1], np.uint32)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
@@ -320,14 +320,13 @@ def play(
                 option = np.uint8(moves[game, ply])
             elif given:
                 break  # resigned
-            elif fixed and (behaviour.owners.shape[0] > 0 or not pupils >> ply % 2 & 1):
-                side = behaviour if pupils >> ply % 2 & 1 else opponent
-                slot = index & np.uint32(side.owners.shape[0] - 1)
-                if not can_answer(side, slot, index, links, board):
+            elif fixed and (answers.fixed[1] or not pupils >> ply % 2 & 1):
+                side, slot = pupils >> ply % 2 & 1, index & np.uint32(owners.shape[1] - 1)
+                if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
                     return game
                 option = np.uint8(free)
                 for place in range(free - 1, -1, -1):
-                    if side.thresholds[slot, cells_of[first_of[index] + place]] > luck:
+                    if thresholds[side, slot, cells_of[first_of[index] + place]] > luck:
                         option = np.uint8(place)
                 if option >= free:
                     break  # resigned
@@ -398,14 +397,13 @@ def play_article(
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Answers,
-    behaviour: Answers,
+    answers: Answers,
     results: Int64s,
 ) -> int:
     """The same by the author's rule: equal moves at random, a constant step, targets as the game went."""
     number_of, first_of, cells_of, after, ends = links[:5]
     alpha, gamma, epsilon = rule
-    given = uniforms.shape[0] == 0
+    given, thresholds, owners = uniforms.shape[0] == 0, answers.thresholds, answers.owners
     path = np.zeros(moves.shape[1], np.uint32)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
@@ -417,13 +415,12 @@ def play_article(
                 option = np.uint8(moves[game, ply])
             elif given:
                 break  # resigned
-            elif behaviour.owners.shape[0] > 0 or not pupils >> ply % 2 & 1:
-                side = behaviour if pupils >> ply % 2 & 1 else opponent
-                slot = index & np.uint32(side.owners.shape[0] - 1)
-                if not can_answer(side, slot, index, links, board):
+            elif answers.fixed[1] or not pupils >> ply % 2 & 1:
+                side, slot = pupils >> ply % 2 & 1, index & np.uint32(owners.shape[1] - 1)
+                if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
                     return game
                 for place in range(free - 1, -1, -1):
-                    if side.thresholds[slot, cells_of[first_of[index] + place]] > uniforms[game, ply]:
+                    if thresholds[side, slot, cells_of[first_of[index] + place]] > uniforms[game, ply]:
                         option = np.uint8(place)
             elif uniforms[game, ply] < epsilon:
                 option = min(np.uint8(uniforms[game, ply] / epsilon * free), np.uint8(free - 1))

@@ -142,7 +142,7 @@ class Td(Learner[TdTable]):
         given = np.full((1, table.index.rules.cells), -1, np.int8)
         given[0, : len(game.moves)] = table.index.options(game)[0]
         none, taught = np.zeros((0, 1)), sum(1 + SIDES.index(side) for side in sides)
-        self._play(table, given, none, 0, NO_ANSWERS, NO_ANSWERS, np.zeros(3, np.int64), taught)
+        self._play(table, given, none, 0, NO_ANSWERS, np.zeros(3, np.int64), taught)
 
     def _play(self, table: TdTable, *chunk: Any) -> int:
         exploration = (float(self.epsilon), float(self.epsilon_end))
@@ -229,8 +229,7 @@ def play(
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Answers,
-    behaviour: Answers,
+    answers: Answers,
     results: Int64s,
     sides: int,
 ) -> int:
@@ -247,7 +246,8 @@ def play(
     for free in range(1, moves.shape[1] + 1):
         mean[free] = slips / free
     given = uniforms.shape[0] == 0
-    fixed = given or opponent.owners.shape[0] > 0 or behaviour.owners.shape[0] > 0
+    thresholds, owners = answers.thresholds, answers.owners
+    fixed = given or answers.fixed[0] or answers.fixed[1]
     path = np.zeros(moves.shape[1] + 1, np.uint32)
     for game in range(moves.shape[0]):
         taught = sides if sides else 1 + (number + game) % 2
@@ -259,16 +259,15 @@ def play(
             free, start, side, option = number_of[index], first_of[index], ply % 2, np.uint32(0)
             if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
                 luck = uniforms[game, ply]
-            other_moves = behaviour.owners.shape[0] > 0 or taught == 2 - side
+            other_moves = answers.fixed[1] or taught == 2 - side
             if fixed and (given or other_moves or moves[game, ply] >= 0):
                 cell = moves[game, ply]  # that stands already; else of a side whose behaviour is fixed
                 if cell < 0 and not given:
-                    other = opponent if taught == 2 - side else behaviour
-                    slot = index & np.uint32(other.owners.shape[0] - 1)
-                    if not can_answer(other, slot, index, links, board):
+                    who, slot = int(taught != 2 - side), index & np.uint32(owners.shape[1] - 1)
+                    if owners[who, slot] != index and not can_answer(answers, who, slot, index, links, board):
                         return game
                     for place in range(moves.shape[1]):
-                        if other.thresholds[slot, place] > luck:
+                        if thresholds[who, slot, place] > luck:
                             cell = np.int8(place)
                             break
                 for place in range(free):
