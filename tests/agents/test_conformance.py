@@ -15,8 +15,9 @@ from ttt_cli.evaluation.match import Games, play_match
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, teach
+from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
 
 VALUES = {
     "ties": {"heuristic": ("random", "first"), "minimax": ("random", "first", "last", "trap")},

@@ -13,8 +13,9 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, teach
+from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
 
 GAME = (4, 0, 2, 6, 3, 5, 7, 1, 8)
 

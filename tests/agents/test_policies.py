@@ -11,8 +11,9 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, teach
+from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
 
 ANYWHERE = [
     "random",

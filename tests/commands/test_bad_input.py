@@ -15,8 +15,9 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.shell.frame import load_command
 from ttt_cli.store import library
 from ttt_cli.store.formats.native import digest_of
-from ttt_cli.store.games import GameRecord, teach
+from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
 
 GOOD = "good.json"
 

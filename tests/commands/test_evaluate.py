@@ -10,8 +10,9 @@ import pytest
 from tests.commands.conftest import Run
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, read_games, teach
+from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
 
 STORE = Path("state_store")
 

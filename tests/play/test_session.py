@@ -19,9 +19,10 @@ from ttt_cli.play.online_learner import OnlineLearner, learning
 from ttt_cli.play.player import Player, players_of, plays_by
 from ttt_cli.play.session import Session
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, record_game, teach, waiting_games
+from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import Run, State, learner_of, train_run
+from ttt_cli.store.teaching import teach
 
 SPACE = StateSpace.of()
 START = Positions.start(STANDARD)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store import library
+from ttt_cli.store import library, reading, source
 from ttt_cli.store.formats import native
 from ttt_cli.store.state import State, learner_of
 
@@ -146,3 +146,60 @@ def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(t
         content = content.replace(side + b"3", side + b"5")
     with pytest.raises(InvalidFileError, match="expected a position of 25 cells, found 9"):
         library.parse(content, "huge", trust_edits=True)
+
+
+def test_a_game_that_files_have_no_word_for_is_refused():
+    state = State.empty(learner_of("q", "default"), Rules(misere=True))
+    with pytest.raises(UsageError, match="not kept in files"):
+        library.content(state)
+
+
+@pytest.fixture
+def in_blocks(monkeypatch: pytest.MonkeyPatch):
+    """Files count as large from 1,000 bytes on, are read in blocks of 2,000, and written in two goes."""
+    monkeypatch.setattr(reading, "LARGE", 1000)
+    monkeypatch.setattr(source, "read_blocks", lambda path: reading.read_blocks(path, 2000))
+    monkeypatch.setattr(native, "KEPT", 1000)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_large_file_is_written_and_read_in_blocks(trained, tmp_path, in_blocks, monkeypatch, learner):
+    state = trained(learner, symmetric=learner == "menace")
+    path = tmp_path / f"large{state.learner.suffix}"
+    library.save(state, path)
+    monkeypatch.setattr(source, "read_bytes", lambda path: pytest.fail("read whole"))
+    found = library.load(path)
+    assert path.read_bytes() == library.content(state) == library.content(found.state)
+    assert found.digest == library.digest(state)
+
+
+@pytest.mark.parametrize("learner", ["q", "book"])
+def test_damage_in_a_large_file_is_noticed(trained, tmp_path, in_blocks, learner):
+    state = trained(learner)
+    path, content = tmp_path / f"large{state.learner.suffix}", library.content(state)
+    middle = content.index(b"\n", len(content) // 2)
+    for damaged in (
+        content[:middle],
+        content[:-3],
+        content + content,
+        content[:middle] + content[middle:].replace(b"1", b"2", 1),
+        content[:middle] + content[middle:].replace(b"X", b"O", 1),
+        content[:middle] + content[content.index(b"\n", middle + 1) :],
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(InvalidFileError):
+            library.load(path)
+
+
+def test_where_a_file_too_large_to_be_read_whole_is_damaged_is_told(
+    trained, tmp_path, in_blocks, monkeypatch
+):
+    monkeypatch.setattr(native, "LIMIT", 1000)
+    content = library.content(trained("q"))
+    lines = content.split(b"\n")
+    lines[30] = lines[30].replace(b":", b";")
+    path = tmp_path / "q.json"
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(InvalidFileError, match="not as this program writes it") as refused:
+        library.load(path)
+    assert refused.value.where == f"{path}: line 31"

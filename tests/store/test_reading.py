@@ -16,8 +16,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store import reading
-from ttt_cli.store.reading import decode, load_json, quoted, read_bytes, read_json, read_lines, read_text
+from ttt_cli.store import reading, strict_json
+from ttt_cli.store.reading import read_bytes, read_lines, read_text
+from ttt_cli.store.strict_json import load_json
+from ttt_cli.store.text import decode, quoted
 
 
 def refusal(data: bytes, **options) -> InvalidFileError:
@@ -205,7 +207,7 @@ def test_memory_is_limited_by_counting_before_parsing():
 
 def test_the_programs_own_files_are_read_fast(monkeypatch):
     """They never need the exact, slow reading, whatever their digest and floats."""
-    monkeypatch.setattr(reading, "_settle", lambda *_: pytest.fail("read twice"))
+    monkeypatch.setattr(strict_json, "_settle", lambda *_: pytest.fail("read twice"))
     cells = b",".join(
         b'"%d":[%r,%d]' % (cell, 0.00012345678901234567 * cell, 10**6 + cell) for cell in range(1, 6)
     )
@@ -261,7 +263,7 @@ def test_reads_bytes_text_and_json(tmp_path):
     path.write_bytes(b'{"a": "\xc3\xa9"}')
     assert read_bytes(path) == b'{"a": "\xc3\xa9"}'
     assert read_text(path) == '{"a": "é"}'
-    assert read_json(str(path)) == {"a": "é"}
+    assert load_json(read_bytes(str(path)), str(path)) == {"a": "é"}
     path.write_bytes(b"")
     assert read_bytes(path) == b""
 

@@ -40,7 +40,7 @@ def accept(
 
     path = library.find(env.store, file)
     if path is None:
-        raise InvalidFileError("there is no such state", where=file, hint=library.near(env.store, file))
+        raise InvalidFileError("there is no such state", where=file, hint=library.suggestion(env.store, file))
     with lock(path, "accepted"):
         before = read_bytes(path)
         state = library.parse(before, str(path), trust_edits=True)

@@ -99,7 +99,7 @@ def import_(
             both = f"ttt merge {shlex.quote(str(file))} {shlex.quote(str(path))} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("is there already", where=str(path), hint=hint)
-        backup = library.save(loaded.state, path, keep_backup=library.loses(path, loaded.state))
+        backup = library.save(loaded.state, path, keep_backup=library.would_lose_runs(path, loaded.state))
     if backup:
         env.say(f"the previous file is kept as {printable(str(backup))}")
     _report(env, loaded, path)

@@ -79,14 +79,14 @@ def merge(
             path = library.find(env.store, name, rules)
             if path is None:
                 raise InvalidFileError(
-                    "there is no such file", where=name, hint=library.near(env.store, name)
+                    "there is no such file", where=name, hint=library.suggestion(env.store, name)
                 )
             inputs.append(library.load(path, rules))
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state
         backup = None
         if not dry_run and out is not None:
-            backup = library.save(state, out, keep_backup=library.loses(out, state))
+            backup = library.save(state, out, keep_backup=library.would_lose_runs(out, state))
     positions = state.positions
     if env.json:
         fields: Merge = {

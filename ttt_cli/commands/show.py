@@ -65,7 +65,7 @@ def show(
     rules = given_rules(env)
     path = library.find(env.store, file, rules)
     if path is None:
-        raise InvalidFileError("there is no such state", where=file, hint=library.near(env.store, file))
+        raise InvalidFileError("there is no such state", where=file, hint=library.suggestion(env.store, file))
     loaded = library.load(path, rules)
     summary = _summary(loaded)
     if position is not None:

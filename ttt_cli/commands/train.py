@@ -149,7 +149,7 @@ def train_learner(
         "--workers": workers if workers > 1 else None,
         "--cluster": cluster,
     }
-    call = Call(env, learner, given, preset, path, library.called(env.store, path), again)
+    call = Call(env, learner, given, preset, path, library.display_name(env.store, path), again)
     remedy = f"train beside it with -o other{path.suffix} and merge later"
     with lock(path, "trained", remedy=remedy, parents=True):
         if resume:
@@ -234,7 +234,8 @@ class Call:
 
     def taught(self, state: "State", games_from: Path | None) -> "State":
         """The state after the games that wait for it, and those of a file of game records."""
-        from ttt_cli.store.games import read_games, teach, waiting_games
+        from ttt_cli.store.games import read_games, waiting_games
+        from ttt_cli.store.teaching import teach
 
         lesson = teach(state, waiting_games(self.env.store, self.name, state), self.name)
         if lesson.learnt:

@@ -12,9 +12,10 @@ from time import monotonic
 
 from ttt_cli.errors import BusyError
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, teach, waiting_games
+from ttt_cli.store.games import GameRecord, waiting_games
 from ttt_cli.store.locks import Lock, lock
 from ttt_cli.store.state import Run, State
+from ttt_cli.store.teaching import teach
 
 SAVE_EVERY = 1.5
 """Seconds between two saves of a machine that plays machines; more where a save takes long itself."""

@@ -60,7 +60,7 @@ def _player(agent: Agent, store: Path, learners: dict[Path, OnlineLearner] | Non
     loaded = agent.loaded
     if loaded is None:
         return Player(agent.name, None if agent.is_person else agent.policy)
-    name = library.called(store, loaded.path)
+    name = library.display_name(store, loaded.path)
     options = ",".join(f"{key}={value}" for key, value in agent.options.items())
     full = f"{name}:{options}" if options else name
     if learners is None or not loaded.native:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.reading import allowed, beyond, decode
+from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.text import decode
 
 MOST_LINES = 1_000_000
 """The most lines of a CSV file that is read whole."""

@@ -29,11 +29,11 @@ from ttt_cli.store.system import (
     NO_WAITING,
     AnyPath,
     make_folders,
-    naming,
     remove_folders,
     status,
     sync,
     sync_folder,
+    translate_os_errors,
     write_all,
 )
 
@@ -75,13 +75,13 @@ class _Sink(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        with naming(self.path):
+        with translate_os_errors(self.path):
             return os.lseek(self.fd, offset, whence)
 
     def write(self, data: "ReadableBuffer") -> int:
         if self.given_up:
             return memoryview(data).nbytes  # what is still in the buffer of a failed write goes nowhere
-        with naming(self.path):
+        with translate_os_errors(self.path):
             return os.write(self.fd, data)
 
 
@@ -108,7 +108,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     Options and errors as ``write_bytes``; the stream's ``backup`` is set afterwards. A device or a pipe is
     written straight through.
     """
-    with naming(path):
+    with translate_os_errors(path):
         old = status(path)
         if old is not None and stat.S_ISDIR(old.st_mode):
             raise OSError(errno.EISDIR, "folder")
@@ -124,13 +124,13 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     sink: _Sink | None = None
     _in_use.update(names)
     try:
-        with naming(path):
+        with translate_os_errors(path):
             if parents:
                 made = make_folders(target.parent)
             sink = _Sink(_open_new(target, temporary, old), path)
         file = NewFile(sink, 1 << 17)
         yield file
-        with naming(path):
+        with translate_os_errors(path):
             file.flush()
             if old is not None:
                 _keep_identity(sink.fd, old)
@@ -139,7 +139,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
             os.close(fd)
         if keep_backup and old is not None:
             file.backup = _keep(target, spare)
-        with naming(path):
+        with translate_os_errors(path):
             _replace(temporary, target)
     except BaseException:
         if sink is not None:
@@ -154,7 +154,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
         raise
     finally:
         _in_use.difference_update(names)
-    with naming(path, "is written whole, but a power loss may still bring the old file back"):
+    with translate_os_errors(path, "is written whole, but a power loss may still bring the old file back"):
         sync_folder(target.parent)
 
 
@@ -173,11 +173,11 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
         raise ValueError("a record is one line without its end")
     real = Path(os.path.realpath(path))
     with lock(real, "appended to", wait=wait, remedy="try again in a moment", parents=parents):
-        with naming(path):
+        with translate_os_errors(path):
             new = status(real) is None
             fd = os.open(real, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_WAITING | BINARY, 0o666)
         try:
-            with naming(path):
+            with translate_os_errors(path):
                 size = os.fstat(fd).st_size
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
                     raise InvalidFileError("is no plain file", where=os.fspath(path))
@@ -185,12 +185,12 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
             whole, torn = _is_record(tail), None
             if tail and not whole:
                 torn = real.with_name(real.name + TORN)
-                with naming(torn):
+                with translate_os_errors(torn):
                     _append(torn, tail + b"\n")
-                with naming(path):
+                with translate_os_errors(path):
                     os.ftruncate(fd, size := size - len(tail))
             try:
-                with naming(path):
+                with translate_os_errors(path):
                     write_all(fd, (b"\n" if whole else b"") + line + b"\n")
                     sync(fd)
                     if new:
@@ -209,7 +209,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
 
 @contextmanager
 def _straight(path: AnyPath) -> Iterator[NewFile]:
-    with naming(path):
+    with translate_os_errors(path):
         fd = os.open(path, os.O_WRONLY | BINARY)
     sink = _Sink(fd, path)
     try:
@@ -270,7 +270,7 @@ def _keep_identity(fd: int, old: os.stat_result) -> None:
 def _keep(target: Path, spare: Path) -> Path:
     """Make ``<name>.bak`` the file that ``target`` is now, while both names always exist; return its path."""
     backup = target.with_name(target.name + BACKUP)
-    with naming(backup):
+    with translate_os_errors(backup):
         try:
             os.link(target, spare)
         except OSError as error:

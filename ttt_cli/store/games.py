@@ -1,13 +1,11 @@
-"""Game records: the log ``games.jsonl`` of a store, one finished game a line, and how states learn from it.
+"""Game records: the log ``games.jsonl`` of a store, one finished game a line, and reading it.
 
 A game is written here before any state learns it; a state's ``play`` records list the games it has learnt. So
 a crash in between neither loses a game nor teaches it twice.
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
-from copy import deepcopy
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,17 +13,14 @@ from typing import Any
 import orjson
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line
-from ttt_cli.store.reading import load_json, read_lines
-from ttt_cli.store.state import Run, State
+from ttt_cli.store.reading import read_lines
+from ttt_cli.store.state import State
+from ttt_cli.store.strict_json import load_json
 
 LOG = "games.jsonl"
-
-FEW = 100
-"""So many games are learnt sooner than a compiler is loaded."""
 
 _START = b'{"id":"'
 _KEYS = {"id", "rules", "moves", "result", "x", "o"}
@@ -171,57 +166,3 @@ def waiting_games(store: Path, name: str, state: State) -> list[GameRecord]:
 def learnt_games(state: State) -> set[str]:
     """The ids of the recorded games that a state has learnt."""
     return {game for run in state.runs if run.kind == "play" for game in run.details.get("game_ids", ())}
-
-
-def own_sides(record: GameRecord, name: str) -> str:
-    """The sides that the agent called ``name`` had in a game, with whatever options; both if none."""
-    agents = {"x": record.x, "o": record.o}
-    own = [side for side, agent in agents.items() if agent == name or agent.startswith(f"{name}:")]
-    return "".join(own) or "xo"
-
-
-def teach(
-    state: State, records: Iterable[GameRecord], name: str | None = None, *, going_on: Run | None = None
-) -> "Lesson":
-    """What becomes of a state when it learns these games; those it cannot learn from are skipped.
-
-    :param name: what the records call the state, for learners that learn from their own moves alone.
-    :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
-    """
-    learnt: list[GameRecord] = []
-    skipped: list[GameRecord] = []
-    for record in records:
-        fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
-        (learnt if fits else skipped).append(record)
-    if not learnt:
-        return Lesson(state, learnt, skipped)
-    table = deepcopy(state.table)
-    own_only = name is not None and not state.learner.learns_both_sides
-    with few_games() if len(learnt) <= FEW else nullcontext():
-        for record in learnt:
-            sides = own_sides(record, name or "") if own_only else "xo"
-            state.learner.learn(table, record.game(), sides)
-    results = {result: sum(record.result == result for record in learnt) for result in ("x", "o", "draw")}
-    ids = [record.id for record in learnt]
-    if going_on is not None and going_on in state.runs:
-        before = going_on.results or {}
-        results = {result: number + before[result] for result, number in results.items()}
-        ids = [*going_on.details["game_ids"], *ids]
-        run = Run(going_on.id, "play", len(ids), results, {"game_ids": ids})
-    else:
-        run = Run(secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
-    state.learner.tag_run(table, run.id)
-    return Lesson(state.with_run(run, table), learnt, skipped, run)
-
-
-@dataclass(frozen=True, eq=False)
-class Lesson:
-    """What came of teaching recorded games to a state.
-
-    :ivar run: the record of the games learnt, if there are any.
-    """
-
-    state: State
-    learnt: Sequence[GameRecord]
-    skipped: Sequence[GameRecord]
-    run: Run | None = None

@@ -68,7 +68,7 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     return Path(name) if Path(name).exists() else None
 
 
-def called(store: Path, path: Path) -> str:
+def display_name(store: Path, path: Path) -> str:
     """What game records call the state in a file: its name if it is in the store, else its path."""
     if path.suffix in SUFFIXES and path.parent.resolve() == store.resolve():
         return path.stem
@@ -88,13 +88,13 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
     return None
 
 
-def near(store: Path, name: str) -> str:
+def suggestion(store: Path, name: str) -> str:
     """A remedy for the name of a state that does not exist."""
     names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
     return did_you_mean(name, names) or "ttt agents lists the store; ttt train makes a state"
 
 
-def loses(path: Path, state: State) -> bool:
+def would_lose_runs(path: Path, state: State) -> bool:
     """Whether the file at ``path`` holds experience that ``state``, about to replace it, does not."""
     if not path.exists():
         return False

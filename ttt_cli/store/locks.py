@@ -19,7 +19,16 @@ from typing import Self
 import orjson
 
 from ttt_cli.errors import BusyError
-from ttt_cli.store.system import BINARY, NO_LINK, NO_WAITING, AnyPath, fault, make_folders, naming, write_all
+from ttt_cli.store.system import (
+    BINARY,
+    NO_LINK,
+    NO_WAITING,
+    AnyPath,
+    fault,
+    make_folders,
+    translate_os_errors,
+    write_all,
+)
 
 if sys.platform == "win32":
     import msvcrt
@@ -99,7 +108,7 @@ def lock(
     :raises TttError: the lock file cannot be made (its folder is missing or read-only).
     """
     if parents:
-        with naming(path):
+        with translate_os_errors(path):
             make_folders(lock_path(path).parent)
     until = time.monotonic() + wait
     pause = 0.005
@@ -117,7 +126,7 @@ def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
     :raises TttError: the lock file cannot be made.
     """
     place = lock_path(path)
-    with naming(path, "cannot be locked"):
+    with translate_os_errors(path, "cannot be locked"):
         while True:
             fd = os.open(place, _FLAGS, 0o666)
             try:

@@ -11,17 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ttt_cli.store.csv_text import csv_rows
-from ttt_cli.store.reading import (
-    BOM,
-    decode,
-    is_large,
-    load_json,
-    read_blocks,
-    read_bytes,
-    read_start,
-    refuse_binary,
-)
+from ttt_cli.store.reading import is_large, read_blocks, read_bytes, read_start
+from ttt_cli.store.strict_json import load_json
 from ttt_cli.store.system import AnyPath
+from ttt_cli.store.text import BOM, decode, refuse_binary
 
 JSON_LIMIT = 32 * 2**20
 """The largest JSON file of another program, in bytes: ten times what the usual board can fill."""

@@ -64,7 +64,7 @@ def fault(
 
 
 @contextmanager
-def naming(
+def translate_os_errors(
     path: AnyPath, failed: str = "cannot be written", kind: type[TttError] = TttError
 ) -> Iterator[None]:
     """Turn an OSError of the body into its ``fault`` at ``path``."""

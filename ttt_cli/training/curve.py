@@ -17,7 +17,8 @@ from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.reading import quoted, read_text
+from ttt_cli.store.reading import read_text
+from ttt_cli.store.text import quoted
 
 PER_DECADE = 8
 """Looks while the number of games grows tenfold."""

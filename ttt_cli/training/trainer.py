@@ -18,8 +18,9 @@ from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
-from ttt_cli.store.games import Lesson, teach, waiting_games
+from ttt_cli.store.games import waiting_games
 from ttt_cli.store.state import Run, State, train_run
+from ttt_cli.store.teaching import Lesson, teach
 from ttt_cli.training.runs import Executor, Plan, Progress, here, run
 
 
@@ -199,7 +200,7 @@ def train(
     :param store: the store whose waiting games are learnt at the end, by the state called ``name``.
     """
     state, record, enough = job.state, job.record, False
-    backup = library.loses(job.path, job.state)
+    backup = library.would_lose_runs(job.path, job.state)
     kept: Path | None = None
     before = job.done.games if job.done else 0
     started = last_save = monotonic()

@@ -16,7 +16,7 @@ import numpy as np
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, Int64s
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.reading import quoted
+from ttt_cli.store.text import quoted
 
 MOST_BEADS = 10_000
 """The most beads of a box that lists them one by one."""

@@ -18,8 +18,8 @@ from ttt_cli.errors import InvalidFileError, NotationError
 from ttt_cli.store.formats.cell_values import namings
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, Row, book, refuse, truncated
-from ttt_cli.store.reading import quoted
 from ttt_cli.store.source import Source
+from ttt_cli.store.text import quoted
 
 NAME = "game-csv"
 MOST_WORDS = 20

@@ -6,8 +6,8 @@ from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.formats.format import Format, Verification
 from ttt_cli.store.formats.imported import Options, Rejected, fault_of, truncated
 from ttt_cli.store.games import GameRecord
-from ttt_cli.store.reading import load_json
 from ttt_cli.store.source import Source
+from ttt_cli.store.strict_json import load_json
 
 NAME = "game-records"
 

@@ -29,8 +29,8 @@ from ttt_cli.store.formats.imported import (
     why_not,
 )
 from ttt_cli.store.formats.unfolding import full_entries
-from ttt_cli.store.reading import BOM, decode, quoted
 from ttt_cli.store.source import Source
+from ttt_cli.store.text import BOM, decode, quoted
 
 NAME = "moves-csv"
 DRAW = 9

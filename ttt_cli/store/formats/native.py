@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store.formats.format import Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
-from ttt_cli.store.reading import LIMIT, allowed, quoted
+from ttt_cli.store.reading import LIMIT, allowed
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import Run, State, learner_of
+from ttt_cli.store.text import quoted
 
 FORMAT = "ttt-state"
 VERSION = 1
@@ -43,8 +44,13 @@ _HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choic
 
 
 def header(state: State) -> dict[str, Any]:
-    """The object at the head of a native file, its digest still empty."""
+    """The object at the head of a native file, its digest still empty.
+
+    :raises UsageError: for a game that files have no word for.
+    """
     rules = state.rules
+    if rules.misere:
+        raise UsageError(f"a state that plays {rules.describe()} is not kept in files")
     return {
         "format": FORMAT,
         "version": VERSION,

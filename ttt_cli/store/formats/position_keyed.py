@@ -22,8 +22,8 @@ from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
 from ttt_cli.store.formats.spelling import KeyReading, spellings
 from ttt_cli.store.formats.tables import MEANINGS, Reading, readings
-from ttt_cli.store.reading import quoted
 from ttt_cli.store.source import Source
+from ttt_cli.store.text import quoted
 
 NAME = "position-keyed"
 FACETS = ("board", "order", "empty", "first", "second", "mine", "theirs", "cells", "player-x")

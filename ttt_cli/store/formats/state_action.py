@@ -19,9 +19,9 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import Imported, Options, why_not
-from ttt_cli.store.reading import quoted
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
+from ttt_cli.store.text import quoted
 
 NAME = "state-action"
 DISCOUNT = 0.9

@@ -21,9 +21,10 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import native
 from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
 from ttt_cli.store.formats.imported import Options
-from ttt_cli.store.reading import decode, load_json, quoted
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import Run, State, learner_of
+from ttt_cli.store.strict_json import load_json
+from ttt_cli.store.text import decode, quoted
 
 MARK = b"#ttt-state "
 COLUMNS = ("position", "move", "plies", "result", "run", "count")

@@ -21,9 +21,9 @@ from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.formats import native
 from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
 from ttt_cli.store.formats.imported import Options, Rejected, fault_of
-from ttt_cli.store.reading import load_json
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
+from ttt_cli.store.strict_json import load_json
 
 BATCH = 1000
 """Entries that are written at a time."""

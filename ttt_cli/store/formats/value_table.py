@@ -23,8 +23,8 @@ from ttt_cli.store.csv_text import lines, number_in
 from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.unfolding import full_entries
-from ttt_cli.store.reading import quoted
 from ttt_cli.store.source import Source
+from ttt_cli.store.text import quoted
 
 NAME = "value-table"
 HEADER = "index,value_x,value_o"

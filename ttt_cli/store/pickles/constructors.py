@@ -17,7 +17,7 @@ from ttt_cli.store.pickles.values import (
     PickledSet,
     PickledType,
 )
-from ttt_cli.store.reading import quoted
+from ttt_cli.store.text import quoted
 
 LONGEST_AXIS = 2**22
 """The longest axis of an array."""

@@ -21,7 +21,8 @@ from ttt_cli.store.pickles.values import (
     PickledSet,
     PickledType,
 )
-from ttt_cli.store.reading import allowed, beyond, quoted
+from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.text import quoted
 
 MOST_VALUES = 4_000_000
 """The most values of a document, each counted as often as it is there."""

@@ -31,7 +31,8 @@ from ttt_cli.store.pickles.values import (
     PickledSet,
     PickledType,
 )
-from ttt_cli.store.reading import allowed, beyond, quoted
+from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.text import quoted
 
 MOST_OPCODES = 4_000_000
 """The most opcodes of a file; a table of the usual board takes some 100,000."""

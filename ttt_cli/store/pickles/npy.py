@@ -8,7 +8,8 @@ from typing import Any
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.pickles.machine import loads
 from ttt_cli.store.pickles.values import Pickle, PickledArray, PickledDict
-from ttt_cli.store.reading import allowed, beyond, quoted
+from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 4000

@@ -1,0 +1,119 @@
+"""JSON taken strictly: no duplicate keys, no NaN or infinity, no integer beyond 64 bits, no deep nesting.
+
+``orjson`` checks most of that, but keeps the last of duplicate keys without a word and rounds huge integers.
+Whether a text holds either is asked of cheap counts first, which can err towards suspicion only, and where
+they suspect is settled by an exact, slower reading.
+"""
+
+import json
+import os
+import re
+from typing import Any, NoReturn
+
+import orjson
+
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.reading import LIMIT, allowed, beyond
+from ttt_cli.store.system import AnyPath
+from ttt_cli.store.text import decode, quoted
+
+MEMORY = 8
+"""What the values of a JSON text may take in memory, in multiples of the limit."""
+
+_ZEROS = bytes(48 if 48 <= code <= 57 else 0 for code in range(256))
+_LONG = b"0" * 19  # no integer of fewer digits leaves 64 bits
+_SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
+_CONSTANT = re.compile("NaN|Infinity")
+_DIGITS = re.compile(rb"[0-9]+")
+
+
+def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT) -> Any:
+    """Return the value of a JSON text: dict, list, str, int (64 bits), finite float, bool or None.
+
+    ``where`` names the file in errors, ``line`` the line of it on which ``data`` begins; ``limit`` is in
+    bytes.
+
+    :raises InvalidFileError: with line and column, or the duplicate key.
+    """
+    limit = allowed(limit)
+    if len(data) > limit:
+        raise beyond(f"has {len(data):,} bytes; the limit is {limit:,}", where)
+    needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
+    if needed > MEMORY * limit:
+        message = f"its values would take some {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
+        raise beyond(message, where)
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        _refuse_syntax(data, where, line, error)
+    try:
+        again = orjson.dumps(value)
+    except TypeError:
+        raise InvalidFileError("is nested too deeply; the limit is 254", where=os.fspath(where)) from None
+    # Each member of an object has one colon outside strings, and orjson never escapes a colon. So a text
+    # without escaped colons has as many of them as its value written anew, unless members were dropped:
+    # duplicate keys.
+    clear = again.count(b":") == data.count(b":") and b"\\u003a" not in data and b"\\u003A" not in data
+    if not clear or _may_hold_huge_integer(data):
+        del again
+        _settle(data, where)
+    return value
+
+
+def _may_hold_huge_integer(data: bytes) -> bool:
+    """Tell whether some digits look like an integer that 64 bits do not hold; in a string they may."""
+    zeros = data.translate(_ZEROS)
+    start = zeros.find(_LONG)
+    for _ in range(10_000):
+        if start < 0:
+            return False
+        match = _DIGITS.match(data, start)
+        end = match.end() if match else start + 1
+        minus = data[start - 1 : start] == b"-"
+        before = data[start - 1 - minus : start - minus] if start > minus else b""
+        if before in b"[,: \t\r\n" and data[end : end + 1] not in (b".", b"e", b"E"):
+            number = int(data[start:end]) if end - start <= 20 else 1 << 64
+            if number > (1 << 63 if minus else (1 << 64) - 1):
+                return True
+        start = zeros.find(_LONG, end)
+    return True
+
+
+def _settle(data: bytes, where: AnyPath) -> None:
+    """Raise if the otherwise valid JSON text has a duplicate key or a huge integer: exact, and slower."""
+    name = os.fspath(where)
+
+    def members(pairs: list[tuple[str, Any]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            seen = set()
+            for key, _ in pairs:
+                if key in seen:
+                    raise InvalidFileError("the key is there twice", where=f"{name}, key {quoted(key)}")
+                seen.add(key)
+
+    def integer(digits: str) -> None:
+        if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
+            raise InvalidFileError(f"the integer {quoted(digits)} does not fit into 64 bits", where=name)
+
+    json.loads(data, object_pairs_hook=members, parse_int=integer, parse_float=len)
+
+
+def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDecodeError) -> NoReturn:
+    name = os.fspath(where)
+    if not data.strip():
+        raise InvalidFileError("is empty", where=name) from None
+    decode(data, where)
+    column, at, message, hint = error.colno, error.pos, f"is no JSON: {error.msg}", ""
+    if constant := _CONSTANT.match(error.doc, at):
+        minus = "-" * (error.doc[max(0, at - 1) : at] == "-")
+        column, message = column - len(minus), f"{minus}{constant[0]} is no JSON number"
+    elif "infinity" in error.msg:
+        message = "the number is too large"
+    elif "depth" in error.msg:
+        message = "is nested too deeply; the limit is 254"
+    elif "unexpected end" in error.msg:
+        message, hint = "the file ends in the middle", "it was cut off; take it from a backup"
+    elif "after document" in error.msg:
+        message = "something follows the end of the JSON value"
+    place = f"{name}, line {error.lineno + line - 1}, column {column}"
+    raise InvalidFileError(message, where=place, hint=hint) from None
