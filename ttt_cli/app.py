@@ -77,24 +77,17 @@ def run(arguments: Sequence[str], env: Environment) -> int:
         env, json="--json" in options, debug="--debug" in options
     )  # parsing may fail before it knows
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
+        command = typer.main.get_command(app)
         try:
-            code = _call(arguments, env)
+            result = command.main(list(arguments), prog_name="ttt", standalone_mode=False, obj=env)
             env.stdout.flush()
+        except SystemExit as end:  # the shell's completion, or Typer met a closed pipe
+            closed = isinstance(end.__context__, BrokenPipeError)
+            result = ExitCode.CLOSED_PIPE if closed else end.code
+            _abandon(env.stdout)
         except BaseException as error:
             _abandon(env.stdout)
-            code = _report(error, env)
-    return code
-
-
-def _call(arguments: Sequence[str], env: Environment) -> int:
-    try:
-        result = typer.main.get_command(app).main(
-            list(arguments), prog_name="ttt", standalone_mode=False, obj=env
-        )
-    except SystemExit as end:  # the shell's completion, or Typer met a closed pipe
-        if isinstance(end.__context__, BrokenPipeError):
-            raise Stopped(ExitCode.CLOSED_PIPE) from None
-        result = end.code
+            result = _report(error, env)
     return result if isinstance(result, int) else ExitCode.DONE
 
 

@@ -1,6 +1,6 @@
 """The same numbers as OpenSpiel's, which goes through all histories instead of all positions.
 
-Needs the extra ``crosscheck`` (``pip install open_spiel``); its exploitability takes some ten seconds a policy.
+Needs ``pip install open_spiel``, the extra ``crosscheck``; its exploitability takes ten seconds a policy.
 """
 
 from typing import Any

@@ -8,7 +8,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.store import library
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.trainer import fresh_job, train
+from ttt_cli.training.trainer import new_run, train
 
 Trained = Callable[..., State]
 
@@ -22,14 +22,9 @@ def _trained(learner: str, games: int, seed: int, choice: str, rules: Rules, sym
 def continued(start: State, games: int, seed: int, planned: int | None = None) -> State:
     """``start`` after a self-play run, saved nowhere."""
     path = Path("/dev/null")
-    job = fresh_job(path, start, games=planned or games, seed=seed)
-    return train(
-        job,
-        checkpoint=1e9,
-        tick=lambda state, record, done: False,
-        saved=lambda done: None,
-        stopping=lambda: planned is not None,
-    ).state
+    run = new_run(path, start, games=planned or games, seed=seed)
+    train(run, stopping=lambda: planned is not None)
+    return run.state
 
 
 @pytest.fixture

@@ -195,13 +195,13 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
         words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset), *board]
         env.say(f"{untrained}; this trains it: {join(words)}")
         return False
-    from ttt_cli.commands.train import train_learner
+    from ttt_cli.commands.train import Options, train_learner
 
     wanted = agrees(env, f"{untrained}. Train it with {games:,} games first?")
     if not wanted:
         return wanted
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
-    code = train_learner(apart, learner=learner.name, given={}, preset=preset)
+    code = train_learner(apart, learner.name, {}, Options(preset=preset))
     if code != ExitCode.DONE:
         raise Stopped(ExitCode(code))
     return True

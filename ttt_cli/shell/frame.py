@@ -29,12 +29,15 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from importlib import import_module
 from keyword import iskeyword
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.errors import ExitCode, Stopped, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from ttt_cli.shell.options import Spread
 
 EXAMPLES = "Examples:"
 COMMON = "Common options"
@@ -45,12 +48,13 @@ COMMON = "Common options"
 class Subcommands:
     """A command that is a family: its subcommands are made when they are called.
 
-    ``names`` gives each subcommand's name and what it is in one line; ``load`` makes its function.
+    ``names`` gives each subcommand's name and what it is in one line; ``load`` makes its function, mostly one
+    whose parameters are spread over options.
     """
 
     doc: str
     names: Mapping[str, str]
-    load: Callable[[str], Callable[..., Any]]
+    load: "Callable[[str], Callable[..., Any] | Spread]"
 
 
 class Command(TyperCommand):
@@ -173,34 +177,36 @@ def load_command(name: str) -> Any:
     return command
 
 
-def make_command(name: str, function: Callable[..., Any]) -> Any:
+def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
     """The Typer command of a function as the module docstring describes it."""
     from ttt_cli.shell.options import with_environment  # `ttt --version` does without
 
-    full = with_environment(function)
-    signature = inspect.signature(full)
+    command = with_environment(function)
+    parameters = command.parameters
 
     def call(**values: Any) -> Any:
+        context = copy_context()  # --limits holds for this call
         try:
-            return copy_context().run(full, **values)  # --limits holds for this call
+            arguments = context.run(command.arguments, values)
+            return context.run(command.function, **arguments)
         except KeyboardInterrupt as error:
             raise Stopped(ExitCode.INTERRUPTED) from error
         except BrokenPipeError as error:
             raise Stopped(ExitCode.CLOSED_PIPE) from error
 
-    call.__annotations__ = full.__annotations__
-    call.__signature__ = signature  # type: ignore[attr-defined]
-    text, examples = split_examples(function.__doc__ or "")
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    text, examples = split_examples(command.doc or command.function.__doc__ or "")
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, cls=Command, help=text, epilog=examples)(call)
-    command: Any = typer.main.get_command(single)
-    for parameter in command.params:
+    made: Any = typer.main.get_command(single)
+    for parameter in made.params:
         kind = getattr(parameter.type, "name", "").partition(" ")[0]
         usual = {"int": "N", "float": "NUMBER"}.get(kind)
         if parameter.param_type_name == "argument":
             usual = parameter.name.upper()
         parameter.metavar = parameter.metavar or usual
-    return command
+    return made
 
 
 def make_group(name: str, family: Subcommands) -> LazyGroup:

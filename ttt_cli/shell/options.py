@@ -6,8 +6,8 @@ fields of a frozen dataclass, become one option each (``with_parameters``).
 """
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -24,33 +24,71 @@ if TYPE_CHECKING:
 PARAMETERS = "Parameters of the learner"
 
 
+Gather = Callable[[dict[str, Any]], Any]
+"""Makes the value of a parameter from the values of its options."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A function some of whose parameters stand for several options each, or for none.
+
+    :ivar made: those parameters, each with its options and what makes its value from theirs.
+    :ivar doc: instead of the function's own.
+    :raises TypeError: if two options have the same name.
+    """
+
+    function: Callable[..., Any]
+    made: Mapping[str, tuple[Sequence[inspect.Parameter], Gather]]
+    doc: str = ""
+
+    def __post_init__(self) -> None:
+        names = [parameter.name for parameter in self.parameters]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise TypeError(f"{self.function.__name__} has these options twice: {', '.join(sorted(twice))}")
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """The options, as Typer reads them."""
+        signature = inspect.signature(self.function, eval_str=True)
+        own = [parameter for name, parameter in signature.parameters.items() if name not in self.made]
+        all_options = [*own, *(option for options, _ in self.made.values() for option in options)]
+        return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in all_options]
+
+    def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the function for these values of the options."""
+        made = {
+            name: gather({option.name: values.pop(option.name) for option in options})
+            for name, (options, gather) in self.made.items()
+        }
+        return {**values, **made}
+
+
 def spread(
-    function: Callable[..., Any],
+    function: "Callable[..., Any] | Spread",
     name: str,
     options: Sequence[inspect.Parameter],
-    gather: Callable[[dict[str, Any]], Any],
-) -> Callable[..., Any]:
-    """``function`` with ``options`` in place of its parameter ``name``.
+    gather: Gather,
+    *,
+    doc: str = "",
+) -> Spread:
+    """``function`` with ``options`` in place of its parameter ``name``."""
+    if isinstance(function, Spread):
+        made = {**function.made, name: (options, gather)}
+        return Spread(function.function, made, doc or function.doc)
+    return Spread(function, {name: (options, gather)}, doc)
 
-    ``gather`` makes the value of ``name`` from the options' values. The result has the signature Typer reads.
 
-    :raises TypeError: if an option has the name of another parameter.
-    """
-    signature = inspect.signature(function, eval_str=True)
-    own = [parameter for key, parameter in signature.parameters.items() if key != name]
-    if twice := {p.name for p in own} & {o.name for o in options}:
-        raise TypeError(f"{function.__name__} has these options twice: {', '.join(sorted(twice))}")
+def with_options(function: "Callable[..., Any] | Spread", name: str, kind: type) -> Spread:
+    """``function`` with an option for each field of the dataclass ``kind``, annotated as Typer wants it, in
+    place of its parameter ``name``."""
+    hints = get_type_hints(kind, include_extras=True)
+    options = [_option(field.name, hints[field.name], field.default) for field in fields(kind)]
+    return spread(function, name, options, lambda values: kind(**values))
 
-    def call(**values: Any) -> Any:
-        gathered = gather({option.name: values.pop(option.name) for option in options})
-        return function(**{name: gathered}, **values)
 
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options)]
-    call.__name__ = function.__name__
-    call.__doc__ = function.__doc__
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return call
+def with_value(function: "Callable[..., Any] | Spread", name: str, value: Any) -> Spread:
+    """``function`` with a fixed value of its parameter ``name``."""
+    return spread(function, name, (), lambda values: value)
 
 
 def _option(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
@@ -135,7 +173,7 @@ _COMMON_OPTIONS = (
 COMMON_NAMES = frozenset(f"--{option.name}" for option in _COMMON_OPTIONS[1:])
 
 
-def with_environment(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
     """``function`` with the common options in place of its ``env``."""
 
     def gather(values: dict[str, Any]) -> Environment:
@@ -152,8 +190,8 @@ def with_environment(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_parameters(
-    function: Callable[..., Any], parameters: type, name: str = "given"
-) -> Callable[..., Any]:
+    function: "Callable[..., Any] | Spread", parameters: type, name: str = "given", *, doc: str = ""
+) -> Spread:
     """``function`` with an option for each field of the dataclass ``parameters`` in place of its ``name``.
 
     A field's type may be ``int``, ``float``, ``bool``, ``str``, a ``Literal``, or one of these or ``None``;
@@ -184,7 +222,7 @@ def with_parameters(
     def gather(values: dict[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in values.items() if value is not None}
 
-    return spread(function, name, options, gather)
+    return spread(function, name, options, gather, doc=doc)
 
 
 def _bare(kind: Any) -> Any:

@@ -11,7 +11,7 @@ from ttt_cli.evaluation.verdict import Verdict, judge
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.library import default_name, path_in
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.trainer import train, usual_job, warm_up
+from ttt_cli.training.trainer import train, usual_run, warm_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +38,9 @@ def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterato
                 continue
             name = default_name(learner, article=choice == "article")
             start = State.empty(learner_of(learner, choice), rules)
-            job = usual_job(path_in(store, name, learner), start, seed=seed, store=store)
+            run = usual_run(path_in(store, name, learner), start, seed=seed, store=store)
             warm_up(start)
-            outcome = train(
-                job,
-                checkpoint=float("inf"),
-                tick=lambda state, record, games: False,
-                saved=lambda games: None,
-                stopping=lambda: False,
-            )
-            policy = outcome.state.policy.table(StateSpace.of(rules))
+            train(run)
+            policy = run.state.policy.table(StateSpace.of(rules))
             known = 0 if policy.known is None else int(policy.known.sum())
-            yield Entrant(name, outcome.games, known, outcome.seconds, judge(policy, opponents))
+            yield Entrant(name, run.games, known, run.seconds, judge(policy, opponents))

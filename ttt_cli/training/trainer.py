@@ -1,7 +1,7 @@
-"""Training as a user meets it: a state is locked, taught what waits for it, trained block by block, saved.
+"""Training as a user meets it: a state is trained block by block and saved.
 
-``prepare`` checks everything before the first game; ``train`` then changes one file, through checkpoints each
-of which is a whole state that training can go on from.
+``new_run`` and ``resumed_run`` check everything before the first game; ``train`` then changes one file,
+through checkpoints each of which is a whole state that training can go on from.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,18 @@ import numpy as np
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.games import waiting_games
 from ttt_cli.store.state import Run, State, train_run
-from ttt_cli.store.teaching import Lesson, teach
-from ttt_cli.training.runs import Executor, Plan, Progress, here, run
+from ttt_cli.store.teaching import teach
+from ttt_cli.training.runs import Executor, Plan, Progress, here
+from ttt_cli.training.runs import run as train_blocks
+
+SMALL = Rules(2, 2, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,40 +40,45 @@ class Fixed:
     digest: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A training run ready to start.
+@dataclass(eq=False)
+class TrainingRun:
+    """A training run, from its plan to what came of it.
 
     :ivar path: the file that the state is saved to.
-    :ivar state: the state before the next block.
-    :ivar record: the run's record so far.
-    :ivar done: where a run that is resumed stands.
-    """
-
-    path: Path
-    state: State
-    record: Run
-    plan: Plan
-    done: Progress | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What came of a training run.
-
-    :ivar games: of this call.
-    :ivar seconds: from the first block to the last.
+    :ivar plan: what it does, fixed before its first game.
+    :ivar state: after the blocks trained by now.
+    :ivar record: what the state says about the run.
+    :ivar done: where a run that is resumed stands at the start of this call.
+    :ivar seconds: of this call, from the first block to the last.
     :ivar finished: whether all planned games were played, or the observer had seen enough.
     :ivar backup: where the file that was replaced is kept, if it held experience the new one does not.
     """
 
+    path: Path
+    plan: Plan
     state: State
     record: Run
-    games: int
-    seconds: float
-    finished: bool
-    backup: Path | None
-    late: Lesson | None
+    done: Progress | None = None
+    seconds: float = 0.0
+    finished: bool = False
+    backup: Path | None = None
+
+    @property
+    def before(self) -> int:
+        """The games that were played before this call."""
+        return self.done.games if self.done else 0
+
+    @property
+    def games(self) -> int:
+        """The games of this call."""
+        return (self.record.games or 0) - self.before
+
+    @property
+    def results(self) -> dict[str, int]:
+        """How the games of this call ended."""
+        before = self.done.results.tolist() if self.done else (0, 0, 0)
+        total = self.record.results or {"o": 0, "draw": 0, "x": 0}
+        return {key: total[key] - count for key, count in zip(("o", "draw", "x"), before, strict=True)}
 
 
 def fixed(agent: str | None, store: Path, rules: Rules, path: Path) -> Fixed | None:
@@ -86,9 +95,9 @@ def fixed(agent: str | None, store: Path, rules: Rules, path: Path) -> Fixed | N
     return Fixed(agent, found.policy, found.digest)
 
 
-def usual_job(
+def usual_run(
     path: Path, start: State, *, seed: int, store: Path, games: int | None = None, opponent: str | None = None
-) -> Job:
+) -> TrainingRun:
     """A new run as the method, or its author where the choice rule is the author's, would have it."""
     learner = start.learner
     article = learner.choice == "article"
@@ -97,7 +106,7 @@ def usual_job(
         games = learner.article_games if article else learner.default_games
     if opponent is None:
         opponent = learner.article_opponent if article else "self"
-    return fresh_job(
+    return new_run(
         path,
         start,
         games=games,
@@ -107,7 +116,7 @@ def usual_job(
     )
 
 
-def fresh_job(
+def new_run(
     path: Path,
     start: State,
     *,
@@ -115,7 +124,7 @@ def fresh_job(
     seed: int,
     opponent: Fixed | None = None,
     behaviour: Fixed | None = None,
-) -> Job:
+) -> TrainingRun:
     """A new run from ``start``."""
     learner = start.learner
     holds = bool(start.runs)
@@ -128,16 +137,11 @@ def fresh_job(
         behaviour=behaviour.name if behaviour else None,
         start=library.digest(start) if holds else None,
     )
-    for known in start.runs:
-        if known.id == record.id:
-            raise UsageError(
-                "this very run is in the state already", hint="use another --seed, or --resume it"
-            )
     plan = Plan(learner, games, seed, _policy(opponent), _policy(behaviour))
-    return Job(path, start.closed(), record, plan)
+    return TrainingRun(path, plan, start.closed(), record)
 
 
-def resumed_job(path: Path, state: State, store: Path) -> Job:
+def resumed_run(path: Path, state: State, store: Path) -> TrainingRun:
     """The run in the file that was stopped, from where it stands.
 
     :raises InvalidFileError: if there is none, or its opponent has changed.
@@ -173,7 +177,7 @@ def resumed_job(path: Path, state: State, store: Path) -> Job:
         ) from None
     counts = record.results or {"x": 0, "o": 0, "draw": 0}
     results = np.array([counts["o"], counts["draw"], counts["x"]], np.int64)
-    return Job(path, state, record, plan, Progress(blocks, games, results, state.table))
+    return TrainingRun(path, plan, state, record, Progress(blocks, games, results, state.table))
 
 
 def _policy(side: Fixed | None) -> Policy | None:
@@ -181,53 +185,49 @@ def _policy(side: Fixed | None) -> Policy | None:
 
 
 def train(
-    job: Job,
+    run: TrainingRun,
     *,
-    checkpoint: float,
-    tick: Callable[[State, Run, int], bool],
-    saved: Callable[[int], None],
-    stopping: Callable[[], bool],
+    checkpoint: float = float("inf"),
+    after_block: Callable[[TrainingRun], bool] = lambda run: False,
+    saved: Callable[[TrainingRun], None] = lambda run: None,
+    stopping: Callable[[], bool] = lambda: False,
     executor: Executor = here,
     store: Path | None = None,
     name: str = "",
-) -> Outcome:
-    """Carry out a run; its file must be locked.
+) -> None:
+    """Carry out a run and save its state; its file must be locked.
 
     :param checkpoint: seconds between two saves while it runs.
-    :param tick: called after each block with state, record and the run's games; True: enough, stop here.
-    :param saved: called after each save while it runs, with the run's games.
+    :param after_block: an observer; True: it has seen enough, stop here.
+    :param saved: called after each save while it runs.
     :param stopping: whether the user wants it to end after this block.
-    :param store: the store whose waiting games are learnt at the end, by the state called ``name``.
+    :param store: the store whose waiting games are learned at the end, by the state called ``name``.
     """
-    state, record, enough = job.state, job.record, False
-    backup = library.would_lose_runs(job.path, job.state)
-    kept: Path | None = None
-    before = job.done.games if job.done else 0
+    backup = library.would_lose_runs(run.path, run.state)
+    enough = False
     started = last_save = monotonic()
-    for progress in run(job.plan, state.table, done=job.done, executor=executor):
+    for progress in train_blocks(run.plan, run.state.table, done=run.done, executor=executor):
         lost, drawn, won = map(int, progress.results)
-        record = replace(record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
-        state = state.with_run(record, progress.table)
-        enough = tick(state, record, progress.games)
+        results = {"x": won, "o": lost, "draw": drawn}
+        run.record = replace(run.record, games=progress.games, results=results)
+        run.state = run.state.with_run(run.record, progress.table)
+        enough = after_block(run)
         if enough or stopping():
             break
-        if monotonic() - last_save >= checkpoint and progress.games < job.plan.games:
-            state.learner.tag_run(state.table, record.id)
-            kept = library.save(state, job.path, keep_backup=backup) or kept
+        if monotonic() - last_save >= checkpoint and progress.games < run.plan.games:
+            run.state.learner.tag_run(run.state.table, run.record.id)
+            run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
             backup = False
-            saved(progress.games)
+            saved(run)
             last_save = monotonic()
-    seconds = monotonic() - started
-    finished = enough or (record.games or 0) >= job.plan.games
+    run.seconds = monotonic() - started
+    run.finished = enough or (run.record.games or 0) >= run.plan.games
     if enough:
-        state = state.closed()
-    state.learner.tag_run(state.table, record.id)
-    late = None
-    if finished and store is not None:
-        late = teach(state, waiting_games(store, name, state), name)
-        state = late.state
-    kept = library.save(state, job.path, keep_backup=backup) or kept
-    return Outcome(state, record, (record.games or 0) - before, seconds, finished, kept, late)
+        run.state = run.state.closed()
+    run.state.learner.tag_run(run.state.table, run.record.id)
+    if run.finished and store is not None:
+        run.state = teach(run.state, waiting_games(store, name, run.state), name).state
+    run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
 
 
 class UntilUnbeatable:
@@ -256,8 +256,11 @@ class UntilUnbeatable:
 
 
 def warm_up(state: State) -> None:
-    """Load or compile the learner's kernel, so that the time of a run is the time of its games."""
+    """Load or compile the learner's kernel, so that the time of a run is the time of its games.
+
+    A small board does where tables are complete from the start: what is compiled depends on types alone.
+    """
     learner = state.learner
-    learner.train(
-        learner.empty(state.rules, state.symmetric), Shard(first=0, games=1, rng=np.random.default_rng(0))
-    )
+    rules = state.rules if enumerated(state.rules) is None else SMALL
+    shard = Shard(first=0, games=1, rng=np.random.default_rng(0))
+    learner.train(learner.empty(rules, state.symmetric), shard)

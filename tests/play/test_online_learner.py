@@ -1,0 +1,178 @@
+"""States that learn from the games they are in: files, locks, what waits, what is learned once."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.play.test_session import (
+    SPACE,
+    START,
+    X_WINS,
+    loaded,
+    play_and_learn,
+    pupil,
+    pupils,
+    record,
+)
+from ttt_cli.agents.grammar import resolve, resolve_all
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.learners.td import Td
+from ttt_cli.play.player import players_of, plays_by
+from ttt_cli.play.session import Session
+from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord, record_game, waiting_games
+from ttt_cli.store.locks import lock
+from ttt_cli.store.state import Run, State, learner_of, train_run
+from ttt_cli.store.teaching import teach
+
+
+def test_machines_learn_from_every_game_and_are_saved(tmp_path):
+    session = Session(STANDARD, pupils(tmp_path), seed=1)
+    played = list(play_and_learn(session, tmp_path, 6))
+    state = loaded(tmp_path)
+    (run,) = state.runs
+    assert (run.kind, run.games) == ("play", 6)
+    assert run.details["game_ids"] == [one.id for one in played]
+    assert run.results == {result.key: number for result, number in session.score.results.items()}
+    assert all(one.teaches == ("td",) for one in played)
+
+
+def test_a_machine_that_plays_itself_learns_each_game_once(tmp_path):
+    agents = resolve_all(["td", "td:epsilon=0.5"], tmp_path, fresh=True)
+    session = Session(STANDARD, players_of(agents, tmp_path, learn=True))
+    (played,) = play_and_learn(session, tmp_path, 1)
+    assert (played.x, played.o, played.teaches) == ("td", "td:epsilon=0.5", ("td",))
+    assert loaded(tmp_path).games == 1
+
+
+def test_what_was_not_saved_waits_and_is_learnt_once(tmp_path):
+    broken_off = play_and_learn(Session(STANDARD, pupils(tmp_path), seed=1), tmp_path)
+    for _ in range(3):
+        next(broken_off)
+    broken_off.close()  # as if killed: nothing has been saved yet
+    assert not (tmp_path / "td.json").exists()
+    again = pupil(tmp_path)
+    assert again.study().games == 3
+    assert again.study().games == 0
+    assert loaded(tmp_path).games == 3
+
+
+def test_while_another_writes_the_state_games_wait(tmp_path):
+    session = Session(STANDARD, pupils(tmp_path))
+    (td,) = session.learners
+    with lock(tmp_path / "td.json", "trained"):
+        assert len(list(play_and_learn(session, tmp_path, 2))) == 2
+        assert "td.json is being trained" in td.total.waits
+        assert not (tmp_path / "td.json").exists()
+    assert td.study().games == 2
+    assert loaded(tmp_path).games == 2
+
+
+def test_an_unfinished_training_run_lets_games_wait(tmp_path):
+    state = State.empty(learner_of("td", "default"), STANDARD)
+    run = train_run(state, seed=1, planned=100, opponent="self")
+    library.save(state.with_run(run, state.table), tmp_path / "td.json")
+    before = (tmp_path / "td.json").read_bytes()
+    record_game(tmp_path, record(*X_WINS, teaches=("td",)))
+    assert "training run" in pupil(tmp_path).study().waits
+    assert (tmp_path / "td.json").read_bytes() == before
+    finished = replace(run, games=100)
+    library.save(state.with_run(finished, state.table), tmp_path / "td.json")
+    assert pupil(tmp_path).study().games == 1
+
+
+def test_games_for_others_and_of_other_boards_teach_nothing(tmp_path):
+    wide = Rules(3, 4, 3)
+    record_game(tmp_path, record(*X_WINS, teaches=("q",)))
+    record_game(tmp_path, record(1, 5, 2, 6, 3, rules=wide, teaches=("td",)))
+    assert pupil(tmp_path).study().games == 0
+    assert not (tmp_path / "td.json").exists()
+
+
+@pytest.mark.parametrize("name", ["td", 'a "quoted" name', "back\\slash", "Überraschung", "./q"])
+def test_waiting_games_are_found_whatever_the_name(tmp_path, name):
+    state = State.empty(learner_of("td", "default"), STANDARD)
+    for teaches in ((name,), (), ("other", name)):
+        record_game(tmp_path, record(*X_WINS, teaches=teaches))
+    with (tmp_path / "games.jsonl").open("ab") as log:  # another program may escape what need not be
+        escaped = "".join(f"\\u{ord(char):04x}" for char in name).encode()
+        log.write(record(*X_WINS, teaches=("NAME",)).to_line().replace(b"NAME", escaped) + b"\n")
+    waiting = waiting_games(tmp_path, name, state)
+    assert [one.teaches for one in waiting] == [(name,), ("other", name), (name,)]
+    lesson = teach(state, waiting[:2], name)
+    assert waiting_games(tmp_path, name, lesson.state) == waiting[2:]
+
+
+def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it(tmp_path):
+    state = State.empty(learner_of("td", "default"), STANDARD)
+    first = teach(state, [record(*X_WINS)])
+    second = teach(first.state, [record(*X_WINS)], going_on=first.run)
+    assert [run.games for run in second.state.runs] == [2]
+    apart = teach(first.state, [record(*X_WINS)], going_on=second.run)
+    assert [run.games for run in apart.state.runs] == [1, 1]
+    at_once = teach(state, [record(*X_WINS), record(*X_WINS)])
+    assert np.array_equal(at_once.state.table.values, second.state.table.values)
+
+
+@pytest.mark.parametrize(
+    "x, o, sides", [("td", "human", "x"), ("human", "td:epsilon=1", "o"), ("a", "b", "xo")]
+)
+def test_some_learn_from_their_own_moves_alone(monkeypatch, x, o, sides):
+    monkeypatch.setattr(Td, "learns_both_sides", False)
+    state = State.empty(learner_of("td", "default"), STANDARD)
+    played = GameRecord((0, 3, 1, 4, 2), "x", x, o)
+    table = teach(state, [played], "td").state.table
+    taught = [side for side, visits in zip("xo", table.visits.sum(axis=0), strict=True) if visits]
+    assert taught == list(sides)
+
+
+def test_an_article_explores_in_play_unless_told_otherwise(tmp_path):
+    for text, least in [
+        ("td.article", 0.1 / 9),
+        ("td.article:epsilon=0", 0.0),
+        ("td:choice=article", 0.1 / 9),
+    ]:
+        agent = resolve_all([text], tmp_path, fresh=True)[0]
+        assert plays_by(agent, agent.loaded.state).probabilities(START).min() == pytest.approx(least)
+    for text in ("graph.article", "menace", "book.article"):
+        agent = resolve_all([text], tmp_path, fresh=True)[0]
+        state = agent.loaded.state
+        assert np.array_equal(
+            plays_by(agent, state).probabilities(SPACE.positions),
+            state.policy.probabilities(SPACE.positions),
+        )
+
+
+def test_a_state_outside_the_store_is_named_by_its_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = Path("state_store")
+    state = State.empty(learner_of("td", "default"), STANDARD)
+    names = {}
+    for path in (Path("td"), Path("sub/td.json"), store / "mine.json"):
+        library.save(state, path)
+        text = f"./{path}" if path.name == str(path) else str(path)
+        (player,) = players_of([resolve(text, store)], store, learn=True)
+        names[str(path)] = player.learner.name
+    assert names == {"td": "./td", "sub/td.json": "sub/td.json", str(store / "mine.json"): "mine"}
+
+
+def test_a_run_in_a_file_that_was_put_back_is_not_continued(tmp_path):
+    """Else two different lessons would have one name, and merging would believe that one holds the other."""
+    td, path = pupil(tmp_path), tmp_path / "td.json"
+
+    def study() -> bytes:
+        record_game(tmp_path, record(*X_WINS, teaches=("td",)))
+        td.study()
+        return path.read_bytes()
+
+    backup = study()
+    study()
+    (long,) = loaded(tmp_path).runs
+    assert long.games == 2
+    path.write_bytes(backup)
+    study()
+    runs: tuple[Run, ...] = loaded(tmp_path).runs
+    assert sorted(run.games for run in runs) == [1, 2]
+    assert all(run.games == 1 for run in runs if run.id == long.id)

@@ -1,0 +1,136 @@
+"""The trainer by itself: what it leaves in the file, when it stops, how it goes on."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.app import run as run_command
+from ttt_cli.engine.kernel import Kernel, few_games
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.environment import Environment
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.learners import LEARNERS
+from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord, record_game
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, train, usual_run, warm_up
+
+FRAMES = 11
+"""Of ours, from the shell to a kernel."""
+
+
+@pytest.fixture(autouse=True)
+def uncompiled():
+    with few_games():
+        yield
+
+
+def empty(learner: str = "td") -> State:
+    return State.empty(learner_of(learner, "default"), STANDARD)
+
+
+def started(path: Path, games: int = 600, **options) -> TrainingRun:
+    return new_run(path, empty(), games=games, seed=1, **options)
+
+
+def test_a_run_that_is_finished_is_in_the_file_with_its_record(tmp_path: Path):
+    run = started(tmp_path / "td.json")
+    train(run)
+    state = library.load(run.path).state
+    (record,) = state.runs
+    assert (record.games, record.details["planned"], run.games, run.finished) == (600, 600, 600, True)
+    assert sum(run.results.values()) == 600 and run.results == record.results
+    assert state.unfinished is None
+
+
+def test_a_run_that_is_stopped_and_resumed_writes_the_same_bytes(tmp_path: Path):
+    whole = started(tmp_path / "whole.json")
+    train(whole)
+    stopped = started(tmp_path / "parts.json")
+    train(stopped, stopping=lambda: True)
+    assert (stopped.finished, stopped.games) == (False, 256)
+    rest = resumed_run(stopped.path, library.load(stopped.path).state, tmp_path)
+    assert rest.before == 256
+    train(rest)
+    assert rest.games == 600 - 256 == sum(rest.results.values())
+    assert stopped.path.read_bytes() == whole.path.read_bytes()
+
+
+def test_an_observer_that_has_seen_enough_ends_the_run_for_good(tmp_path: Path):
+    run = started(tmp_path / "td.json")
+    seen = []
+    train(run, after_block=lambda now: not seen.append(now.record.games))
+    assert (seen, run.finished) == ([256], True)
+    with pytest.raises(InvalidFileError, match="no unfinished run"):
+        resumed_run(run.path, library.load(run.path).state, tmp_path)
+
+
+def test_checkpoints_are_whole_states(tmp_path: Path):
+    run, found = started(tmp_path / "td.json"), []
+    train(run, checkpoint=0, saved=lambda now: found.append(library.load(now.path).state))
+    assert [state.unfinished.games for state in found] == [256]
+    assert library.load(run.path).state.unfinished is None
+
+
+def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):
+    path = tmp_path / "td.json"
+    train(new_run(path, empty(), games=100, seed=2))
+    before = path.read_bytes()
+    run = started(path)
+    train(run)
+    assert run.backup is not None and run.backup.read_bytes() == before
+
+
+def test_games_that_wait_are_learned_at_the_end(tmp_path: Path):
+    game = GameRecord((0, 3, 1, 4, 2), "x", "human", "td", teaches=("td",))
+    record_game(tmp_path, game)
+    run = started(tmp_path / "td.json")
+    train(run, store=tmp_path, name="td")
+    state = library.load(run.path).state
+    assert sorted(known.kind for known in state.runs) == ["play", "train"]
+    assert (run.games, state.games) == (600, 601)
+
+
+def test_a_state_is_not_its_own_opponent(tmp_path: Path):
+    run = started(tmp_path / "td.json")
+    train(run)
+    with pytest.raises(UsageError, match="the opponent is the state being trained"):
+        usual_run(run.path, empty(), seed=1, store=tmp_path, opponent="td")
+
+
+def test_few_frames_lie_between_the_shell_and_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    package, most, called = str(Path(run_command.__code__.co_filename).parent), 0, Kernel.__call__
+
+    def counted(kernel: Kernel, *arguments: object) -> object:
+        nonlocal most
+        frame, ours = sys._getframe(1), 1
+        while frame is not None:
+            ours += frame.f_code.co_filename.startswith(package)
+            frame = frame.f_back
+        most = max(most, ours)
+        return called(kernel, *arguments)
+
+    monkeypatch.setattr(Kernel, "__call__", counted)
+    for learner in LEARNERS:
+        assert run_command(["train", learner, "--games", "10", "--quiet"], Environment.of_process()) == 0
+    assert 5 < most <= FRAMES
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_warming_up_changes_nothing_and_makes_no_table_of_the_board(
+    learner: str, monkeypatch: pytest.MonkeyPatch
+):
+    state, boards = empty(learner), []
+    kind, made = type(state.learner), type(state.learner).empty
+
+    def noted(self, rules, symmetric=False):
+        boards.append(rules)
+        return made(self, rules, symmetric)
+
+    monkeypatch.setattr(kind, "empty", noted)
+    before = library.content(state)
+    warm_up(state)
+    assert library.content(state) == before
+    assert [rules.cells <= 4 for rules in boards] == [True]
