@@ -110,7 +110,8 @@ class Kernel(Part):
                 started = perf_counter()
                 result = compiled(*arguments)
                 if kept and compiled.stats.cache_misses:
-                    log.info("compiled the training kernel in %.1f s; %s", perf_counter() - started, kept)
+                    name = self.python.__name__
+                    log.info("compiled the %s kernel in %.1f s; %s", name, perf_counter() - started, kept)
                 self._compiled = compiled
                 return result
         return self._compiled(*arguments)
@@ -120,10 +121,10 @@ class Kernel(Part):
         try:
             import numba
         except ImportError:
-            _warn("Numba is not installed: training runs uncompiled, some hundred times slower")
+            _warn("Numba is not installed: kernels run uncompiled, some hundred times slower")
             return self._as_written, ""
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-            _warn("Numba is switched off (NUMBA_DISABLE_JIT): training runs uncompiled, much slower")
+            _warn("Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, much slower")
             return self._as_written, ""
         with _preparing:  # Numba's settings hold for the whole process
             numba.config.DISABLE_JIT = 0

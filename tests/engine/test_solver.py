@@ -1,0 +1,336 @@
+"""The solver against the state space, against plain search, and against what is known of k in a row."""
+
+import os
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_cli.engine import proof_search, retrograde
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.look_ahead import look_ahead
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.solver import ENTRY, UNKNOWN, Proof, Solver
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import NotationError
+
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+compiled_only = pytest.mark.skipif(not COMPILED, reason="takes long without Numba")
+
+ENUMERATED = [
+    Rules(3, 3, 3),
+    Rules(3, 4, 3),
+    Rules(3, 4, 4),
+    Rules(3, 3, 3, misere=True),
+    Rules(3, 4, 3, misere=True),
+    Rules(3, 4, 4, misere=True),
+    Rules(1, 1, 1),
+    Rules(3, 3, 1),
+    Rules(3, 3, 2),
+    Rules(1, 9, 3),
+    Rules(2, 5, 4),
+    Rules(2, 5, 3, misere=True),
+    Rules(3, 3, 2, misere=True),
+    Rules(3, 3, 1, misere=True),
+]
+
+KNOWN = {
+    # board: (value, nodes that are enough)
+    (3, 3, 3): (0, 150),
+    (3, 4, 3): (1, 50),
+    (4, 4, 3): (1, 50),
+    (4, 4, 4): (0, 10),
+    (4, 5, 4): (0, 500),
+    (4, 6, 4): (0, 5_000),
+    (4, 7, 4): (0, 100_000),
+    (5, 5, 4): (0, 5_000),
+    (5, 6, 4): (1, 2_000),
+    (6, 6, 4): (1, 3_000),
+    (5, 5, 5): (0, 10),
+    (6, 6, 5): (0, 300),
+    (7, 7, 5): (0, 100_000),
+    (8, 8, 4): (1, 5_000),
+    (8, 8, 6): (0, 500),
+    (1, 64, 64): (0, 10),
+}
+"""The first player's result under perfect play (Uiterwijk and van den Herik, The advantage of the initiative,
+2000; 7x7: Ko et al., 2020), and bounds that keep the trees from growing unnoticed."""
+
+
+def start(rows: int, cols: int, line: int) -> Position:
+    return Position.start(Rules(rows, cols, line))
+
+
+def random_position(rules: Rules, free: int, seed: int) -> Position:
+    """A position with so many free cells that nobody has won yet."""
+    chance = random.Random(seed)
+    while True:
+        game = Game(rules)
+        while not game.is_over and len(game.legal_moves) > free:
+            game.push(chance.choice(game.legal_moves))
+        if not game.is_over:
+            return game.position
+
+
+# Values
+
+
+@pytest.mark.parametrize("rules", ENUMERATED, ids=str)
+def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
+    space = StateSpace.of(rules)
+    rows = np.arange(0, len(space), 1 if COMPILED else 1 + len(space) // 100)
+    positions = space.positions[rows]
+    found = Solver(rules).values(positions.x, positions.o)
+    assert np.array_equal(found, retrograde.solve(space).values[rows])
+
+
+@pytest.mark.parametrize(
+    ("rules", "free"),
+    [
+        (Rules(4, 4, 4), 9),
+        (Rules(4, 4, 3), 10),
+        (Rules(4, 5, 4), 10),
+        (Rules(5, 5, 4), 11),
+        (Rules(5, 5, 3), 11),
+        (Rules(6, 6, 4), 11),
+        (Rules(6, 6, 5), 9),
+        (Rules(8, 8, 5), 9),
+        (Rules(2, 12, 3), 10),
+        (Rules(4, 4, 4, misere=True), 9),
+        (Rules(5, 5, 3, misere=True), 9),
+        (Rules(6, 6, 4, misere=True), 9),
+    ],
+    ids=str,
+)
+def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rules, free: int):
+    positions = [random_position(rules, free, seed) for seed in range(1, 41 if COMPILED else 6)]
+    batch = Positions.of(positions, rules)
+    expected = np.sign(look_ahead(batch, free).max(axis=1))
+    assert np.array_equal(Solver(rules).values(batch.x, batch.o), expected)
+
+
+@pytest.mark.long
+@compiled_only
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(4, 4, 3, misere=True)], ids=str)
+def test_positions_of_4x4_have_the_value_that_the_state_space_gives(rules: Rules, sized):
+    space = StateSpace.of(rules)
+    rows = np.random.default_rng(1).choice(len(space), sized(20_000, 1_000_000), replace=False)
+    positions = space.positions[rows]
+    found = Solver(rules).values(positions.x, positions.o)
+    assert np.array_equal(found, retrograde.solve(space).values[rows])
+
+
+@compiled_only
+@pytest.mark.parametrize("board", KNOWN, ids=lambda board: "{}x{}-{}".format(*board))
+def test_known_values_are_proven_with_few_nodes(board: tuple[int, int, int]):
+    value, nodes = KNOWN[board]
+    proof = Solver(Rules(*board)).solve(start(*board), nodes=nodes)
+    assert (proof.value, proof.proven) == (value, True)
+    assert 0 < proof.nodes <= nodes
+
+
+@pytest.mark.long
+@compiled_only
+@pytest.mark.parametrize(("board", "value"), [((4, 8, 4), 0), ((6, 8, 5), 0), ((5, 7, 4), 1), ((7, 8, 4), 1)])
+def test_larger_boards(board: tuple[int, int, int], value: int):
+    assert Solver(Rules(*board)).solve(start(*board)).value == value
+
+
+@compiled_only
+@given(seed=st.integers(1, 10**6), free=st.integers(12, 21), image=st.integers(0, 7))
+def test_symmetric_positions_have_the_same_value(seed: int, free: int, image: int):
+    rules = Rules(5, 5, 4)
+    position = random_position(rules, free, seed)
+    stones = [""] * rules.cells
+    for cell, place in enumerate(rules.symmetries[image]):
+        stones[place] = position.text[cell]
+    turned = Position("".join(stones), rules)
+    assert Solver(rules).solve(turned).value == Solver(rules).solve(position).value
+
+
+def test_terminal_positions_have_a_value_and_no_line():
+    for text, value in (("XXXOO....", -1), ("XOXXOOOXX", 0)):
+        proof = Solver(STANDARD).solve(Position(text))
+        assert (proof.value, proof.line, proof.nodes) == (value, (), 0)
+    lost = Position("XXXOO....", Rules(misere=True))
+    assert Solver(lost.rules).solve(lost).value == 1
+
+
+def test_a_position_of_another_game_is_refused():
+    with pytest.raises(NotationError, match="3x4"):
+        Solver(Rules(3, 4, 3)).solve(Position.start())
+
+
+# Bounds
+
+
+@given(seed=st.integers(1, 10**6), stones=st.integers(0, 20))
+def test_what_pairs_leave_adds_up(seed: int, stones: int):
+    rules = Rules(5, 6, 4)
+    position, solver = random_position(rules, rules.cells - stones, seed), Solver(rules)
+    own, other = np.uint64(position.x), np.uint64(position.o)
+    with np.errstate(over="ignore"):
+        before, number, _, _ = proof_search.weigh(own, other, solver._game, solver._scratch)
+        left, paired = proof_search.pair_up(before, number, 0, solver._game, solver._scratch)
+    weights, _, _, live, worth, rest, _, _ = solver._scratch
+    assert before == sum(
+        16 >> (line & ~position.x).bit_count() for line in rules.line_masks if not line & position.o
+    )
+    assert left <= before
+    count = [0, *np.cumsum(worth[:number]).tolist()].index(left)
+    expected = np.zeros(rules.cells, int)
+    for index, value, free in zip(live[:count], worth[:count], map(int, rest[:count]), strict=True):
+        assert free == rules.line_masks[index] & ~position.x & ~int(paired)
+        assert value == 16 >> free.bit_count()
+        expected += [value * (free >> cell & 1) for cell in range(rules.cells)]
+    assert weights[proof_search.LEFT].tolist() == expected.tolist()
+    gone = set(range(len(rules.lines))) - set(live[:count].tolist())
+    assert all(
+        (rules.line_masks[index] & int(paired)).bit_count() > 1
+        for index in gone
+        if not rules.line_masks[index] & position.o
+    )
+
+
+# Lines of play
+
+
+def check_line(proof: Proof, values: Solver) -> None:
+    """Every move keeps the value, and the game ends with it."""
+    position, value = proof.position, proof.value
+    assert value is not None
+    for cell in proof.line:
+        position, value = position.play(cell), -value
+        assert values.solve(position).value == value
+    assert position.terminal
+    assert {None: 0, position.mover: 1}.get(position.winner, -1) == value
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(misere=True), Rules(3, 4, 3), Rules(3, 4, 4)], ids=str)
+def test_lines_of_small_boards_keep_the_value(rules: Rules):
+    solver, seeds = Solver(rules), range(1, 31 if COMPILED else 4)
+    for position in (random_position(rules, 4 + seed % 6, seed) for seed in seeds):
+        check_line(solver.solve(position), Solver(rules))
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    "board", [(3, 4, 3), (4, 4, 4), (5, 5, 4), (5, 6, 4), (6, 6, 4), (6, 6, 5), (7, 7, 4)]
+)
+def test_lines_from_the_empty_board_keep_the_value(board: tuple[int, int, int]):
+    rules = Rules(*board)
+    check_line(Solver(rules).solve(start(*board)), Solver(rules))
+
+
+def test_who_can_win_at_once_does_and_who_must_block_does():
+    assert Solver(STANDARD).solve(Position("XX.OO....")).line == (2,)
+    assert Solver(STANDARD).solve(Position("XX..O....")).line[0] == 2
+    assert Solver(STANDARD).solve(Position("X...X.O.O")).line[0] == 7
+
+
+# Limits
+
+
+def test_a_limit_that_does_not_suffice_is_told():
+    position = start(5, 5, 4)
+    for limits in ({"nodes": 1}, {"nodes": 20}, {"seconds": 0.0}):
+        proof = Solver(position.rules).solve(position, **limits)
+        assert (proof.value, proof.proven, proof.line) == (None, False, ())
+        assert proof.nodes <= limits.get("nodes", 0)
+
+
+@compiled_only
+def test_a_limit_of_time_is_kept():
+    position = start(8, 8, 5)
+    Solver(position.rules).solve(position, nodes=1)  # compiles
+    proof = Solver(position.rules).solve(position, seconds=0.5)
+    assert proof.value is None
+    assert 0.5 <= proof.seconds < 2.5
+
+
+@compiled_only
+def test_what_was_found_before_a_limit_is_kept():
+    position = start(5, 5, 4)
+    solver, calls = Solver(position.rules), 0
+    while solver.solve(position, nodes=200).value is None:
+        calls += 1
+        assert calls < 100
+    assert calls > 1
+    assert solver.solve(position, nodes=200).value == 0
+
+
+@compiled_only
+def test_nodes_depend_on_nothing_but_the_position(monkeypatch: pytest.MonkeyPatch):
+    position = start(5, 6, 4)
+    first = Solver(position.rules).solve(position)
+    monkeypatch.setattr("ttt_cli.engine.solver.PACE", 0)  # hands back after every node
+    second = Solver(position.rules).solve(position)
+    assert (first.nodes, first.line) == (second.nodes, second.line)
+
+
+@compiled_only
+def test_a_batch_says_what_it_could_not_prove():
+    rules = Rules(4, 5, 4)
+    batch = Positions.of([random_position(rules, 15, seed) for seed in range(1, 101)], rules)
+    truth = Solver(rules).values(batch.x, batch.o)
+    found = Solver(rules).values(batch.x, batch.o, nodes_per_position=3)
+    assert set(truth.tolist()) == {-1, 0, 1}
+    assert 0 < (found == UNKNOWN).sum() < len(batch)
+    assert np.array_equal(found[found != UNKNOWN], truth[found != UNKNOWN])
+    backwards = Solver(rules).values(batch.x[::-1], batch.o[::-1])
+    assert np.array_equal(backwards[::-1], truth)
+
+
+@compiled_only
+def test_progress_is_reported():
+    position, told = start(4, 7, 4), []
+    proof = Solver(position.rules).solve(position, report=lambda nodes, deviations: told.append(nodes))
+    assert told == sorted(told)
+    assert told[-1] == proof.nodes
+
+
+# The table
+
+
+@compiled_only
+def test_a_small_table_costs_nodes_and_nothing_else():
+    position = start(4, 6, 4)
+    large, small = Solver(position.rules), Solver(position.rules, memory=100_000)
+    small._table = tuple(array[:64] for array in small._table)  # 64 places for a tree of two thousand nodes
+    small._state[proof_search.ROOM] = 1 << 62
+    assert small.solve(position).value == large.solve(position).value == 0
+
+
+@compiled_only
+def test_the_table_keeps_to_its_memory():
+    for memory in (200_000, 1_000_000):
+        solver = Solver(Rules(4, 7, 4), memory=memory)
+        assert solver.solve(start(4, 7, 4)).value == 0
+        places = len(solver._table[1])
+        assert memory / 4 < places * ENTRY <= memory
+
+
+def test_compiled_and_as_written_find_the_same(monkeypatch: pytest.MonkeyPatch):
+    positions = [
+        Position.start(),
+        Position("X........"),
+        start(3, 4, 3),
+        random_position(Rules(5, 5, 4), 12, 1),
+    ]
+    expected = [Solver(position.rules).solve(position) for position in positions]
+    for kernel in (proof_search.settle, proof_search.move_table):
+        monkeypatch.setattr(kernel, "_compiled", kernel._as_written)
+    for position, proof in zip(positions, expected, strict=True):
+        found = Solver(position.rules).solve(position)
+        assert (found.value, found.nodes, found.line) == (proof.value, proof.nodes, proof.line)
+
+
+@given(board=st.integers(1, 2**64 - 1))
+def test_bitboards(board: int):
+    with np.errstate(over="ignore"):
+        assert proof_search.count(np.uint64(board)) == board.bit_count()
+        assert proof_search.first(np.uint64(board)) == (board & -board).bit_length() - 1

@@ -1,0 +1,272 @@
+"""The solver: proves what a position of any board is worth, or says that it could not within its limits.
+
+A position's value follows from two questions that have yes or no for an answer: does the mover win, and does
+the opponent? In each, one side is the *attacker*, who wants to win, and the other the *defender*, who is
+content with a draw. A depth-first AND/OR search answers it: the attacker needs one good move, and it must be
+good against every reply. From the empty board one question is enough, since the second player never wins: a
+stone more never hurts, so the first could steal its strategy. What keeps the search small:
+
+*The Erdős-Selfridge bound* (On a combinatorial game, 1973). The attacker's potential is the sum, over the
+lines without a stone of the defender, of 2^-(stones still needed). Let the defender be to move and the
+potential be below 1. It takes the cell of the largest weight, which is the part of the potential that lies
+in the lines through it. That much is lost; the attacker's next stone adds the weight of its own cell, which
+is no more. So after every two moves the potential is below 1 again, while a completed line alone would be 1:
+the defender holds. With the attacker to move, those moves are refuted that leave the potential below 1.
+
+*Pairs* (pairing strategies: Hales and Jewett, Regularity and positional games, 1963; in search: Ko et al.,
+On solving the 7,7,5-game and the 8,8,5-game, 2020). The defender may promise to answer a stone on one cell
+of a pair by one on the other. Then lines with both cells are dead; in all other lines, a paired cell counts
+as taken by the attacker, since taking it costs no tempo, which doubles their weight. The bound holds for
+what is left and the cells without pairs, as an exchange in a pair never raises this potential. An attacker
+who cannot raise it to 1 on those cells gains nothing in the pairs either. Pairs are chosen greedily as long
+as they lower the potential. They shrink the trees of drawn games ten to a hundred times, or more.
+
+*Forced wins*, found by threat-space search (Allis, van den Herik and Huntjens, Go-Moku and threat-space
+search, 1993). A side wins if it can go on threatening to complete a line until it threatens to complete two.
+Where the side that is *not* to move could win in this way, the only moves to look at are those that disturb
+it. For won games this does what pairs do for drawn ones.
+
+*Limited discrepancy search* (Harvey and Ginsberg, 1995). Moves are tried in the order of their weights, and
+the attacker may depart from the first one 0, 1, 2, 4, 7 ... times along a line of play, until that gives the
+answer. The winning moves are mostly among the first, and without the limit a search would get lost in
+proving that another move does not win. A draw costs little more than one search without the limit would.
+
+*A transposition table* up to symmetry. It holds whole positions, no hashes, so it never takes one for
+another, and forgetting some costs nothing but time. It stays from one position to the next, grows as it
+fills, and is bounded.
+
+In the misère game the attacker wants the defender to complete a line. The bound has a counterpart for the
+side that avoids its own lines (Hefetz, Krivelevich and Szabó, Avoider-Enforcer games, 2007): it takes the
+free cell of the smallest weight, which adds no more to its potential than the opponent's next stone takes
+away. So a potential below 1/2 never reaches 1.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ttt_cli.engine import proof_search as search
+from ttt_cli.engine.position import Cell, Position
+from ttt_cli.engine.proof_search import UNKNOWN, Int8s, Uint64s
+from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import NotationError
+
+__all__ = ["MEMORY", "UNKNOWN", "Proof", "Solver"]
+
+MEMORY = 512 << 20
+"""Bytes that a solver's table may take, unless told otherwise."""
+
+FIRST_SIZE = 1 << 12
+"""Places of a new table."""
+
+ENTRY = 17
+"""Bytes a place of the table takes."""
+
+UNLIMITED = 1 << 62
+"""Nodes, where there is no limit."""
+
+LINE_NODES = 100_000
+"""How many nodes the line of play may take beyond those of the proof itself, where there is no limit."""
+
+PACE = 0.1
+"""Seconds between two looks at the clock, and at Ctrl-C."""
+
+Report = Callable[[int, int], None]
+"""``report(nodes, deviations)``: how many nodes have been visited, and how many deviations are tried now."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was found out about ``position``.
+
+    :ivar value: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that would be
+        next); None where the limits did not suffice.
+    :ivar line: how the game can go on when both sides keep the value with every move, to the end or as far as
+        the limits allowed. Whoever loses does not necessarily hold out as long as possible.
+    :ivar nodes: positions visited to prove the value.
+    :ivar seconds: the time it took, line included.
+    """
+
+    position: Position
+    value: int | None
+    line: tuple[Cell, ...]
+    nodes: int
+    seconds: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether the value is known."""
+        return self.value is not None
+
+
+class Solver:
+    """Solves positions of one game, and keeps what it has proven.
+
+    A value, once proven, depends on the position alone. Whether a limit suffices may also depend on what the
+    solver has proven before; a new solver with a limit of nodes always gives the same answer.
+
+    :param memory: bytes that the table may take.
+    """
+
+    def __init__(self, rules: Rules, *, memory: int = MEMORY) -> None:
+        cells, lines = rules.cells, len(rules.lines)
+        self.rules = rules
+        self.memory = memory
+        self._game: search.Game = (
+            np.array(rules.line_masks, np.uint64),
+            np.array(rules.lines, np.int64).reshape(lines, rules.line),
+            np.array(rules.symmetries, np.int64),
+            np.uint64((1 << cells) - 1),
+            rules.misere,
+        )
+        self._path: search.Path = (
+            np.zeros((cells + 1, 4), np.uint64),
+            np.zeros((cells + 1, cells), np.int64),
+            np.zeros((cells + 1, 5), np.int64),
+        )
+        self._scratch: search.Scratch = (
+            np.zeros((3, cells), np.int64),
+            np.zeros(cells, np.int64),
+            np.zeros((cells, cells), np.int64),
+            np.zeros(lines, np.int64),
+            np.zeros(lines, np.int64),
+            np.zeros(lines, np.uint64),
+            np.zeros((cells + 1, 3), np.uint64),
+            np.zeros(cells + 1, np.int64),
+        )
+        self._state = np.zeros(10, np.int64)
+        self._table = _table(FIRST_SIZE)
+        self._make_room()
+
+    def solve(
+        self,
+        position: Position,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        report: Report | None = None,
+    ) -> Proof:
+        """Prove the value of a position, and find a line of best play.
+
+        :param nodes: visit at most so many positions.
+        :param seconds: stop after so much time.
+        :param report: is told ten times a second how far the search has come.
+        :raises NotationError: if the position belongs to other rules.
+        """
+        if position.rules != self.rules:
+            raise NotationError(f"{position.text!r} is no position of {self.rules.describe()}")
+        started = time.perf_counter()
+        until = None if seconds is None else started + seconds
+        values = self._settle([position.x], [position.o], nodes, until, report=report)
+        used = int(self._state[search.NODES])
+        value = None if values[0] == UNKNOWN else int(values[0])
+        line: tuple[Cell, ...] = ()
+        if value is not None:
+            line = self._line(position, value, used + LINE_NODES if nodes is None else nodes - used, until)
+        return Proof(position, value, line, used, time.perf_counter() - started)
+
+    def values(self, x: Uint64s, o: Uint64s, *, nodes_per_position: int | None = None) -> Int8s:
+        """The values of many positions.
+
+        :param x: uint64[k], the stones of X: bit ``c`` is cell ``c``.
+        :param o: uint64[k], the stones of O.
+        :param nodes_per_position: visit at most so many positions for each.
+        :returns: int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that
+            would be next), UNKNOWN where the limit did not suffice.
+        """
+        return self._settle(x, o, nodes_per_position, None)
+
+    def _settle(
+        self,
+        x: Uint64s | list[int],
+        o: Uint64s | list[int],
+        nodes: int | None,
+        until: float | None,
+        *,
+        report: Report | None = None,
+        question: int = search.NONE,
+    ) -> Int8s:
+        """The values of positions, each within so many nodes, all until a time on the clock.
+
+        :param question: is the only one to be asked, if one is named; then ``BEST`` holds the move that
+            answers it.
+        """
+        state, boards = self._state, (np.asarray(x, np.uint64), np.asarray(o, np.uint64))
+        values = np.full(len(boards[0]), UNKNOWN, np.int8)
+        each = UNLIMITED if nodes is None else max(nodes, 0)
+        state[: search.ENTRIES] = 0  # all but what is about the table
+        state[search.ONLY] = question
+        piece, now = 1 << 8, time.perf_counter()
+        while state[search.ROW] < len(values) and (until is None or now < until):
+            last = int(state[search.NODES]) + piece
+            search.settle(
+                self._game, self._table, self._path, self._scratch, state, *boards, values, last, each
+            )
+            self._make_room()
+            before, now = now, time.perf_counter()
+            if now - before > PACE:
+                piece = max(piece // 2, 1)
+            elif state[search.NODES] == last:
+                piece *= 2
+            if report:
+                report(int(state[search.NODES]), int(self._path[2][0, search.DEVIATIONS]))
+        return values
+
+    def _make_room(self) -> None:
+        """Let the table grow when it is half full; at its limit, entries replace others."""
+        size = len(self._table[1])
+        grows = 3 * size * ENTRY <= self.memory  # for a while there are two tables, one half as large
+        if grows and self._state[search.ENTRIES] * 2 >= size:
+            larger = _table(size * 2)
+            search.move_table(self._table, larger, self._state)
+            self._table = larger
+            self._make_room()
+        else:
+            self._state[search.ROOM] = size // 2 if grows else UNLIMITED
+
+    def _line(self, position: Position, value: int, nodes: int, until: float | None) -> tuple[Cell, ...]:
+        """Moves from a position of known value on that keep it."""
+        line: list[Cell] = []
+        while not position.terminal:
+            cell, used = self._keep(position, value, nodes, until)
+            if cell is None:
+                break
+            nodes -= used
+            line.append(cell)
+            position, value = position.play(cell), -value
+        return tuple(line)
+
+    def _keep(
+        self, position: Position, value: int, nodes: int, until: float | None
+    ) -> tuple[Cell | None, int]:
+        """A move that keeps the position's value, None if the limits were too low, and the nodes visited."""
+        state, moves, frame = self._state, self._path[1], self._path[2][0]
+        stones = [position.x], [position.o]
+        if value < 0:  # no move is worse than another: the one that a defender would try first
+            self._settle(*stones, min(nodes, 1), until, question=search.DOES_OPPONENT_WIN)
+            if state[search.NODES] == 0:
+                return None, 0
+            return int(moves[0, 0]) if frame[search.COUNT] or frame[search.NEXT] else position.legal[0], 1
+        question = search.DOES_MOVER_WIN if value else search.DOES_OPPONENT_WIN
+        found = self._settle(*stones, nodes, until, question=question)
+        used = int(state[search.NODES])
+        if found[0] == UNKNOWN:
+            return None, used
+        if state[search.BEST] >= 0:
+            return int(state[search.BEST]), used
+        # The bound shows that the draw is safe, not which moves keep it.
+        weights = self._scratch[0][search.ATTACK] + self._scratch[0][search.DEFENCE]
+        for cell in sorted(position.legal, key=lambda cell: -weights[cell]):
+            after = position.play(cell)
+            stones = [after.x], [after.o]
+            found = self._settle(*stones, nodes - used, until, question=search.DOES_MOVER_WIN)
+            used += int(state[search.NODES])
+            if found[0] == 0:
+                return cell, used
+        return None, used
+
+
+def _table(size: int) -> search.Table:
+    return np.zeros((size, 2), np.uint64), np.zeros(size, np.uint8)
