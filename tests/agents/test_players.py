@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 
 from tests import tables
+from tests.engine.test_positions import sample
+from ttt_cli.agents.minimax import Minimax
+from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.walk import Walk
+from ttt_cli.evaluation.worst_case import guaranteed_result
 
 
 def cells(policy: PolicyTable, text: str) -> list[int]:
@@ -100,3 +108,30 @@ def test_what_minimax_thinks_its_moves_are_worth() -> None:
     row = values[StateSpace.of().index(Position("X...O...X"))]
     assert row[[1, 2, 3]].tolist() == [0, -1, 0]
     assert np.isnan(row[[0, 4, 8]]).all()
+
+
+def test_without_a_state_space_minimax_proves_its_moves():
+    rules = Rules(4, 4, 4)
+    policy = Minimax(rules)
+    for side in Side:
+        assert guaranteed_result(Walk.alone(policy, side)) == 0
+    positions = Positions.of(sample(rules, 20), rules)
+    rows = positions[~positions.terminal]
+    values = move_values_of(rows)
+    best = values == np.where(rows.legal, values, -1).max(axis=1, keepdims=True)
+    chosen = {ties: Minimax(rules, ties=ties).probabilities(rows) > 0 for ties in ("first", "last", "random")}
+    assert (chosen["random"] == best & rows.legal).all()
+    assert (chosen["first"].argmax(axis=1) == chosen["random"].argmax(axis=1)).all()
+    assert (policy.probabilities(rows) > 0).tolist() == chosen["first"].tolist()
+    assert (chosen["last"][:, ::-1].argmax(axis=1) == chosen["random"][:, ::-1].argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("options", [{"ties": "trap"}, {"speed": True}])
+def test_what_needs_a_state_space_says_so(options):
+    with pytest.raises(UsageError, match="needs a smaller board than 4x4, 4 in a row"):
+        Minimax(Rules(4, 4, 4), **options)
+
+
+def test_minimax_does_not_guess():
+    with pytest.raises(TttError, match="could not be proved within"):
+        Minimax(Rules(8, 8, 4)).probabilities(Positions.start(Rules(8, 8, 4)))

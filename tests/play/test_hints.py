@@ -38,4 +38,12 @@ def test_where_positions_cannot_be_enumerated_the_machine_is_asked_all_the_same(
     found = hint(Position.start(rules), Anywhere(rules))
     assert len(found.moves) == rules.cells
     assert {move.probability for move in found.moves} == {1 / rules.cells}
-    assert not found.proven and {move.value for move in found.moves} == {None}
+    assert {move.plies for move in found.moves} == {None}
+
+
+def test_on_a_large_board_the_worth_of_moves_is_proved():
+    rules = Rules(5, 5, 4)
+    found = hint(Position.parse("XXX../OO.../...../...../.....", rules).play(8), None)
+    assert found.proven
+    assert 3 in {move.cell for move in found.moves if move.value == 1}
+    assert all(move.plies is None for move in found.moves)

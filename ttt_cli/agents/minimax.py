@@ -3,6 +3,9 @@
 Among equally good moves it plays any (``ties=random``), the first or the last cell, or sets traps
 (``ties=trap``): of the moves that keep the game value, the one after which an opponent who plays at random is
 likeliest to lose. No policy that never gives up game value wins more often against such an opponent.
+
+On a board without a state space every move is proved. There it plays the first move, cell by cell, that is
+proved to keep the value, and any of them only if it is asked to; how far away the end is nobody knows.
 """
 
 from functools import cached_property
@@ -12,12 +15,13 @@ import numpy as np
 
 from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
 from ttt_cli.engine.look_ahead import look_ahead
+from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, values_of
 from ttt_cli.engine.policy import Policy, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import ILLEGAL, move_scores, scores_within, solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, StateSpace, enumerated
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import TttError, UsageError
 
 EQUAL = 1e-12
 """Chances closer than this are equal: they differ by rounding only."""
@@ -26,37 +30,44 @@ EQUAL = 1e-12
 class Minimax(Policy):
     """Perfect play, or as far as a search sees.
 
-    :param ties: which of equally good moves; ``trap`` ignores ``speed`` and ``depth``.
-    :param speed: prefer the quicker win and the slower loss.
+    :param ties: which of equally good moves; ``trap`` ignores ``speed`` and ``depth``. None: any of them,
+        without a state space the first.
+    :param speed: prefer the quicker win and the slower loss. None: where distances are known.
     :param depth: plies to look ahead, the move itself included; None: to the end.
     :param opening: ``random``: a uniformly random move on the empty board.
-    :raises UsageError: if the board is too large for what is asked.
+    :raises UsageError: if what is asked for needs a state space, and the board has none.
     """
 
     def __init__(
         self,
         rules: Rules,
         *,
-        ties: Literal["random", "first", "last", "trap"] = "random",
-        speed: bool = True,
+        ties: Literal["random", "first", "last", "trap"] | None = None,
+        speed: bool | None = None,
         depth: int | None = None,
         opening: Literal["search", "random"] = "search",
     ) -> None:
         self.rules = rules
-        self._ties, self._speed, self._opening = ties, speed, opening
+        self._opening = opening
         self._depth = None if ties == "trap" else depth
         self._space = enumerated(rules)
-        if self._space is None and self._depth is None:
-            raise UsageError(
-                f"{rules.describe()} has too many positions for perfect play",
-                where="minimax",
-                hint="minimax:depth=2 looks two plies ahead",
-            )
+        proves = self._space is None and self._depth is None
+        for option in [name for name, asked in (("ties=trap", ties == "trap"), ("speed", speed)) if asked]:
+            if proves:
+                raise UsageError(
+                    f"{option} needs a smaller board than {rules.describe()}",
+                    where="minimax",
+                    hint="there perfect play is proved move by move, and distances are not known",
+                )
+        self._ties = ties or ("first" if proves else "random")
+        self._speed = not proves if speed is None else speed
 
     def probabilities(self, positions: Positions) -> Floats:
         if self._ties == "trap":
             assert self._space is not None
             chosen = self._trapping[self._space.rows(positions)]
+        elif self._space is None and self._depth is None:
+            chosen = self._proved(positions)
         else:
             scores = self._scores(positions)
             chosen = _best(scores if self._speed else _signs(scores))
@@ -66,8 +77,35 @@ class Minimax(Policy):
             chosen = np.where((positions.plies == 0)[:, None], positions.legal, chosen)
         return uniform(chosen)
 
+    def _proved(self, positions: Positions) -> Bools:
+        """bool[k, cells]: the moves to choose from, all proved to keep the value.
+
+        :raises TttError: naming a position of which that could not be proved.
+        """
+        chosen = np.zeros((len(positions), self.rules.cells), np.bool_)
+        rows = np.flatnonzero(~positions.terminal)
+        values = values_of(positions[rows])
+        cells = range(self.rules.cells)
+        for cell in reversed(cells) if self._ties == "last" else cells:
+            here = rows[positions.legal[rows, cell]]
+            if self._ties != "random":
+                here = here[~chosen[here].any(axis=1)]
+            after = values_of(positions.play(here, np.full(len(here), cell)))
+            before = values[np.searchsorted(rows, here)]
+            for row in here[(after == UNPROVEN) | (before == UNPROVEN)][:1].tolist():
+                raise TttError(
+                    f"perfect play in {positions.text(row)!r} could not be proved within {NODES:,} nodes",
+                    where="minimax",
+                    hint="ttt solve goes further; minimax:depth=2 looks two plies ahead",
+                )
+            chosen[here[-after == before], cell] = True
+        return chosen
+
     def values(self, positions: Positions) -> Floats:
-        """1 a win, 0 a draw or not seen to its end, -1 a loss."""
+        """1 a win, 0 a draw or not seen to its end, -1 a loss; NaN where that could not be proved."""
+        if self._space is None and self._depth is None:
+            found = move_values_of(positions)
+            return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
         scores = self._scores(positions)
         return np.where(scores == ILLEGAL, np.nan, np.sign(scores))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.perfect import move_values_of, values_of
+from ttt_cli.engine.perfect import NODES, move_values_of, values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import plies_left, solve
@@ -28,12 +28,15 @@ class Analysis:
     move_plies: Int8s | None
 
 
-def analyse(positions: Positions) -> Analysis:
-    """Analyse positions: by the state space where the board has one, else what can be proved."""
+def analyse(positions: Positions, *, nodes: int = NODES) -> Analysis:
+    """Analyse positions: by the state space where the board has one, else what can be proved with so many
+    nodes for each value."""
     legal = positions.legal
     space = enumerated(positions.rules)
     if space is None:
-        return Analysis(values_of(positions), legal, move_values_of(positions), None)
+        return Analysis(
+            values_of(positions, nodes=nodes), legal, move_values_of(positions, nodes=nodes), None
+        )
     rows = space.rows(positions)
     solution = solve(space)
     scores = solution.move_scores(rows)

@@ -14,6 +14,12 @@ from ttt_cli.engine.state_space import Bools, Floats, Int8s, enumerated
 from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.walk import BUDGET, Walk
 
+MOST_PROVED = 20_000
+"""Positions that are looked at, on a board without a state space, for each role."""
+
+NODES = 2_000
+"""Nodes that each proof may take there."""
+
 RESIGNS = -1
 """The cell of a mistake that consists in resigning."""
 
@@ -54,6 +60,25 @@ def mistaken(policy: PolicyTable) -> Bools:
         played = policy.probabilities.take(now, axis=0).T > 0
         worse = -values[space.successors.take(now, axis=0).T] < values[now]
         found[now] = (played & worse).any(axis=0) | ~played.any(axis=0)
+    return found
+
+
+def proved_mistakes(policy: Policy, layers: Sequence[Positions]) -> int | None:
+    """In how many of these open positions the policy can give up game value; None where there are too many of
+    them, or the value of one could not be proved."""
+    if sum(map(len, layers)) > MOST_PROVED:
+        return None
+    found = 0
+    for positions in layers:
+        played = policy.probabilities(positions) > 0
+        rows, cells = np.nonzero(played)
+        values = values_of(positions, nodes=NODES)
+        after = values_of(positions.play(rows, cells), nodes=NODES)
+        if (values == UNPROVEN).any() or (after == UNPROVEN).any():
+            return None
+        wrong = ~played.any(axis=1) & (values > -1)  # resigning gives up a draw or a win
+        wrong[rows[-after < values[rows]]] = True
+        found += int(wrong.sum())
     return found
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.perfect import UNPROVEN, game_bounds, move_values_of, values_of
+from ttt_cli.engine.perfect import UNPROVEN, game_bounds, game_value, move_values_of, values_of
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.evaluation.blunders import mistaken
+from ttt_cli.evaluation.blunders import mistaken, proved_mistakes
 from ttt_cli.evaluation.matchup import Rates, play_on
 from ttt_cli.evaluation.refutation import losing_line
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Walk
@@ -32,11 +32,12 @@ class Result:
 @dataclass(frozen=True)
 class MistakeCount:
     """Open positions in which the policy can give up game value, those among them in which its own play can
-    find itself, and all open positions."""
+    find itself, and all open positions. Without a state space the first are the second, and the third is not
+    known."""
 
     positions: int
     reachable: int
-    of: int
+    of: int | None
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def judge(
     rates: list[list[Rates]] = []
     cases: list[WorstCase] = []
     reachable, known, own = 0, 0, 0
+    proved: list[int | None] = []
     for side in Side:
         walk = Walk.alone(policy, side, budget=budget, tick=tick)
         rates.append([play_on(walk, opponent).rates for opponent in against])
@@ -109,10 +111,15 @@ def judge(
             known += 0 if has_learned is None else int(has_learned.sum())
             if space is not None and wrong is not None:
                 reachable += int(wrong[space.rows(positions)].sum())
+        if wrong is None:
+            proved.append(proved_mistakes(policy, [positions for _, positions in walk.own]))
     as_x, as_o = cases
     mistakes = None
     if space is not None and wrong is not None:
         mistakes = MistakeCount(int(wrong.sum()), reachable, int(np.count_nonzero(~space.terminal)))
+    elif None not in proved:
+        reachable = sum(count or 0 for count in proved)
+        mistakes = MistakeCount(reachable, reachable, None)
     return Verdict(
         tuple(Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, *rates, strict=True)),
         as_x,
@@ -124,11 +131,13 @@ def judge(
 
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
-    """Whether a guaranteed result is no worse for ``side`` than the game's value; None: nobody knows."""
-    lowest, highest = game_bounds(rules)
-    if side == Side.O:
-        lowest, highest = -highest, -lowest
-    return True if guaranteed >= highest else False if guaranteed < lowest else None
+    """Whether a guaranteed result is no worse for ``side`` than the game's value; None: that could not be
+    proved."""
+    lowest, highest = sorted(side.sign * bound for bound in game_bounds(rules))
+    if not lowest <= guaranteed < highest:  # no need to know the value
+        return guaranteed >= highest
+    value = game_value(rules)
+    return None if value is None else guaranteed >= side.sign * value
 
 
 def is_unbeatable(policy: Policy | PolicyTable, *, budget: int = BUDGET) -> bool | None:

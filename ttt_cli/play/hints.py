@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from math import isnan
 
+from ttt_cli.engine.perfect import UNPROVEN
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.analysis import analyse
+
+NODES = 2_000
+"""Nodes that the proof of each move may take on a large board: a person is waiting."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,8 @@ class MoveHint:
     :ivar opinion: what the machine thinks it is worth, in its own unit; None where it does not know.
     :ivar probability: how likely the machine plays it; None without a machine.
     :ivar value: +1 the move wins, 0 it draws, -1 it loses; None where that is not known.
-    :ivar plies: to the end after perfect play on both sides, this move included.
+    :ivar plies: to the end after perfect play on both sides, this move included; None where distances are
+        not known.
     """
 
     cell: Cell
@@ -33,7 +37,7 @@ class Hint:
 
     :ivar has_opinions: whether the machine asked has values of its own.
     :ivar is_new: whether the machine asked has learned nothing about the position yet.
-    :ivar proven: whether the values of the moves are known.
+    :ivar proven: whether the value of any move is known.
     """
 
     position: Position
@@ -55,18 +59,15 @@ def hint(position: Position, policy: Policy | None) -> Hint:
     if policy is not None:
         asked = Positions.of([position], rules)
         probabilities = policy.probabilities(asked)[0].tolist()
-        values, known = policy.values(asked), policy.known(asked)
+        own, known = policy.values(asked), policy.known(asked)
         is_new = known is not None and not known[0]
-        if values is not None:
+        if own is not None:
             has_opinions = True
-            opinions = [None if isnan(value) else value for value in values[0].tolist()]
-    truth: dict[Cell, tuple[int, int]] = {}
-    if enumerated(rules) is not None:
-        found = analyse(Positions.of([position], rules))
-        distances = found.move_plies
-        assert distances is not None
-        truth = {cell: (int(found.move_values[0, cell]), int(distances[0, cell])) for cell in cells}
+            opinions = [None if isnan(value) else value for value in own[0].tolist()]
+    found = analyse(Positions.of([position], rules), nodes=NODES)
+    values = [None if value == UNPROVEN else int(value) for value in found.move_values[0]]
+    plies = [None] * rules.cells if found.move_plies is None else found.move_plies[0].tolist()
     moves = tuple(
-        MoveHint(cell, opinions[cell], probabilities[cell], *truth.get(cell, (None, None))) for cell in cells
+        MoveHint(cell, opinions[cell], probabilities[cell], values[cell], plies[cell]) for cell in cells
     )
-    return Hint(position, moves, has_opinions, is_new, proven=bool(truth))
+    return Hint(position, moves, has_opinions, is_new, proven=any(move.value is not None for move in moves))

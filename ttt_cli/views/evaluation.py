@@ -49,7 +49,7 @@ class MistakesFields(TypedDict):
 
     positions: Count
     reachable: Count
-    of: Count
+    of: Count | None
 
 
 class CoverageFields(TypedDict):
@@ -178,7 +178,10 @@ def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield "" if side == "O" else "worst case", Text.assemble(f"as {side} it ", _worst(case))
     wrong = verdict.mistakes
     if wrong is None:
-        yield "mistakes", Text("not counted: the values of its positions are not known", "dim")
+        yield "mistakes", Text("not counted: the values of its positions were not proved", "dim")
+    elif wrong.of is None:
+        number = f"in {wrong.positions:,} of" if wrong.positions else "none in"
+        yield "mistakes", Text(f"{number} the positions that its own play can reach")
     elif wrong.positions:
         reach = f"{wrong.reachable:,} within reach of its own play"
         yield "mistakes", Text(f"in {wrong.positions:,} of {wrong.of:,} open positions, {reach}")

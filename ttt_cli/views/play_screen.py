@@ -166,7 +166,7 @@ def _hint_table(hint: Hint, name: str, width: int) -> Group:
             title += " (it has not been here before)"
     parts = [Text(title)]
     if not hint.proven:
-        parts.append(Text(f"What perfect play says is not known on {hint.position.rules.describe()}"))
+        parts.append(Text("what these moves are worth could not be proved"))
     rows = [_hint_row(hint, move, name) for move in hint.moves]
     names = list(rows[0])
     if len(names) == 1:
@@ -199,7 +199,8 @@ def _hint_row(hint: Hint, move: MoveHint, name: str) -> dict[str, str]:
 
 
 def _worth(move: MoveHint) -> str:
-    return {1: f"wins in {move.plies}", 0: "draws", -1: f"loses in {move.plies}", None: "?"}[move.value]
+    distance = f" in {move.plies}" if move.plies and move.value else ""
+    return {1: "wins", 0: "draws", -1: "loses", None: "not proved"}[move.value] + distance
 
 
 def strip(env: Environment, record: GameRecord) -> Text:

@@ -1,0 +1,36 @@
+"""What positions are worth, by the state space or by proof."""
+
+import numpy as np
+import pytest
+
+from tests.engine.test_positions import sample
+from ttt_cli.engine.perfect import UNPROVEN, game_value, move_values_of, values_of
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+
+
+def test_a_small_board_is_looked_up():
+    space = StateSpace.of()
+    assert (values_of(space.positions) == solve(space).values).all()
+
+
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(5, 5, 4)], ids=str)
+def test_a_proved_position_is_worth_its_best_move(rules: Rules):
+    positions = Positions.of(sample(rules, 30), rules)
+    positions = positions[~positions.terminal]
+    values, moves = values_of(positions), move_values_of(positions)
+    assert (moves[~positions.legal] == UNPROVEN).all()
+    proved = (values != UNPROVEN) & ~((moves == UNPROVEN) & positions.legal).any(axis=1)
+    assert proved.mean() > 0.9
+    assert (np.where(positions.legal, moves, -1).max(axis=1) == values)[proved].all()
+
+
+def test_what_takes_too_many_nodes_is_not_proved():
+    assert values_of(Positions.start(Rules(8, 8, 4)), nodes=1).tolist() == [UNPROVEN]
+
+
+@pytest.mark.parametrize(("rules", "value"), [(Rules(4, 4, 3), 1), (Rules(4, 4, 4), 0), (Rules(6, 6, 4), 1)])
+def test_the_value_of_a_game(rules: Rules, value: int):
+    assert game_value(rules) == value
