@@ -79,10 +79,12 @@ def show(
 def _summary(loaded: "Loaded") -> StateSummary:
     import numpy as np
 
-    from ttt_cli.engine.state_space import StateSpace
+    from ttt_cli.engine.state_space import enumerated
 
     state = loaded.state
-    policy = state.policy.table(StateSpace.of(state.rules))
+    space = enumerated(state.rules)
+    positions = state.seen if space is None else space.positions
+    values = None if positions is None else state.policy.values(positions)
     return {
         "file": str(loaded.path),
         "format": loaded.format,
@@ -92,7 +94,7 @@ def _summary(loaded: "Loaded") -> StateSummary:
         "symmetry": state.symmetric,
         "games": state.games,
         "positions": state.positions,
-        "moves": 0 if policy.values is None else int(np.isfinite(policy.values).sum()),
+        "moves": 0 if values is None else int(np.isfinite(values).sum()),
         "runs": [cast("RunFields", run.to_json()) for run in state.runs],
     }
 
@@ -100,24 +102,29 @@ def _summary(loaded: "Loaded") -> StateSummary:
 def _inside(loaded: "Loaded", text: str) -> Inside:
     """What the state knows of one position: each move's probability and value."""
     from ttt_cli.engine.position import Position
-    from ttt_cli.engine.state_space import StateSpace
+    from ttt_cli.engine.positions import Positions
 
     state = loaded.state
     position = Position.parse(text, state.rules)
-    policy = state.policy.table(StateSpace.of(state.rules))
-    index = policy.space.index(position)
+    asked = Positions.of([position], state.rules)
+    (probabilities,), values = state.policy.probabilities(asked), state.policy.values(asked)
     moves: list[MoveFields] = []
     for cell in position.legal:
-        value = None if policy.values is None else float(policy.values[index, cell])
+        value = None if values is None else float(values[0, cell])
         moves.append(
             {
                 "cell": cell + 1,
-                "probability": float(policy.probabilities[index, cell]),
+                "probability": float(probabilities[cell]),
                 "value": None if value is None or isnan(value) else value,
             }
         )
-    known = policy.known is not None and bool(policy.known[index])
-    return {"position": position.text, "to_move": position.mover, "known": known, "moves": moves}
+    known = state.policy.known(asked)
+    return {
+        "position": position.text,
+        "to_move": position.mover,
+        "known": known is not None and bool(known[0]),
+        "moves": moves,
+    }
 
 
 def _print(env: Environment, summary: StateSummary) -> None:
