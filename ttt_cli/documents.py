@@ -115,6 +115,16 @@ class Error(TypedDict):
     exit_code: Literal[1, 2, 3, 4, 130, 143]
 
 
+class PlaysFields(TypedDict):
+    """How the program that made an imported table plays by it."""
+
+    ties: Literal["random", "first", "last"]
+    choice: Literal["most", "draw"]
+    unknown: float | list[float] | Literal["random"]
+    wins: Literal["known", "unknown"]
+    tables: Literal["shared", "own"]
+
+
 class StateFile(TypedDict):
     """A native state file (JSON)."""
 
@@ -125,6 +135,7 @@ class StateFile(TypedDict):
     rules: RulesFields
     symmetry: bool
     choice: str
+    plays: NotRequired[PlaysFields]
     games: Count | None
     runs: list[RunFields]
     entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.]+$"})]

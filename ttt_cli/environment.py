@@ -40,6 +40,8 @@ class Environment:
     quiet: bool = False
     json: bool = False
     debug: bool = False
+    notes: list[str] = field(default_factory=list)
+    """What has been remarked on the files used."""
 
     @classmethod
     def of_process(cls) -> "Environment":
@@ -175,14 +177,23 @@ class Environment:
 
         :raises ValueError: if a number is not finite, which JSON cannot say.
         """
-        text = json_text({"schema": schema, "version": version, **fields}, indent=self.stdout.isatty())
-        self.stdout.write(text + "\n")
+        content = {"schema": schema, "version": version, **fields}
+        if self.notes:
+            content.setdefault("notes", self.notes)
+        self.stdout.write(json_text(content, indent=self.stdout.isatty()) + "\n")
 
     def say(self, text: str) -> None:
         """Write a notice to stderr, unless ``--quiet``."""
         if not self.quiet:
             self.stderr.write(self.folded(text, self.stderr) + "\n")
             self.stderr.flush()
+
+    def remark(self, texts: Iterable[str]) -> None:
+        """Tell what was left out of a file, put right or guessed: on stderr, and in the documents to come."""
+        for text in texts:
+            if text not in self.notes:
+                self.notes.append(text)
+                self.say(printable(text))
 
     def listen(self) -> None:
         """Show what the library logs, such as that a kernel is compiled, as notices."""

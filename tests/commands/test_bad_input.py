@@ -327,11 +327,17 @@ def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run) -> None:
 
 
 def test_verify_misses_what_an_emptied_state_held(ttt: Run) -> None:
-    """By any other name a file without bytes is a state-action brain that has seen nothing."""
-    for name, code in {"q.json": 3, "q.3x4-3.json": 3, "brain.json": 0}.items():
+    """By any other name a file without bytes may be a brain that has seen nothing, where that is said."""
+    for name, lost in {"q.json": True, "q.3x4-3.json": True, "brain.json": False}.items():
         Path(name).touch()
         found = ttt("verify", f"./{name}")
-        assert (found.code, "is empty, where training keeps" in found.out) == (code, code == 3), name
+        assert found.code == 3 and "is empty" in found.out, name
+        assert ("where training keeps" in found.out) == lost, name
+    for words in (["evaluate"], ["show"], ["import"], ["move"]):
+        refused = ttt(*words, "./brain.json", *["........."] * (words == ["move"]))
+        assert refused.code == 3 and "is empty" in refused.err and "--learner graph" in refused.err
+    assert ttt("import", "brain.json", "--learner", "graph", "-o", "g.json").code == 0
+    assert ttt("train", "graph", "--from", "brain.json", "--games", 10, "--seed", 1, "-o", "h.json").code == 0
 
 
 def test_records_of_games_are_no_player(ttt: Run) -> None:

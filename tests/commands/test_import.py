@@ -20,7 +20,7 @@ def test_a_file_is_taken_into_the_store(ttt, tmp_path):
     assert done.json["schema"] == "ttt-import" and done.json["format"] == "position-keyed"
     assert (done.json["positions"], done.json["moves"]) == (9, 42)
     assert (tmp_path / "state_store" / "matchboxes_first.json").is_file()
-    assert ttt("move", "matchboxes_first", "O...X....").out == "9\n"
+    assert ttt("move", "matchboxes_first:choice=most", "O...X....").out == "9\n"
     assert ttt("show", "matchboxes_first", "--json").json["runs"][0]["kind"] == "import"
 
 

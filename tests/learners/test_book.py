@@ -80,9 +80,9 @@ def test_a_win_with_the_last_stone_is_no_draw():
     [
         ("XX.OO....", [1, 5, "X", "", 1], "cannot be played"),
         ("XX.OO....", [10, 5, "X", "", 1], "cannot be played"),
-        ("XX.OO....", [3, 6, "O", "", 1], "no game"),  # this move ends the game
+        ("XX.OO....", [3, 3, "X", "", 1], "no game"),  # four stones are on the board
         ("XX.OO....", [3, 5, "O", "", 1], "no game"),
-        ("XX.OO....", [6, 5, "X", "", 1], "no game"),
+        ("XX.OO....", [6, 9, "O", "", 1], "no game"),
         (".........", [1, 4, "O", "", 1], "no game"),
         (".........", [1, 8, "draw", "", 1], "no game"),
         (".........", [1, 0, "X", "", 1], "no game"),

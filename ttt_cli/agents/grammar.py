@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ttt_cli.agents.registry import PROBABILITY, Option, one_of, players
+from ttt_cli.agents.registry import PROBABILITY, Option, finite, one_of, players
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
@@ -18,6 +18,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
 
 if TYPE_CHECKING:
+    from ttt_cli.store.formats.imported import Options
     from ttt_cli.store.library import Loaded
     from ttt_cli.store.state import State
 
@@ -66,6 +67,11 @@ class Agent:
             raise UsageError("a person can only be played with", where=self.name, hint="ttt play human")
         return self.make(self.rules)
 
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of the file it plays by, if another program wrote it."""
+        return self.loaded.remarks if self.loaded else []
+
     def fields(self) -> dict[str, Any]:
         """The agent as a document names it."""
         source = None if self.source is None else str(self.source)
@@ -76,9 +82,19 @@ STATE_OPTIONS = {
     "epsilon": PROBABILITY,
     "choice": Option("RULE (default, article, …)", str),
     "side": one_of("x", "o"),
+    "ties": one_of("random", "first", "last"),
 }
 """The options of every state: explore so often; another choice rule; forget what it knows of the other side's
-moves, which a table made for one side knows by chance only."""
+moves, which a table made for one side knows by chance only; which of exactly equal moves."""
+
+FILE_OPTIONS = {
+    "values": one_of("x", "o", "mover", "moved", "owner"),
+    "unknown": Option("NUMBER|random", lambda text: text if text == "random" else finite(text)),
+    "wins": one_of("known", "unknown"),
+    "spelling.": Option("VALUE", str),
+}
+"""How another program's file is to be read: whose good its values measure; what a move that is not in it
+counts as; whether a win that is not in it is seen; a facet of its spelling, such as ``spelling.first=O``."""
 
 
 def resolve(text: str, store: Path, rules: Rules | None = None) -> Agent:
@@ -122,16 +138,15 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
     from ttt_cli.store import library  # the built-in players do without it
 
     path = library.find(store, name, rules) if name else None
-    if path is not None and path.is_file() and not path.stat().st_size:  # an empty brain to ttt import
-        raise InvalidFileError(
-            "is empty: nothing plays by it", where=str(path), hint="ttt train makes a state"
-        )
-    loaded = library.load(path) if path else library.untrained(store, name, rules) if fresh else None
+    values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS) if path or fresh else {}
+    said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
+    loaded = library.load(path, options=_how(said, rules)) if path else None
+    if loaded is None and fresh:
+        loaded = library.untrained(store, name, rules)
     if loaded is None:
         raise _unknown(name, store)
-    values = _read(text, "a state", options, STATE_OPTIONS)
     try:
-        loaded.state.choosing(values.get("choice", loaded.state.learner.choice))
+        play_by(loaded.state, **values)
     except TttError as error:
         raise UsageError(error.message, where=text, hint=error.hint) from None
     games, digest = loaded.state.games, loaded.digest or None
@@ -158,11 +173,34 @@ def _split(text: str, store: Path, rules: Rules | None) -> tuple[str, str | None
     return (head, tail) if colon else (text, None)
 
 
+def _how(said: Mapping[str, Any], rules: Rules | None) -> "Options":
+    """How a file is to be read, from the options of an agent."""
+    from ttt_cli.store.formats.imported import Options
+
+    spelling = {key.removeprefix("spelling."): said[key] for key in said if key.startswith("spelling.")}
+    return Options(
+        values_for=said.get("values"),
+        unknown=said.get("unknown"),
+        wins=said.get("wins"),
+        spelling=spelling,
+        rules=rules,
+    )
+
+
 def play_by(
-    state: "State", *, choice: str | None = None, side: str | None = None, epsilon: float = 0.0
+    state: "State",
+    *,
+    choice: str | None = None,
+    side: str | None = None,
+    ties: str | None = None,
+    epsilon: float = 0.0,
 ) -> Policy:
-    """What a state plays under the options of a state."""
-    policy = (state.choosing(choice) if choice else state).policy
+    """What a state plays under the options of a state.
+
+    :raises UsageError: if it has no such choice rule, or no ties.
+    """
+    state = state.choosing(choice) if choice else state
+    policy = state.breaking(ties) if ties else state.policy
     if side is not None:
         policy = OneSided(policy, Side[side.upper()])
     return Exploring(policy, epsilon) if epsilon else policy
@@ -174,11 +212,12 @@ def _read(text: str, name: str, options: str | None, accepted: Mapping[str, Opti
     :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
     """
     values: dict[str, Any] = {}
-    listed = ", ".join(f"{key}={option.accepts}" for key, option in accepted.items())
+    listed = ", ".join(f"{key}{'NAME' * key.endswith('.')}={it.accepts}" for key, it in accepted.items())
     takes = f"{name} takes {listed}" if accepted else f"{name} takes no options"
     for part in [] if options is None else options.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
-        if key not in accepted:
+        kind = "spelling." if key.startswith("spelling.") else key
+        if kind not in accepted:
             near = did_you_mean(key, accepted)
             raise UsageError(
                 f"{name} has no option {key!r}", where=text, hint=f"{near} {takes}" if near else takes
@@ -188,12 +227,12 @@ def _read(text: str, name: str, options: str | None, accepted: Mapping[str, Opti
         try:
             if not equals:
                 raise ValueError
-            values[key] = accepted[key].read(value)
+            values[key] = accepted[kind].read(value)
         except ValueError:
-            near = did_you_mean(value, accepted[key].accepts.split("|"))
+            near = did_you_mean(value, accepted[kind].accepts.split("|"))
             hint = f"{near} {takes}" if near else takes
             wrong = f"not {value!r}" if equals else "and needs a value"
-            message = f"{key} is {accepted[key].accepts}, {wrong}"
+            message = f"{key} is {accepted[kind].accepts}, {wrong}"
             raise UsageError(message, where=text, hint=hint) from None
     return values
 

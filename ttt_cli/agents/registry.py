@@ -63,6 +63,14 @@ def _whole(text: str) -> int:
     return number
 
 
+def finite(text: str) -> float:
+    """A finite number; ValueError for anything else."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError
+    return number
+
+
 def _probability(text: str) -> float:
     number = float(text)
     if not (isfinite(number) and 0 <= number <= 1):

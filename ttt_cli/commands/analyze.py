@@ -48,6 +48,8 @@ def analyze(
 
     rules = given_rules(env)
     agents = resolve_all(agent or [], env.store, rules)
+    for one in agents:
+        env.remark(one.remarks)
     game = agents[0].rules if agents else rules or STANDARD
     players = [(one.name, one.policy) for one in agents]
     if position == "-":

@@ -41,6 +41,8 @@ def diff(
     from ttt_cli.views import difference as view
 
     agents = resolve_all([a, b], env.store, given_rules(env))
+    for agent in agents:
+        env.remark(agent.remarks)
     found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     if csv is not None:
         import io

@@ -97,6 +97,8 @@ def evaluate(
     player, *others = resolve_all([agent, *(opponents or OPPONENTS)], env.store, given_rules(env))
     if not opponents:
         others = _usual(player, others)
+    for one in (player, *others):
+        env.remark(one.remarks)
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
     seed = secrets.randbits(32) if seed is None else seed

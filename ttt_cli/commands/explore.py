@@ -55,6 +55,7 @@ def explore(
     if out is None:
         raise UsageError("nowhere to put the page", where="-o", hint="-o page.html; -o - is stdout")
     player = resolve(agent, env.store, given_rules(env))
+    env.remark(player.remarks)
     check_size(player.rules)
     space = StateSpace.of(player.rules)
     policy = player.policy.table(space)

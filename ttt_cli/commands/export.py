@@ -98,6 +98,7 @@ def export(
         hint = did_you_mean(format_name, names) or f"there are {', '.join(names)}"
         raise UsageError(f"no such format {format_name!r}", where="--format", hint=hint)
     agent = resolve(source, env.store, given_rules(env))
+    env.remark(agent.remarks)
     policy = agent.policy
     player = Player(printable(agent.name), _state(agent), lambda: policy.table(StateSpace.of(agent.rules)))
     form = _chosen(player, out, format_name, formats)

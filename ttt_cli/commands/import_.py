@@ -54,7 +54,7 @@ def import_(
         bool, typer.Option("--strict", help="What would be left out is an error instead.")
     ] = False,
     values_for: Annotated[
-        Literal["x", "o", "mover", "moved"] | None,
+        Literal["x", "o", "mover", "moved", "owner"] | None,
         typer.Option(
             "--values-for",
             help="Whose good the values measure: of a side, of who is to move, or of who has just moved.",
@@ -66,7 +66,29 @@ def import_(
         typer.Option(
             "--spelling",
             metavar="NAME=VALUE",
-            help="How a file of unknown origin is spelled: first, second, empty, cells, board or order.",
+            help="How a file of unknown origin is spelled: first, second, empty, cells, board, order, …",
+        ),
+    ] = None,
+    unknown: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|random",
+            help="What a move counts as that is not in the file; random: only made where none is.",
+            show_default="0",
+        ),
+    ] = None,
+    wins: Annotated[
+        Literal["known", "unknown"] | None,
+        typer.Option(help="Whether a win that is not in the file is seen.", show_default="unknown"),
+    ] = None,
+    ties: Annotated[
+        Literal["random", "first", "last"] | None,
+        typer.Option(help="Which of exactly equal moves is played.", show_default="random"),
+    ] = None,
+    choice: Annotated[
+        Literal["draw", "most"] | None,
+        typer.Option(
+            help="Draw beads, or take the largest number.", show_default="draw where the file counts beads"
         ),
     ] = None,
 ) -> None:
@@ -79,16 +101,27 @@ def import_(
       ttt import q_table.json
       ttt import stranger.json --values-for x
       ttt import odd.json --spelling first=O --spelling cells=1
+      ttt import values.json --unknown 0.5 --ties first
     """
     from contextlib import ExitStack
+    from dataclasses import replace
 
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
     from ttt_cli.store.formats.imported import Options
     from ttt_cli.store.locks import lock
 
-    options = Options(visits, strict, values_for, _facets(spelling or []), given_rules(env))
+    options = Options(
+        visits=visits,
+        strict=strict,
+        values_for=values_for,
+        spelling=_facets(spelling or []),
+        unknown=_unknown(unknown),
+        wins=wins,
+        rules=given_rules(env),
+    )
     loaded = library.import_file(file, options, learner)
+    loaded = replace(loaded, state=loaded.state.playing(choice, ties))
     path = out or library.path_in(env.store, file.stem, loaded.state.learner.name)
     if path.exists() and path.samefile(file):
         raise UsageError("is the very file that is to be imported", where=str(path), hint="-o another file")
@@ -103,6 +136,19 @@ def import_(
     if backup:
         env.say(f"the previous file is kept as {printable(str(backup))}")
     _report(env, loaded, path)
+
+
+def _unknown(said: str | None) -> float | str | None:
+    """The number of ``--unknown``, or ``random``.
+
+    :raises UsageError: if it is neither.
+    """
+    from ttt_cli.agents.registry import finite
+
+    try:
+        return said if said in (None, "random") else finite(said)
+    except ValueError:
+        raise UsageError(f"NUMBER or random, not {said!r}", where="--unknown") from None
 
 
 def _facets(said: list[str]) -> dict[str, str]:
@@ -128,8 +174,8 @@ def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
             "format": found.format,
             "learner": state.learner.name,
             "games": state.games,
-            "positions": found.positions,
-            "moves": found.moves,
+            "positions": state.entries[0],
+            "moves": state.entries[1],
             "repaired": found.repaired,
             "rejected": [{"where": item.where, "why": item.why} for item in found.rejected],
             "notes": found.notes,
@@ -139,8 +185,9 @@ def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
     env.out(f"format    {found.format}")
     for note in found.notes:
         env.out(f"          {printable(note)}", indent=10)
-    what = "values" if found.learner == "td" else "moves"
-    env.out(f"holds     {found.positions:,} positions, {found.moves:,} {what}")
+    what = "values" if state.learner.name == "td" else "moves"
+    positions, moves = state.entries
+    env.out(f"holds     {positions:,} positions, {moves:,} {what}")
     for text in found.repaired:
         env.out(f"repaired  {printable(text)}", indent=10)
     for item in found.rejected[:SHOWN]:

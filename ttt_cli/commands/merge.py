@@ -82,6 +82,7 @@ def merge(
                     "there is no such file", where=name, hint=library.suggestion(env.store, name)
                 )
             inputs.append(library.load(path, rules))
+            env.remark(inputs[-1].remarks)
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state
         backup = None

@@ -56,6 +56,7 @@ def move(
     from ttt_cli.engine.positions import Positions
 
     player = resolve(agent, env.store, given_rules(env))
+    env.remark(player.remarks)
     policy = player.policy
     rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
     if position != "-":

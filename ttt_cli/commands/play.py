@@ -225,6 +225,7 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
     for agent in {str(one.source): one for one in agents if one.loaded}.values():
         loaded = agent.loaded
         assert loaded is not None
+        env.remark(agent.remarks)
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         env.say(f"{printable(agent.name)} knows {counted(loaded.state.positions, 'position')}{games}")
         if learn and not loaded.native:

@@ -67,6 +67,7 @@ def show(
     if path is None:
         raise InvalidFileError("there is no such state", where=file, hint=library.suggestion(env.store, file))
     loaded = library.load(path, rules)
+    env.remark(loaded.remarks)
     summary = _summary(loaded)
     if position is not None:
         summary["position"] = _inside(loaded, position)
@@ -83,8 +84,11 @@ def _summary(loaded: "Loaded") -> StateSummary:
 
     state = loaded.state
     space = enumerated(state.rules)
-    positions = state.seen if space is None else space.positions
-    values = None if positions is None else state.policy.values(positions)
+    asked = state.seen if space is None else space.positions
+    values = None if asked is None else state.policy.values(asked)
+    positions, moves = state.positions, 0 if values is None else int(np.isfinite(values).sum())
+    if state.runs and all(run.kind == "import" for run in state.runs):
+        positions, moves = state.entries
     return {
         "file": str(loaded.path),
         "format": loaded.format,
@@ -93,8 +97,8 @@ def _summary(loaded: "Loaded") -> StateSummary:
         "rules": state.rules.describe(),
         "symmetry": state.symmetric,
         "games": state.games,
-        "positions": state.positions,
-        "moves": 0 if values is None else int(np.isfinite(values).sum()),
+        "positions": positions,
+        "moves": moves,
         "runs": [cast("RunFields", run.to_json()) for run in state.runs],
     }
 

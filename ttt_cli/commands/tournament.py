@@ -35,6 +35,8 @@ def tournament(
     if len(agents) < 2:
         raise UsageError("a tournament needs two players at least", hint="such as ttt tournament q minimax")
     players = resolve_all(agents, env.store, given_rules(env))
+    for player in players:
+        env.remark(player.remarks)
     found = play_tournament([player.policy for player in players])
     if env.json:
         env.document("ttt-tournament", view.tournament_fields([player.fields() for player in players], found))

@@ -241,6 +241,7 @@ class Call:
         """The state to start from: the file's, another one's, or an empty one."""
         from ttt_cli.engine.rules import STANDARD
         from ttt_cli.store import library
+        from ttt_cli.store.formats.imported import Options
         from ttt_cli.store.state import State, learner_of
 
         options, rules = self.options, given_rules(self.env)
@@ -255,7 +256,8 @@ class Call:
         if origin is None:
             learner = learner_of(self.learner, preset or "default")
             return State.empty(self._with_given(learner), rules or STANDARD, symmetric=symmetry)
-        loaded = library.load(origin)
+        loaded = library.load(origin, options=Options(empty_brain=self.learner == "graph"))
+        self.env.remark(loaded.remarks)
         state = loaded.state
         where = str(origin)
         if not loaded.native and origin == self.path:

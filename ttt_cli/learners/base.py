@@ -385,6 +385,11 @@ class Learner(ABC, Generic[T]):
         return True
 
     @property
+    def has_ties(self) -> bool:
+        """Whether its policy plays several moves where they look equally good to it, and only then."""
+        return True
+
+    @property
     def value_scale(self) -> tuple[float, float] | None:
         """What the values of its policy give for a sure loss and a sure win; None: they do not say how good a
         position is."""

@@ -106,6 +106,18 @@ def possible_stages(space: StateSpace) -> Bools:
     return possible
 
 
+def _trusted(table: BookTable) -> Int64s:
+    """The counts of a table without rows that no game can have left, such as those written in by hand."""
+    places = np.nonzero(table.counts)
+    stages = places[2] + first_stage(table.space.rules)
+    odd = ~possible_stages(table.space)[table.space.successors[places[0], places[1]], stages]
+    if not odd.any():
+        return table.counts
+    counts = table.counts.copy()
+    counts[tuple(place[odd] for place in places)] = 0
+    return counts
+
+
 @dataclass(frozen=True)
 class Book(Learner[BookTable]):
     """The experience book; see the module."""
@@ -175,7 +187,9 @@ class Book(Learner[BookTable]):
         space, cells = table.space, packed(table.space).cells.astype(np.intp)
         movers = np.where(space.plies % 2 == 0, 1, -1)
         results = stage_results(space)[first_stage(space.rules) :].astype(np.int64)
-        balance, games = np.moveaxis(table.counts @ np.stack([results, np.ones_like(results)], axis=1), 2, 0)
+        balance, games = np.moveaxis(
+            _trusted(table) @ np.stack([results, np.ones_like(results)], axis=1), 2, 0
+        )
         points = games + movers[:, None] * balance
         article = self.choice == "article"
         scores = self._shortest(table) if article else (points + 1) / (2 * games + 2)
@@ -264,7 +278,7 @@ class Book(Learner[BookTable]):
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
         space, given = spelled(rules, symmetric, entries)
         table = self.empty(rules, symmetric)
-        possible, results = possible_stages(space), stage_results(space).tolist()
+        results = stage_results(space).tolist()
         least, cells, stages = first_stage(space.rules), space.cells, table.counts.shape[2]
         found: dict[str, dict[int, int]] = {}
         for (text, rows), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
@@ -283,7 +297,8 @@ class Book(Learner[BookTable]):
                 stage = -1
                 if is_count(plies) and 1 <= plies <= cells:
                     stage = cells if result == "draw" and plies == cells else plies - 1
-                if stage < 0 or RESULTS[results[stage]] != result or not possible[after, stage]:
+                early = stage < max(least, cells - text.count("."))
+                if early or RESULTS[results[stage]] != result:
                     ending = f"{plies!r} plies with the result {result!r}"
                     raise unfit(text, f"no game with move {move} here ends after {ending}"[:200])
                 if not is_count(count) or count == 0:

@@ -154,6 +154,10 @@ class Graph(Learner[GraphTable]):
         found: Floats = scores[StateSpace.of(table.space.rules).rows(positions)]
         return found
 
+    @property
+    def has_ties(self) -> bool:
+        return self.choice != "article"
+
     def policy(self, table: GraphTable) -> Policy:
         return answers(self.policy_table(table))
 

@@ -131,6 +131,10 @@ class Menace(Learner[MenaceTable]):
         return int(play(*learnt, rewards, float(self.epsilon), *chunk))
 
     @property
+    def has_ties(self) -> bool:
+        return self.choice == "most"
+
+    @property
     def value_scale(self) -> None:
         return None
 

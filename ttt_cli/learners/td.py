@@ -152,6 +152,10 @@ class Td(Learner[TdTable]):
         return int(play(*learnt, self.target == "best", exploration, steps, worth, *chunk))
 
     @property
+    def has_ties(self) -> bool:
+        return self.choice != "article"
+
+    @property
     def value_scale(self) -> tuple[float, float]:
         return 0.0, 1.0
 

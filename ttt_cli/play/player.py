@@ -8,7 +8,7 @@ from ttt_cli.agents.grammar import Agent, play_by
 from ttt_cli.engine.policy import Policy
 from ttt_cli.play.online_learner import OnlineLearner
 from ttt_cli.store import library
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State
 
 
 class Player:
@@ -74,7 +74,7 @@ def plays_by(agent: Agent, state: State) -> Policy:
     options = dict(agent.options)
     learner = state.learner
     if "choice" in options:
-        learner = learner_of(learner.name, options["choice"])
+        learner = state.choosing(options["choice"]).learner
     if learner.explores_in_play and learner.choice == "article":
         options.setdefault("epsilon", learner.parameters()["epsilon"])
     return play_by(state, **options)

@@ -6,7 +6,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -39,6 +39,11 @@ class Loaded:
     format: str
     digest: str
     imported: Imported | None = None
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of a foreign file to whoever uses it."""
+        return [f"{self.path}: {text}" for text in self.imported.remarks] if self.imported else []
 
     @property
     def native(self) -> bool:
@@ -122,13 +127,14 @@ def refuse_state(path: Path) -> None:
         raise UsageError("is a learned state, which would be lost", where=str(path), hint="name another file")
 
 
-def load(path: Path, rules: Rules | None = None) -> Loaded:
+def load(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) -> Loaded:
     """Read a state, native or foreign.
 
     :param rules: what the user says the game is.
+    :param options: what the user says of how the file is to be read.
     :raises InvalidFileError: if it cannot be read, is damaged, no format fits, or it is for another game.
     """
-    found = _load(Source(path), path)
+    found = _load(Source(path), path, options if rules is None else replace(options, rules=rules))
     if rules is not None and rules != found.state.rules:
         played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
@@ -145,6 +151,7 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
     if learner is not None:
         learner_class(learner)
     source = Source(path)
+    options = replace(options, empty_brain=learner == "graph")
     if _native_format(source):
         raise InvalidFileError(
             "is a state of ttt's own, there is nothing to import",
@@ -157,6 +164,9 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
 def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
     form = recognise(source, options)
     assert form.read is not None
+    if options.readings and not form.spelled:
+        said = next(f"{name}={value}" for name, value in options.readings.items())
+        raise UsageError(f"a {form.name} file is read in one way alone, not by {said}", where=str(path))
     found = form.read(source, options)
     if isinstance(found, Native):
         return Loaded(found.state, path, FORMAT, found.digest)

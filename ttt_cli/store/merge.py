@@ -11,6 +11,7 @@ from typing import Any
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.library import Loaded
+from ttt_cli.store.plays import played_by
 from ttt_cli.store.state import Run, State, digest_of
 
 TOLERANCE = 1e-9
@@ -83,6 +84,7 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
             ("rules", first.state.rules.describe(), loaded.state.rules.describe()),
             ("symmetry", first.state.symmetric, loaded.state.symmetric),
             ("choice rule", first.state.learner.choice, loaded.state.learner.choice),
+            ("a player with", played_by(first.state.plays), played_by(loaded.state.plays)),
         ):
             if mine != theirs:
                 raise InvalidFileError(

@@ -66,8 +66,18 @@ class Source:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether the content begins as JSON objects and lists do."""
-        return self.start[:64].removeprefix(BOM).lstrip()[:1] in b"{["
+        """Whether the content begins as JSON objects and lists do, and not as a row of which a list is the
+        first field."""
+        first = self.start.removeprefix(BOM).lstrip()
+        if first[:1] != b"[":
+            return first[:1] in b"{["
+        line = first.partition(b"\n")[0].rstrip()
+        depth = 0
+        for at, char in enumerate(line):
+            depth += (char in b"[{") - (char in b"]}")
+            if not depth:
+                return at + 1 == len(line)
+        return True
 
     @cached_property
     def json(self) -> Any:

@@ -9,13 +9,23 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
+from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
+from ttt_cli.store.plays import (
+    CHOICES,
+    PLAYED,
+    BreakingTies,
+    Plays,
+    are_beads,
+    in_own_units,
+    policy_by,
+    values_by_move,
+)
 
 Results = Mapping[str, int]
 """Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
@@ -91,19 +101,6 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-class ElseRandom(Policy):
-    """A policy, but at random where it knows nothing."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.rules = policy.rules
-        self._policy = policy
-        self.values, self.known = policy.values, policy.known  # type: ignore[method-assign]
-
-    def probabilities(self, positions: Positions) -> Floats:
-        played, known = self._policy.probabilities(positions), self.known(positions)
-        return played if known is None else np.where(known[:, None], played, uniform(positions.legal))
-
-
 @dataclass(frozen=True, eq=False)
 class State:
     """What a learner has learned.
@@ -112,6 +109,8 @@ class State:
     :ivar symmetric: whether the table is over the classes of positions instead of the positions.
     :ivar table: the learner's table.
     :ivar runs: where the experience comes from, sorted by id.
+    :ivar plays: of a table that another program made, how that program plays by it, its values being in the
+        units of that program; None: it is played by as the learner does.
     """
 
     learner: Learner[Any]
@@ -119,6 +118,7 @@ class State:
     symmetric: bool
     table: Any
     runs: tuple[Run, ...] = ()
+    plays: Plays | None = None
 
     @classmethod
     def empty(cls, learner: Learner[Any], rules: Rules, *, symmetric: bool = False) -> "State":
@@ -134,35 +134,103 @@ class State:
 
     @cached_property
     def policy(self) -> Policy:
-        """What the state plays.
+        """What the state plays."""
+        if self.plays is None:
+            return self.learner.policy(self.table)
+        return policy_by(self.values, StateSpace.of(self.rules), self.plays)
 
-        A stranger's table plays at random what it does not know, whatever the learner makes of that.
-        """
-        policy = self.learner.policy(self.table)
-        formats = {run.details.get("format") for run in self.runs if run.kind == "import"}
-        return ElseRandom(policy) if formats == {"position-keyed"} and len(self.runs) == 1 else policy
+    @cached_property
+    def values(self) -> Floats:
+        """float64[n, cells]: what an imported table says that each move is worth to the mover, or NaN."""
+        entries = self.learner.to_entries(self.table)
+        return values_by_move(self.learner.name, entries, StateSpace.of(self.rules), self.plays or Plays())
+
+    def own(self) -> "State":
+        """The same experience in the learner's own units, played by as the learner does: what goes on
+        learning."""
+        if self.plays is None:
+            return self
+        table = self.table
+        if self.learner.name == "td":
+            entries = in_own_units(self.learner.to_entries(table), StateSpace.of(self.rules), self.plays)
+            table = self.learner.from_entries(self.rules, self.symmetric, entries)
+        return replace(self, table=table, plays=None)
 
     @cached_property
     def seen(self) -> Positions | None:
         """The positions it has learned something about, in order; None where that cannot be told."""
+        if self.plays is not None:
+            space = StateSpace.of(self.rules)
+            known = self.policy.known(space.positions)
+            return None if known is None else space.positions[known]
         return self.learner.seen(self.table)
 
-    @property
+    @cached_property
     def positions(self) -> int:
-        """How many they are."""
+        """How many positions it knows; of an imported table, how many are in it."""
+        if self.plays is not None:
+            return self.entries[0]
         return 0 if self.seen is None else len(self.seen)
+
+    @cached_property
+    def entries(self) -> tuple[int, int]:
+        """How many positions the table holds, and how many moves they tell about; of ``td``, values."""
+        counts = [self.learner.entry_moves(entry) for _, entry in self.learner.to_entries(self.table)]
+        return len(counts), sum(counts)
 
     def choosing(self, choice: str) -> "State":
         """The same experience under another choice rule.
 
         :raises UsageError: if the learner has no such rule.
         """
+        if self.learner.name in PLAYED and choice in CHOICES:
+            return self._drawing(choice)
+        if choice == "draw" and "most" in self.learner.choices:
+            choice = "default"  # its own beads are drawn by default
         if choice not in self.learner.choices:
             raise UsageError(
                 f"{self.learner.name} has no choice rule {choice!r}",
                 hint=f"it has {', '.join(self.learner.choices)}",
             )
-        return replace(self, learner=learner_of(self.learner.name, choice))
+        return replace(self.own(), learner=learner_of(self.learner.name, choice))
+
+    def _drawing(self, choice: str) -> "State":
+        """The same table, of whose numbers the largest is taken, or which are beads of which one is drawn."""
+        if self.plays is None and self.learner.name != "q":
+            raise UsageError("holds no counts of beads", hint=f"it has {', '.join(self.learner.choices)}")
+        changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
+        if choice == "draw" and not are_beads(changed.values[~np.isnan(changed.values)]):
+            raise UsageError("holds no counts of beads, of which one could be drawn")
+        return changed
+
+    def playing(self, choice: str | None, ties: str | None) -> "State":
+        """An imported table that is played by so.
+
+        :raises UsageError: if it cannot be.
+        """
+        state = self if choice is None else self.choosing(choice)
+        if ties is None:
+            return state
+        state.breaking(ties)
+        if state.plays is None and self.learner.name != "q":
+            raise UsageError(
+                f"a state of {self.learner.name} has no rule for ties of its own", where="--ties"
+            )
+        return replace(state, plays=replace(state.plays or Plays(), ties=ties))
+
+    def breaking(self, ties: str) -> Policy:
+        """What it plays if of exactly equal moves it takes the ``first``, the ``last`` or any (``random``).
+
+        :raises UsageError: if its rule knows no ties.
+        """
+        if self.plays is not None:
+            if self.plays.choice == "draw":
+                raise UsageError("has no ties: it draws beads", hint="choice=most takes the largest number")
+            return replace(self, plays=replace(self.plays, ties=ties)).policy
+        if not self.learner.has_ties:
+            rule = f"the choice rule {self.learner.choice} of {self.learner.name}"
+            raise UsageError(f"has no ties: {rule} leaves none", hint="choice=… names another rule")
+        return self.policy if ties == "random" else BreakingTies(self.policy, ties)
 
     def contains(self, other: "State") -> bool:
         """Whether all of the other's runs are in this state, each gone at least as far."""

@@ -36,6 +36,7 @@ def teach(
         (learnt if fits else skipped).append(record)
     if not learnt:
         return Lesson(state, learnt, skipped)
+    state = state.own()
     table = deepcopy(state.table)
     own_only = name is not None and not state.learner.learns_both_sides
     with few_games() if len(learnt) <= FEW else nullcontext():

@@ -138,7 +138,7 @@ def new_run(
         start=library.digest(start) if holds else None,
     )
     plan = Plan(learner, games, seed, _policy(opponent), _policy(behaviour))
-    return TrainingRun(path, plan, start.closed(), record)
+    return TrainingRun(path, plan, start.own().closed(), record)
 
 
 def resumed_run(path: Path, state: State, store: Path) -> TrainingRun:

@@ -90,7 +90,9 @@ def test_the_spelling_of_zeros_survives():
 
 
 def test_no_bytes_are_an_empty_brain():
-    found = read(b"", "brain.json")
+    with pytest.raises(InvalidFileError, match="is empty"):
+        read(b"", "brain.json")
+    found = read(b"", "brain.json", Options(empty_brain=True))
     assert (found.format, found.entries) == ("state-action", {})
     assert state_action.to_bytes(found.entries) == b""
 
@@ -194,9 +196,7 @@ def test_a_row_tells_the_side_and_the_winner():
         ("-1,0,0,0,1,0,0,0,0,-1,4", "cell 1 is taken by X"),
         ("-1,0,0,0,1,0,0,0,0,-9,3", "from 4 to 9, not 3"),
         ("-1,0,0,0,1,0,0,0,0,-9,10", "from 4 to 9, not 10"),
-        ("-1,-1,0,1,1,0,0,0,0,-3,6", "no game through this move ends at stage 6"),
-        ("-1,-1,0,1,1,0,0,0,0,-3,5", "no game through this move ends at stage 5"),
-        ("-1,-1,0,1,1,0,0,0,0,-3,9", "no game through this move ends at stage 9"),
+        ("-1,1,-1,-1,1,0,1,0,0,-8,5", "stage 5 is over with 6 stones on the board"),
         ("-1,-1,-1,1,1,0,0,0,0,6,6", "the game is over"),
         ("-1,-1,-1,0,0,0,0,0,0,6,6", "3 X and 0 O"),
         ("-2,0,0,0,1,0,0,0,0,-9,4", "not -2"),
@@ -215,6 +215,29 @@ def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
     with pytest.raises(InvalidFileError, match=why) as caught:
         read(data, "book.csv", Options(strict=True))
     assert caught.value.where == "book.csv, line 3"
+
+
+@pytest.mark.parametrize("stage", [5, 6, 9])
+def test_a_row_with_an_end_that_no_game_has_is_kept_and_told(stage, tmp_path):
+    """X wins at once here, so the game cannot go on: its author's player still plays by such a row."""
+    data = f"-1,-1,0,1,1,0,0,0,0,-3,{stage}\n-1,-1,0,1,1,0,0,0,0,-9,{stage}\n".encode()
+    found = read(data, "book.csv")
+    assert not found.rejected and len(found.rows) == 2
+    assert any("as none can" in note for note in found.notes)
+    with pytest.raises(InvalidFileError, match=f"ends at stage {stage}"):
+        read(data, "book.csv", Options(strict=True))
+    (tmp_path / "book.csv").write_bytes(data)
+    state = import_file(tmp_path / "book.csv").state
+    again = library.parse(library.content(state), "again.csv")
+    assert sorted(moves_csv.to_bytes(found.rows).splitlines()) == sorted(data.splitlines())
+    for one in (state, again):
+        (row,) = one.policy.probabilities(SPACE.positions[[SPACE.texts.index("XX.OO....")]])
+        shares = [0, 0, 0.5, 0, 0, 0, 0, 0, 0.5] if stage < 9 else [0, 0, 0.2, 0, 0, 0.2, 0.2, 0.2, 0.2]
+        assert row.tolist() == shares  # draws are set aside
+        (row,) = one.choosing("default").policy.probabilities(
+            SPACE.positions[[SPACE.texts.index("XX.OO....")]]
+        )
+        assert row[2] == row[5]  # counts do not trust it
 
 
 def test_duplicate_rows_are_dropped_and_counted():

@@ -18,9 +18,9 @@ def imported(name: str, **options) -> Imported:
     return read((CORPUS / name).read_bytes(), name, Options(**options))
 
 
-def plays(name: str, position: str) -> set[int]:
-    """The cells, from 1, that the agent in the file plays."""
-    policy = load(CORPUS / name).state.policy.table(StateSpace.of())
+def plays(name: str, position: str, choice: str = "most") -> set[int]:
+    """The cells, from 1, that the agent in the file plays; the largest value, where it could draw beads."""
+    policy = load(CORPUS / name).state.choosing(choice).policy.table(StateSpace.of())
     row = policy.support[policy.space.index(Position.parse(position))]
     return {cell + 1 for cell in range(9) if row[cell]}
 
@@ -32,12 +32,12 @@ def plays(name: str, position: str) -> set[int]:
         ("matchboxes_second.json", "position-keyed", "q", 8, 48),
         ("ternary.csv", "position-keyed", "td", 11, 11),
         ("printed_tuples.json", "position-keyed", "td", 18, 18),
-        ("nested_lists_with_turn.json", "position-keyed", "q", 9, 30),
-        ("second_player_only.json", "position-keyed", "q", 9, 46),
+        ("nested_lists_with_turn.json", "position-keyed", "q", 9, 29),
+        ("second_player_only.json", "position-keyed", "q", 9, 43),
         ("o_begins.json", "position-keyed", "td", 19, 19),
         ("numpy_arrays.json", "position-keyed", "q", 8, 25),
-        ("board_and_cell.json", "position-keyed", "q", 7, 15),
-        ("policy_for_numbers.json", "position-keyed", "q", 6, 36),
+        ("board_and_cell.json", "position-keyed", "q", 6, 14),
+        ("policy_for_numbers.json", "position-keyed", "q", 6, 31),
         ("games.csv", "game-csv", "book", 32, 36),
         ("games_from_zero.csv", "game-csv", "book", 21, 24),
         ("games_named_cells.csv", "game-csv", "book", 18, 20),
@@ -78,19 +78,35 @@ def test_a_table_of_moves_plays_as_its_author_would(name, position, cells):
 
 def test_what_a_position_is_worth_to_x_follows_from_the_chance_that_x_wins():
     entries = imported("ternary.csv").entries
-    assert entries["XXX.OO..."] == {"x": [1.0, 1], "o": [0.0, 1]}
-    assert entries["X...O...."]["x"] == [0.71, 1]
+    assert entries["XXX.OO..."] == {"x": [1.0, 1]}
+    assert entries["X...O...."] == {"x": [0.71, 1]}
 
 
-def test_values_of_both_signs_are_scaled_so_that_0_says_nothing():
-    entries = imported("printed_tuples.json").entries
-    assert entries["X...O...."] == {"x": [0.5, 1], "o": [0.5, 1]}
-    assert entries["XXO.O.O.X"] == {"x": [0.0, 1], "o": [1.0, 1]}
+def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
+    state = load(CORPUS / "printed_tuples.json").state
+    entries = dict(state.learner.to_entries(state.table))
+    assert (entries["X...O...."], entries["XXO.O.O.X"]) == ({"x": [0.0, 1]}, {"x": [-1.0, 1]})
+    own = dict(state.learner.to_entries(state.own().table))
+    assert own["X...O...."] == {"x": [0.5, 1], "o": [0.5, 1]}
+    assert own["XXO.O.O.X"] == {"x": [0.0, 1], "o": [1.0, 1]}
+
+
+@pytest.mark.parametrize("name", ["matchboxes_first.json", "matchboxes_second.json"])
+def test_beads_are_drawn_as_their_author_draws_them(name):
+    state = load(CORPUS / name).state
+    assert state.plays is not None and state.plays.choice == "draw"
+    policy = state.policy.table(StateSpace.of())
+    text = "X........" if "second" in name else "." * 9
+    beads = dict.fromkeys(range(9), 0.0) | {
+        int(cell) - 1: count for cell, (count, _) in imported(name).entries[text].items()
+    }
+    shares = policy.probabilities[policy.space.index(Position(text))].tolist()
+    assert shares == pytest.approx([beads[cell] / sum(beads.values()) for cell in range(9)])
 
 
 def test_the_side_that_moves_first_becomes_x():
     entries = imported("o_begins.json").entries
-    assert entries["O...X...."]["x"][0] == pytest.approx(0.6)  # 0.2 for O, who moved first
+    assert entries["O...X...."]["x"][0] == pytest.approx(0.2)  # for O, who moved first
     assert "first 'O'" in imported("o_begins.json").notes[0]
 
 
@@ -125,8 +141,8 @@ def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
     with pytest.raises(InvalidFileError, match="--values-for x, o, mover or moved"):
         read(data, "f.json")
     for_x = read(data, "f.json", Options(values_for="x")).entries["X........"]["x"][0]
-    for_mover = read(data, "f.json", Options(values_for="mover")).entries["X........"]["x"][0]
-    assert (for_x, for_mover) == (0.3, 0.7)  # chances
+    for_mover = read(data, "f.json", Options(values_for="mover")).entries["X........"]["o"][0]
+    assert (for_x, for_mover) == (0.3, 0.3)
 
 
 def test_keys_that_break_every_spelling_are_named():

@@ -54,6 +54,9 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
 
     :raises InvalidFileError: if it is damaged, too large, or of no format.
     """
+    if not source.size and not options.empty_brain:
+        hint = "an empty brain is read where the graph is named: ttt import --learner graph"
+        raise InvalidFileError("is empty", where=source.where, hint=hint)
     whole = source.size <= (limit := allowed(LIMIT))
     for form in all_formats():
         fits = form.rules is None or options.rules in (None, form.rules)

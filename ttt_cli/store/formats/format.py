@@ -105,6 +105,7 @@ class Format:
     :ivar recognises: whether a file is meant to be one, sound or not; None: it is never read.
     :ivar read: its content.
     :ivar check: every fault in it, where that is more than the first one that ``read`` meets.
+    :ivar spelled: whether it can be read in several ways, of which a user may say one.
     :ivar in_blocks: whether it is read in blocks, however large it is.
     :ivar rules: the only game that it knows; None: any.
     :ivar endings: how the names of such files end.
@@ -123,6 +124,7 @@ class Format:
     recognises: Callable[[Source, Options], bool] | None = None
     read: Reader | None = None
     check: Callable[[Source], Verification] | None = None
+    spelled: bool = False
     in_blocks: bool = False
     rules: Rules | None = None
     endings: tuple[str, ...] = ()

@@ -3,12 +3,17 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
+from ttt_cli.store.plays import Plays, values_by_move
 from ttt_cli.store.state import Run, State, learner_of
 
+TOLD = 5
+"""And so many where a file is only used."""
 MOST_REJECTED = 1000
 """Up to so many rejected rows are listed; of further ones only the number."""
 
@@ -46,7 +51,11 @@ class Options:
     :ivar values_for: whose good the values measure: ``x``, ``o``, ``mover`` (the side to move) or ``moved``
         (the side that has just moved); None: what the data say.
     :ivar spelling: facets of the spelling of a position-keyed file, by name.
+    :ivar unknown: what its author's program makes of a move that is not in the file: it counts so much, in
+        the file's units, or is ``random``, only made where the file holds none; None: 0.
+    :ivar wins: whether that program sees a win that is not in the file: ``known`` or ``unknown``.
     :ivar rules: the game it is about; None: what the file says, or the usual one.
+    :ivar empty_brain: whether a file of no bytes is meant: the brain of a graph that has seen nothing.
     :ivar trust_edits: whether a native file whose digest does not fit its content is no error.
     """
 
@@ -54,8 +63,18 @@ class Options:
     strict: bool = False
     values_for: str | None = None
     spelling: dict[str, str] = field(default_factory=dict)
+    unknown: float | str | None = None
+    wins: str | None = None
     rules: Rules | None = None
     trust_edits: bool = False
+    empty_brain: bool = False
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """What is said of how a file is to be read, by the names of an agent's options."""
+        said = {"values": self.values_for, "unknown": self.unknown, "wins": self.wins}
+        facets = {f"spelling.{name}": value for name, value in self.spelling.items()}
+        return {**{name: str(value) for name, value in said.items() if value is not None}, **facets}
 
 
 DEFAULTS = Options()
@@ -75,6 +94,7 @@ class Imported:
     :ivar repaired: what was wrong and has been put right, in words.
     :ivar rejected: what was left out.
     :ivar notes: what was inferred, in words.
+    :ivar plays: how its author's program plays by it, where that is not how the learner does.
     :ivar positions: how many positions the file tells something about.
     :ivar moves: of how many moves; of ``td``, how many values there are.
     """
@@ -92,6 +112,15 @@ class Imported:
     notes: list[str] = field(default_factory=list)
     positions: int = 0
     moves: int = 0
+    plays: Plays | None = None
+
+    @property
+    def remarks(self) -> list[str]:
+        """All there is to say to whoever relies on the file: what was inferred, put right, left out."""
+        left_out = [f"left out {item.where}: {item.why}" for item in self.rejected[:TOLD]]
+        more = len(self.rejected) - TOLD
+        left_out += [f"and {more:,} more; ttt verify lists them"] * (more > 0)
+        return [*self.notes, *self.repaired, *left_out]
 
 
 def why_not(text: str) -> str:
@@ -162,7 +191,7 @@ def to_state(found: Imported, digest: str, learner: str | None = None, visits: i
                 where="--learner",
                 hint=f"it becomes one of {name}" + " or q" * (name == "td"),
             )
-        name, entries = "q", _move_values(entries, StateSpace.of(found.rules), visits)
+        name, entries = "q", _move_values(found, visits)
     made = learner_of(name, found.choice)
     run = Run(digest[:24], "import", found.games, found.results, {"format": found.format})
     if name == "book":
@@ -171,15 +200,19 @@ def to_state(found: Imported, digest: str, learner: str | None = None, visits: i
             fields = [row.move, row.plies, row.result, run.id, row.count]
             entries.setdefault(row.position, []).append(fields)
     table = made.from_entries(found.rules, False, entries.items())
-    return State(made, found.rules, False, table, (run,))
+    return State(made, found.rules, False, table, (run,), found.plays)
 
 
-def _move_values(entries: dict[str, Any], space: StateSpace, visits: int) -> dict[str, Any]:
-    """Values of moves from those of the positions after them: chances of 0 to 1 become values of -1 to 1."""
-    found: dict[str, Any] = {}
-    for index, cell in zip(*space.legal.nonzero(), strict=True):
-        side = "xo"[space.plies[index] % 2]
-        after = entries.get(space.texts[space.successors[index, cell]], {})
-        if side in after and (value := 2 * after[side][0] - 1) != 0:
-            found.setdefault(space.texts[index], {})[str(cell + 1)] = [value, visits]
-    return found
+def _move_values(found: Imported, visits: int) -> dict[str, Any]:
+    """Values of moves from those of the positions after them: another program's as they are, chances of 0 to
+    1 as values of -1 to 1."""
+    space = StateSpace.of(found.rules)
+    own = found.plays or Plays(tables="own")
+    values = values_by_move("td", found.entries.items(), space, own)
+    if found.plays is None:
+        values = 2 * values - 1
+    made: dict[str, Any] = {}
+    for index, cell in np.argwhere(~np.isnan(values)).tolist():
+        if found.plays or values[index, cell]:
+            made.setdefault(space.texts[index], {})[str(cell + 1)] = [float(values[index, cell]), visits]
+    return made

@@ -70,7 +70,11 @@ def read(source: Source, options: Options) -> Imported:
                 continue
             text = _text(line, lines, where, number)
             try:
-                rows[line] = _row(text.strip())
+                row = _row(text.strip())
+                if options.strict and not is_possible(row):
+                    stage = DRAW if row.result == "draw" else row.plies - 1
+                    raise InvalidFileError(f"no game through this move ends at stage {stage}")
+                rows[line] = row
             except InvalidFileError as error:
                 wrong[line] = error.message
         if len(rows) + len(wrong) > MOST_LINES:
@@ -86,11 +90,17 @@ def read(source: Source, options: Options) -> Imported:
                         rejected.append(Rejected(f"line {at}", wrong[line]))
         number += len(lines) - 1
     kept = set(rows.values())
+    odd = sum(not is_possible(row) for row in kept)
+    notes = []
+    if odd:
+        were = "row says that a game ends" if odd == 1 else "rows say that games end"
+        notes.append(f"{odd:,} {were} as none can; the author's choice plays by such rows")
     refuse(rejected, total, options.strict, "a game", where, count=left_out)
     repaired = []
     if twice := total - left_out - len(kept):
         repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-    return book(NAME, sorted(kept, key=IN_ORDER), repaired=repaired, rejected=truncated(rejected, left_out))
+    left = truncated(rejected, left_out)
+    return book(NAME, sorted(kept, key=IN_ORDER), repaired=repaired, rejected=left, notes=notes)
 
 
 def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
@@ -117,7 +127,7 @@ def _row(line: str) -> Row:
         text = "".join(map(_SYMBOLS.__getitem__, stones))
     except KeyError as error:
         raise InvalidFileError(f"a cell holds -1 (X), 1 (O) or 0, not {error.args[0]}") from None
-    space, index_of, stages = _stages()
+    space, index_of, _ = _stages()
     index = index_of.get(text, -1)
     if index < 0:
         raise InvalidFileError(why_not(text))
@@ -133,11 +143,18 @@ def _row(line: str) -> Row:
         raise InvalidFileError(f"cell {cell} is taken by {text[cell - 1]}")
     if not STANDARD.line * 2 - 2 <= stage <= DRAW:
         raise InvalidFileError(f"a stage is from 4 to 9, not {stage}")
-    if not stages[space.successors[index, cell - 1]] >> stage & 1:
-        raise InvalidFileError(f"no game through this move ends at stage {stage}")
+    if stage < (stones_down := STANDARD.cells - text.count(".")):
+        raise InvalidFileError(f"stage {stage} is over with {stones_down} stones on the board")
     if stage == DRAW:
         return Row(text, cell, STANDARD.cells, "draw")
     return Row(text, cell, stage + 1, "XO"[stage % 2])
+
+
+def is_possible(row: Row) -> bool:
+    """Whether a game through a row's move can end as the row says."""
+    space, index_of, stages = _stages()
+    stage = DRAW if row.result == "draw" else row.plies - 1
+    return bool(stages[space.successors[index_of[row.position], row.move - 1]] >> stage & 1)
 
 
 @lru_cache(maxsize=1)

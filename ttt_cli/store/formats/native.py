@@ -14,6 +14,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store.formats.format import Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
+from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.reading import LIMIT, allowed
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import Run, State, learner_of
@@ -40,6 +41,7 @@ DETAILS: dict[str, dict[str, tuple[type, ...]]] = {
 """The keys that a run record of each kind has besides the common ones, with their types."""
 
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
+_OPTIONAL = {"plays"}
 _HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choice", "games", "runs"}
 
 
@@ -59,6 +61,7 @@ def header(state: State) -> dict[str, Any]:
         "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
         "symmetry": state.symmetric,
         "choice": state.learner.choice,
+        **({"plays": state.plays.to_json()} if state.plays else {}),
         "games": state.games,
         "runs": [run.to_json() for run in state.runs],
     }
@@ -183,7 +186,7 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         raise InvalidFileError(
             "missing", where=f'{where}: "{name}"', hint="the file is not a whole native state"
         )
-    for name in sorted(found.keys() - _HEADER - {"entries"}):
+    for name in sorted(found.keys() - _HEADER - _OPTIONAL - {"entries"}):
         raise InvalidFileError("unknown key", where=f"{where}: {name!r}", hint="see ttt schema state")
     _expect(isinstance(found["digest"], str), where, "digest", "expected text", found["digest"])
     name = found["learner"]
@@ -201,6 +204,11 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         _expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
     runs = _runs(found["runs"], where)
     state = {"learner": learner, "rules": rules, "symmetric": found["symmetry"], "runs": runs}
+    if "plays" in found:
+        place = f'{where}: "plays"'
+        if name not in PLAYED or found["symmetry"]:
+            raise InvalidFileError(f"goes with {' and '.join(PLAYED)} without symmetry", where=place)
+        state["plays"] = Plays.from_json(found["plays"], place)
     games = State(table=None, **state).games
     _expect(games == found["games"], where, "games", f"the runs add up to {games}", found["games"])
     return state
@@ -285,8 +293,4 @@ def check(
 
 
 def _sound(state: State) -> Verification:
-    positions = moves = 0
-    for _, entry in state.learner.to_entries(state.table):
-        positions += 1
-        moves += state.learner.entry_moves(entry)
-    return Verification(FORMAT, positions, moves)
+    return Verification(FORMAT, *state.entries)

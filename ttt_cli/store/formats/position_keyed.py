@@ -8,25 +8,32 @@ left out and reported.
 """
 
 import math
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.formats.cell_values import collect, namings
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
 from ttt_cli.store.formats.spelling import KeyReading, spellings
-from ttt_cli.store.formats.tables import MEANINGS, Reading, readings
+from ttt_cli.store.formats.tables import MEANINGS, Moves, Positions, Reading, readings
+from ttt_cli.store.plays import RANDOM, Plays, policy_by, values_by_move
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
 NAME = "position-keyed"
-FACETS = ("board", "order", "empty", "first", "second", "mine", "theirs", "cells", "player-x")
+OF_KEYS = ("board", "empty", "first", "second", "mine", "theirs")
+FACETS = (*OF_KEYS, "order", "cells", "player-x", "symmetry")
+SYMMETRY = ("yes", "no")
+"""Whether a key stands for all its images, where that is said outright."""
 CLEAR = 4.0
 """So many standard scores apart two readings have to be, for the evidence to decide between them."""
 DOUBT = 2.0
@@ -38,10 +45,17 @@ SURE = 6.0, 0.5
 come to either."""
 TOLD = 3
 """So many readings and keys are named in an error."""
+MOST_TOLD = 12
+"""And so many values of a facet."""
+OFTEN, MANY = 0.1, 3
+"""The commonest value of a table may be the one that its author began with, if so large a part, and so many,
+have it."""
 MOST_PARTS = 100
 """So many objects in a file may be tables."""
-LONGEST = 200
+LONGEST = 1000
 """The longest key, in characters, that is looked at."""
+
+_ITEM = re.compile(r"[^\s,;\[\]()]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +133,8 @@ def _documents(found: Any, rules: Rules) -> Iterator[Document]:
 
 
 def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) -> Iterator[Document]:
-    """The tables that rows may be: with a value in the last column, or with one for each cell.
+    """The tables that rows may be: with one value for each cell, or with a value or a list of them in the
+    last column. A column that only counts the rows is left aside.
 
     :raises InvalidFileError: naming the line that is of another length.
     """
@@ -130,37 +145,55 @@ def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) ->
                 where=f"{where}, line {number}",
             )
     rows = [row for _, row in numbered]
-    if rows and number_in(rows[0][-1].strip()) is None:
+    if rows and type(_value_in(rows[0][-1])) is not type(_value_in(rows[-1][-1])):
         rows = rows[1:]  # a header
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
-    numbers = [[number_in(field.strip()) for field in row] for row in rows]
-    for values in (1, rules.cells):
-        if len(rows[0]) <= values:
-            continue
-        if all(None not in found[-values:] for found in numbers):
-            keys = ["\t".join(row[:-values]) for row in rows]
-            yield Document(keys, [found[-1] if values == 1 else found[-values:] for found in numbers])
+    counted = [str(number) for number in range(len(rows) + 1)]
+    first = [row[0].strip() for row in rows]
+    if len(rows) > 1 and len(rows[0]) > 2 and first in (counted[:-1], counted[1:]):
+        rows = [row[1:] for row in rows]
+    values = [[_value_in(field) for field in row[-rules.cells :]] for row in rows]
+    if len(rows[0]) > rules.cells and all(type(value) is float for row in values for value in row):
+        yield Document(["\t".join(row[: -rules.cells]) for row in rows], values)
+    for row, found in zip(rows, values, strict=True):
+        if found[-1] is None:
+            raise InvalidFileError(f"{quoted(row[-1])} is no value", where=f"{where}, key {quoted(row[0])}")
+    yield Document(["\t".join(row[:-1]) for row in rows], [found[-1] for found in values])
+
+
+def _value_in(field: str) -> Any:
+    """The number, or the list of numbers, that a field of a CSV file is; None if it is neither."""
+    field = field.strip()
+    if not field.startswith(("[", "(")):
+        return number_in(field)
+    items = [number_in(item) for item in _ITEM.findall(field)]
+    return None if None in items else items
 
 
 def _read(documents: Iterator[Document], where: str, options: Options, rules: Rules) -> Imported:
     space = StateSpace.of(rules)
     said = _said(options)
-    failure: InvalidFileError | None = None
-    tried = -1
+    failures: list[tuple[bool, int, InvalidFileError]] = []
     for document in documents:
         try:
             return _table(document, where, options, said, space)
         except InvalidFileError as error:
             if isinstance(error, _UndecidedError):
                 raise
-            if len(document.keys) > tried:  # the error that matters is that of the largest table
-                failure, tried = error, len(document.keys)
-    raise failure or InvalidFileError("holds no table of positions", where=where)
+            near = not isinstance(error, _NoPositionsError)
+            failures.append((near, len(document.keys), error))
+    if not failures:
+        raise InvalidFileError("holds no table of positions", where=where)
+    raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
 class _UndecidedError(InvalidFileError):
     """Several readings fit."""
+
+
+class _NoPositionsError(InvalidFileError):
+    """The keys are nothing like positions."""
 
 
 def _said(options: Options) -> dict[str, str]:
@@ -170,12 +203,17 @@ def _said(options: Options) -> dict[str, str]:
     """
     for name in options.spelling:
         if name not in FACETS:
-            raise UsageError(f"a spelling has no {name!r}", hint=f"it has {', '.join(FACETS)}")
+            near = did_you_mean(name, FACETS)
+            known = f"it has {', '.join(FACETS)}"
+            raise UsageError(f"a spelling has no {name!r}", hint=f"{near} {known}" if near else known)
+    if options.spelling.get("symmetry", "no") not in SYMMETRY:
+        raise UsageError(f"symmetry is {' or '.join(SYMMETRY)}, not {options.spelling['symmetry']!r}")
+    said = {name: value for name, value in options.spelling.items() if name != "symmetry"}
     if options.values_for is None:
-        return options.spelling
+        return said
     if options.values_for not in MEANINGS:
         raise UsageError(f"values are for {', '.join(MEANINGS)}, not for {options.values_for!r}")
-    return {**options.spelling, "values": options.values_for}
+    return {**said, "values": options.values_for}
 
 
 def _table(
@@ -185,65 +223,188 @@ def _table(
 
     :raises InvalidFileError: if no reading fits, or several do.
     """
-    keys = document.keys
-    if not keys:
+    if not document.keys:
         raise InvalidFileError("holds no positions", where=where)
-    if len(keys) > 2 * len(space) * space.cells:
+    if len(document.keys) > 2 * len(space) * space.cells:
         raise InvalidFileError(
-            f"has {len(keys):,} keys; {len(space):,} positions do not need so many", where=where
+            f"has {len(document.keys):,} keys; {len(space):,} positions do not need so many", where=where
         )
-    longest = max(keys, key=len)
+    longest = max(document.keys, key=len)
     if len(longest) > LONGEST:
-        raise InvalidFileError(
+        raise _NoPositionsError(
             f"a key of {len(longest):,} characters is no position", where=f"{where}, key {quoted(longest)}"
         )
-    fitting, breaking = spellings(keys, space.rules, document.columns)
-    fitting = [reading for reading in fitting if _agrees(reading.spelling.facets, said)]
-    rejected: list[Rejected] = []
-    if not fitting and options.spelling and not options.strict:
-        for reading in breaking:
-            if _agrees(reading.spelling.facets, said):
-                document, rejected = _without(document, reading)
-                fitting = [
-                    found
-                    for found in spellings(document.keys, space.rules, document.columns)[0]
-                    if found.spelling == reading.spelling
-                ]
-                break
-    if not fitting:
-        raise _misfit(keys, breaking, said, where)
+    document, fitting, rejected = _fitting(document, said, options, space, where)
     values = collect(document.values, document.keys, space.rules, where)
     if not len(values.rows):
         raise InvalidFileError("holds no values", where=where)
-    chosen, custom = _decide(list(readings(fitting, values, space)), said, where)
+    found = list(readings(fitting, values, space, options.spelling.get("symmetry")))
+    chosen, notes = _decide(found, said, where)
     table = chosen.table
-    positions, moves = table.counts
+    notes = [f"read as {_words(chosen.facets)}", *notes]
+    if chosen.folded:
+        notes.append(
+            f"the keys are up to symmetry: {chosen.folded:,} stand for {table.counts[0]:,} positions "
+            "(spelling.symmetry=no says that each is itself alone)"
+        )
+        if chosen.taken:
+            notes.append(
+                f"{chosen.taken:,} numbers stand at occupied cells: cells are those of the board played"
+            )
+    elif chosen.taken:
+        notes.append(f"{chosen.taken:,} numbers at occupied cells are left out")
+    plays = _plays(table, options, where)
+    zeros = plays != Plays()
+    entries = table.entries(options.visits, zeros=zeros)
+    if not entries:
+        raise InvalidFileError("holds only zeros, so nothing has been learned", where=where)
+    positions, moves = len(entries), sum(map(len, entries.values()))
+    if (left := table.counts[1] - moves) > 0:
+        notes.append(f"zeros, the values before any learning, count as not visited: {left:,}")
+    if plays.choice == "draw":
+        notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
+    else:
+        notes.append(f"what is not in the file: {plays.about_unknown()}")
     return Imported(
         NAME,
         table.learner,
         choice="default",
         rules=space.rules,
-        entries=table.entries(options.visits),
+        entries=entries,
         rejected=truncated(rejected),
-        notes=[f"read as {_words(chosen.facets)}", *custom],
+        notes=notes,
         positions=positions,
         moves=moves,
+        plays=plays if zeros or table.learner == "td" else None,
+    )
+
+
+def _fitting(
+    document: Document, said: Mapping[str, str], options: Options, space: StateSpace, where: str
+) -> tuple[Document, list[KeyReading], list[Rejected]]:
+    """The part of a document whose keys are positions, the readings of these, and what was left out: boards
+    of games that went on after a win, and what does not fit a spelling said outright.
+
+    :raises InvalidFileError: if nothing fits, or something does not and nothing may be left out.
+    """
+    keys_say = {name: value for name, value in said.items() if name in OF_KEYS}
+    own = "mine" in said or "theirs" in said
+    fitting, breaking = spellings(document.keys, space.rules, document.columns, own=own)
+    _check_said(keys_say, [reading.spelling.facets for reading in (*fitting, *breaking)], where)
+    if keys_say and not any(_agrees(reading.spelling.facets, keys_say) for reading in (*fitting, *breaking)):
+        together = ", ".join(f"{name}={value}" for name, value in keys_say.items())
+        raise _UndecidedError(f"the file does not bear out {together} together", where=where)
+    fitting = [reading for reading in fitting if _agrees(reading.spelling.facets, keys_say)]
+    if fitting:
+        return document, fitting, []
+    near = [reading for reading in breaking if _agrees(reading.spelling.facets, keys_say)]
+    late = _late(near, space, where)
+    reading = late or (near[0] if near and options.spelling else None)
+    if reading is None or options.strict:
+        raise _misfit(document.keys, near, where)
+    why = "the game went on after it was won, or ended otherwise" if late else "no position in this spelling"
+    kept, rejected = _without(document, reading, why)
+    fitting, _ = spellings(kept.keys, space.rules, kept.columns, own=own)
+    fitting = [found for found in fitting if _agrees(found.spelling.facets, keys_say)]
+    if not late:
+        fitting = [found for found in fitting if found.spelling == reading.spelling]
+    if not fitting:
+        raise _misfit(document.keys, near, where)
+    return kept, fitting, rejected
+
+
+def _late(near: Sequence[KeyReading], space: StateSpace, where: str) -> KeyReading | None:
+    """The reading whose only broken keys are boards on which the game is over, if there is one.
+
+    :raises InvalidFileError: if whoever moved first and one's own stones explain the other keys equally well.
+    """
+    found = [reading for reading in near if set(reading.broken) <= set(reading.overtime)]
+    usual = [reading for reading in found if not reading.spelling.relative]
+    late = next(iter([*usual, *found]), None)
+    if late is None:
+        return None
+    for other in found:
+        if late.spelling.relative or not other.spelling.relative:
+            continue
+        both = (late.indexes >= 0) & (other.indexes >= 0)
+        opened = other.indexes[both & ~space.terminal[other.indexes]]
+        both_move = len(set((space.plies[opened] % 2).tolist())) == 2
+        if both_move and (late.indexes != other.indexes)[both].any():
+            either = [f"spelling.{name}={value}" for name, value in _stones(late) + _stones(other)]
+            raise _UndecidedError(
+                "either one side always moves first, or the stones are one's own and the other's",
+                where=where,
+                hint=f"say which behind the colon of an agent, or to ttt import: {' or '.join(either)}",
+            )
+    return late
+
+
+def _stones(reading: KeyReading) -> list[tuple[str, str]]:
+    """The facet that says whose stones these are."""
+    return [item for item in reading.spelling.facets.items() if item[0] in ("first", "mine")]
+
+
+def _plays(table: Moves | Positions, options: Options, where: str) -> Plays:
+    """How the file's author plays by a table.
+
+    :raises InvalidFileError: if that depends on what an unknown move counts as, and there are two guesses.
+    """
+    draws = table.are_beads
+    sides = (options.unknown if options.unknown is not None else 0.0,) * 2
+    plays = Plays(choice="draw" if draws else "most", wins=options.wins or Plays.wins, tables=table.tables)
+    if options.unknown == RANDOM:
+        return replace(plays, unknown=RANDOM)
+    x, o = (float(side) * sign + 0.0 for side, sign in zip(sides, table.whose, strict=True))
+    plays = replace(plays, unknown=(x, o))
+    opened = table.opened
+    if options.unknown is not None or draws or not len(opened):
+        return plays
+    numbers, counts = np.unique(opened, return_counts=True)
+    often = int(counts.argmax())
+    if not numbers[often] or counts[often] < MANY or counts[often] <= OFTEN * table.counts[1]:
+        return plays
+    # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
+    value = abs(float(numbers[often])) if table.whose[0] != table.whose[1] else float(numbers[often])
+    x, o = (value * sign + 0.0 for sign in table.whose)
+    values = values_by_move(table.learner, table.entries(1).items(), table.space, plays)
+    guesses = [policy_by(values, table.space, replace(plays, unknown=pair)) for pair in ((0.0, 0.0), (x, o))]
+    as_zero, as_often = (guess.table(table.space).probabilities for guess in guesses)
+    if np.array_equal(as_zero, as_often):
+        return plays
+    raise _UndecidedError(
+        f"does a move that is not in the file count as 0 or as {value:g}, which {counts[often]:,} of "
+        f"{table.counts[1]:,} values are?",
+        where=where,
+        hint=f"say which behind the colon of an agent: unknown=0, unknown={value:g} or unknown=random (only "
+        "made where none is known); or to ttt import --unknown",
     )
 
 
 def _agrees(facets: Mapping[str, str], said: Mapping[str, str]) -> bool:
-    """Whether a reading is as the user has said, as far as it has the facets."""
-    return all(facets.get(name, value) == value for name, value in said.items())
+    """Whether a reading is as the user has said."""
+    return all(facets.get(name) == value for name, value in said.items())
 
 
-def _without(document: Document, reading: KeyReading) -> tuple[Document, list[Rejected]]:
+def _check_said(said: Mapping[str, str], found: Sequence[Mapping[str, str]], where: str) -> None:
+    """Refuse what is said outright if no reading bears it out, naming what readings have instead.
+
+    :raises InvalidFileError: naming the facet, its value and the values that are possible.
+    """
+    for name, value in said.items():
+        known = list(dict.fromkeys(facets[name] for facets in found if name in facets))
+        if value not in known and found:
+            others = f"it may be {', '.join(map(quoted, known[:MOST_TOLD]))}"
+            if not known:
+                names = dict.fromkeys(other for facets in found for other in facets)
+                others = f"it has {', '.join(names)}"
+            raise _UndecidedError(f"the file does not bear out {name}={value}", where=where, hint=others)
+
+
+def _without(document: Document, reading: KeyReading, why: str) -> tuple[Document, list[Rejected]]:
     """The document without the keys that break a reading, and these."""
     broken = set(reading.broken)
     kept = [row for row in range(len(document.keys)) if row not in broken]
-    rejected = [
-        Rejected(f"key {quoted(document.keys[row])}", "no position in this spelling")
-        for row in sorted(broken)
-    ]
+    rejected = [Rejected(f"key {quoted(document.keys[row])}", why) for row in sorted(broken)]
     columns = tuple([column[row] for row in kept] for column in document.columns)
     return (
         Document([document.keys[row] for row in kept], [document.values[row] for row in kept], columns),
@@ -256,6 +417,7 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
 
     :raises InvalidFileError: if there is none, or several are left.
     """
+    _check_said(said, [reading.facets for reading in found], where)
     found = [reading for reading in found if _agrees(reading.facets, said)]
     if not found:
         raise InvalidFileError(
@@ -289,7 +451,7 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
     facets = {name for reading in near for name in reading.facets if name in leader.facets}
     open_facets = {
         name: leader.facets[name]
-        for name in sorted(facets)
+        for name in sorted(facets - said.keys())
         if any(reading.facets.get(name) != leader.facets[name] for reading in near)
     }
     custom = f"by custom, since the file does not tell: {_words(open_facets)}"
@@ -298,42 +460,50 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
 
 def _undecided(rivals: list[Reading], where: str) -> InvalidFileError:
     """The refusal of a file that can be read in several ways, with the facets that would decide."""
-    shown = rivals[:TOLD]
-    names = dict.fromkeys(name for reading in shown for name in reading.facets)
-    differing = [name for name in names if len({reading.facets.get(name) for reading in shown}) > 1]
-    told_apart = [
+    names = dict.fromkeys(name for reading in rivals for name in reading.facets)
+    differing = [name for name in names if len({reading.facets.get(name) for reading in rivals}) > 1]
+    told_apart = dict.fromkeys(
         " ".join(f"{name}={reading.facets[name]}" for name in differing if name in reading.facets)
-        for reading in shown
-    ]
+        for reading in rivals
+    )
     if differing == ["values"]:
-        hint = "say whose good the values measure: ttt import FILE --values-for x, o, mover or moved"
+        hint = "say whose good the values measure: ttt import FILE --values-for x, o, mover or moved; or "
+        hint += "behind the colon of an agent: values=x"
     else:
-        said = (f"{name}={shown[0].facets[name]}" for name in differing if name in shown[0].facets)
-        hint = f"say which: ttt import FILE {' '.join(f'--spelling {shlex.quote(item)}' for item in said)}"
+        said = [(name, rivals[0].facets[name]) for name in differing if name in rivals[0].facets]
+        options = " ".join(_option(name, value) for name, value in said)
+        agent = ",".join(f"{'' if name == 'values' else 'spelling.'}{name}={value}" for name, value in said)
+        hint = f"say which: ttt import FILE {options}; or behind the colon of an agent: {agent}"
     return _UndecidedError(
-        f"{len(rivals)} readings fit equally well: {'; '.join(told_apart)}", where=where, hint=hint
+        f"{len(told_apart)} readings fit equally well: {'; '.join(list(told_apart)[:TOLD])}",
+        where=where,
+        hint=hint,
     )
 
 
-def _misfit(
-    keys: Sequence[str], breaking: Sequence[KeyReading], said: Mapping[str, str], where: str
-) -> InvalidFileError:
+def _option(name: str, value: str) -> str:
+    return f"--values-for {value}" if name == "values" else f"--spelling {shlex.quote(f'{name}={value}')}"
+
+
+def _misfit(keys: Sequence[str], nearest: Sequence[KeyReading], where: str) -> InvalidFileError:
     """The refusal of a file whose keys are no positions, with the keys that broke the best spellings."""
-    nearest = [reading for reading in breaking if _agrees(reading.spelling.facets, said)][:TOLD]
     if not nearest:
         shown = ", ".join(quoted(key) for key in keys[:TOLD])
-        return InvalidFileError(
+        return _NoPositionsError(
             f"the keys are no positions of {STANDARD.describe()}, such as {shown}", where=where
         )
-    reasons = []
+    reasons: dict[str, str] = {}
     for reading in nearest:
-        words = _words(reading.spelling.facets)
         shown = ", ".join(quoted(keys[row]) for row in reading.broken[:TOLD])
-        reasons.append(f"{len(reading.broken)} of {len(keys)} are none with {words} ({shown})")
+        reason = f"{len(reading.broken)} of {len(keys)} are none ({shown})"
+        reasons.setdefault(reason, f"with {_words(reading.spelling.facets)}")
+    told = [f"{reason} {words}" for reason, words in list(reasons.items())[:TOLD]]
+    ((name, value),) = _stones(nearest[0])
     return InvalidFileError(
-        f"in no spelling are all keys positions: {'; '.join(reasons)}",
+        f"in no spelling are all keys positions: {'; '.join(told)}",
         where=where,
-        hint="to leave those keys out, say the spelling: ttt import FILE --spelling first=…",
+        hint=f"to leave those keys out: ttt import FILE {_option(name, value)}; or behind the colon of an "
+        f"agent: spelling.{name}={value}",
     )
 
 
@@ -348,4 +518,5 @@ FORMAT = Format(
     learner="q or td",
     recognises=recognises,
     read=read,
+    spelled=True,
 )

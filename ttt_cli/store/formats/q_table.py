@@ -31,7 +31,7 @@ _DIGITS = str.maketrans(".XO", "012")
 def recognises(source: Source, options: Options) -> bool:
     """Whether a file is such a table, nine digits, nine numbers, X the digit that moves first, and nobody
     says that it is to be read in another way."""
-    if options.spelling or options.values_for:
+    if options.readings:
         return False
     found = source.json
     if not isinstance(found, dict) or not found:
@@ -55,7 +55,7 @@ def read(source: Source, options: Options) -> Imported:
     space = StateSpace.of(STANDARD)
     index_of = {text: index for index, text in enumerate(space.texts)}
     entries: dict[str, Any] = {}
-    moves = 0
+    zeros = 0
     for key, values in found.items():
         place = f"{where}, key {quoted(key)}"
         if not _KEY.fullmatch(key) or key.translate(_SYMBOLS) not in index_of:
@@ -67,13 +67,14 @@ def read(source: Source, options: Options) -> Imported:
         for cell in np.flatnonzero(space.legal[index_of[text]]).tolist():
             if type(values[cell]) not in (int, float):
                 raise InvalidFileError(f"the value of cell {cell + 1} is no number", where=place)
-            moves += 1
+            zeros += values[cell] == 0
             if values[cell] != 0:
                 entry[str(cell + 1)] = [float(values[cell]), options.visits]
         if entry:
             entries[text] = entry
-    notes = ["zeros, the values before any learning, count as not visited"]
-    return Imported(NAME, "q", entries=entries, notes=notes, positions=len(found), moves=moves)
+    notes = [f"zeros, the values before any learning, count as not visited: {zeros:,}"] * (zeros > 0)
+    moves = sum(map(len, entries.values()))
+    return Imported(NAME, "q", entries=entries, notes=notes, positions=len(entries), moves=moves)
 
 
 def values_of(entries: dict[str, Any]) -> Floats:

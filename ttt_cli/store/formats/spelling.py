@@ -36,6 +36,7 @@ _UNMARKED = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _TOKEN = re.compile(r"""[^\s,;|:/()\[\]{}<>'"\\]+""")
 _QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^\s,;|:/()\[\]{{}}<>{mark}]+)") for mark in "'\""}
 _SIGNED = re.compile(r"-?[0-9]")
+_PAIR = re.compile(r"([A-Za-z]|[0-9]|-1)[-_=>]+([0-9]{1,2})")
 _BLANKS = frozenset(" .-_*?#~bBeEnN") | {
     "",
     OWN,
@@ -72,6 +73,7 @@ class Spelling:
     :ivar second: the stone of the other side.
     :ivar order: how the cells follow each other.
     :ivar relative: ``first`` is the stone of whoever is to move, ``second`` that of whoever is not.
+    :ivar after: with ``relative``: the other way round, ``first`` is the stone of who has just moved.
     """
 
     frame: str
@@ -80,6 +82,7 @@ class Spelling:
     second: str | None
     order: str = "rows"
     relative: bool = False
+    after: bool = False
 
     @property
     def facets(self) -> dict[str, str]:
@@ -105,11 +108,14 @@ class KeyReading:
 
     :ivar indexes: int64[keys], the positions; -1 where a key is none.
     :ivar extras: what else stands in the keys: for each such item its text in every key.
+    :ivar overtime: the keys, by their numbers, that are no positions, but boards on which the game would be
+        over: it has gone on after a win, or the board is full.
     """
 
     spelling: Spelling
     indexes: Int64s
     extras: tuple[Sequence[str], ...] = ()
+    overtime: tuple[int, ...] = ()
 
     @property
     def broken(self) -> list[int]:
@@ -208,18 +214,19 @@ leading zeros lost; one in base 3."""
 
 
 def spellings(
-    keys: Sequence[str], rules: Rules, columns: Sequence[Sequence[str]] = ()
+    keys: Sequence[str], rules: Rules, columns: Sequence[Sequence[str]] = (), *, own: bool = False
 ) -> tuple[list[KeyReading], list[KeyReading]]:
     """The readings under which every key is a reachable position, and those that some keys break.
 
     :param columns: extras that stand outside the keys, such as the name of the part of the file they are in.
+    :param own: whether the stones are said to be one's own and the other's.
     """
     space = StateSpace.of(rules)
     fitting: list[KeyReading] = []
     breaking: list[KeyReading] = []
     for frame, lexer, length in _frames(keys, space):
         boards, extras = frame.extract([lexer(key) for key in keys], length)
-        for reading in _roles(frame, boards, (*extras, *columns), space):
+        for reading in _roles(frame, boards, (*_parted(extras), *columns), space, own):
             broken = len(reading.broken)
             if not broken:
                 fitting.append(reading)
@@ -318,7 +325,11 @@ def _frames(
 
 
 def _roles(
-    frame: Frame, boards: list[Sequence[str]], extras: tuple[Sequence[str], ...], space: StateSpace
+    frame: Frame,
+    boards: list[Sequence[str]],
+    extras: tuple[Sequence[str], ...],
+    space: StateSpace,
+    own_stones: bool = False,
 ) -> Iterator[KeyReading]:
     """The readings of boards of symbols: each way to take the symbols for empty cells and stones."""
     distinct = {board: row for row, board in enumerate(dict.fromkeys(boards))}
@@ -342,9 +353,12 @@ def _roles(
         if (own and empty != OWN) or not (stones or empty in _BLANKS or empty in _ZEROS):
             continue
         is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
-        for relative, codes in _codes(is_first, is_second):
-            spelling = Spelling(frame.form, empty, first, second, relative=relative)
-            yield KeyReading(spelling, np.where(whole, space.find(codes), -1), extras)
+        for relative, after, codes in _codes(is_first, is_second, own_stones):
+            spelling = Spelling(frame.form, empty, first, second, relative=relative, after=after)
+            found = np.where(whole, space.find(codes), -1)
+            over = _won(is_first, is_second, space.rules) | (is_first | is_second).all(axis=1)
+            played_on = np.flatnonzero(whole & (found < 0) & over)
+            yield KeyReading(spelling, found, extras, tuple(played_on.tolist()))
 
 
 def _own_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
@@ -366,15 +380,37 @@ def _usual(ids: Int32s, number: Mapping[str, int]) -> list[str]:
     return sorted(number, key=lambda symbol: -int((ids == number[symbol]).any(axis=1).sum()))[:3]
 
 
-def _codes(is_first: Bools, is_second: Bools) -> Iterator[tuple[bool, Int64s]]:
-    """The boards' codes (int64[keys]), if ``first`` is who moved first, and if it is who is to move.
+def _won(is_first: Bools, is_second: Bools, rules: Rules) -> Bools:
+    """bool[keys]: the boards with a line whose numbers of stones can be those of a game."""
+    lines = np.array([list(line) for line in rules.lines])
+    full = np.stack([is_first[:, lines], is_second[:, lines]]).all(axis=3)
+    level: Bools = np.abs(is_first.sum(axis=1) - is_second.sum(axis=1)) <= 1
+    return level & np.any(full, axis=(0, 2))
 
-    The latter only where it differs; -1 where it cannot be.
+
+def _parted(extras: tuple[Sequence[str], ...]) -> Iterator[Sequence[str]]:
+    """Items beside the board, those that hold two, such as a player and a cell, taken apart."""
+    for column in extras:
+        pairs = [_PAIR.fullmatch(item) for item in column]
+        if column and all(pairs):
+            yield [pair[1] for pair in pairs if pair]
+            yield [pair[2] for pair in pairs if pair]
+        else:
+            yield column
+
+
+def _codes(is_first: Bools, is_second: Bools, own: bool) -> Iterator[tuple[bool, bool, Int64s]]:
+    """The boards' codes (int64[keys]), if ``first`` is who moved first, who is to move, who has just moved.
+
+    Which of the latter two, if any, is told with them. They are tried where the former does not fit, or where
+    the stones are said to be one's ``own`` and the other's; -1 where it cannot be.
     """
     powers = 3 ** np.arange(is_first.shape[1] - 1, -1, -1, dtype=np.int64)
     codes: Int64s = is_first @ (2 * powers) + is_second @ powers
-    yield False, codes
+    yield False, False, codes
     lead = is_second.sum(axis=1) - is_first.sum(axis=1)
-    if (lead == 1).any():
-        swapped = is_second @ (2 * powers) + is_first @ powers
-        yield True, np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
+    swapped = is_second @ (2 * powers) + is_first @ powers
+    if (lead == 1).any() or (own and not (lead == -1).any()):
+        yield True, False, np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
+    elif own:
+        yield True, True, np.where(lead == -1, codes, np.where(lead == 0, swapped, -1))

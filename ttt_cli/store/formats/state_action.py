@@ -41,8 +41,8 @@ class _Node:
 
 def recognises(source: Source, options: Options) -> bool:
     """Whether a file looks like such a brain, whole, damaged or empty."""
-    if source.start in (b"", b"\n", b"\r\n"):
-        return True
+    if not source.size:
+        return options.empty_brain
     found = source.json
     if not isinstance(found, dict):
         return False

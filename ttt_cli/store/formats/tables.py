@@ -3,18 +3,19 @@
 What has to hold filters the product: values stand at cells that are free, a cell or a player in the key fits
 the position, no position is there twice.
 
-Values of moves, bead counts among them, make a table of ``q``, whose policy is the greedy one of the file's
-author: the largest value of the free cells, equal ones alike, 0 where the file has none. Values of positions
-make a table of ``td``: a side moves to the position that is best for it. Whose good a value measures is X's
-(``x``), O's (``o``), that of the side to move (``mover``), of the side that has just moved (``moved``) or of
-the player in the key (``owner``). What is good for one side is bad for the other, so that both sides' values
-follow, but for ``owner``.
+Values of moves, bead counts among them, make a table of ``q``. Values of positions make a table of ``td``: a
+side moves to the position that is best for it. Whose good a value measures is X's (``x``), O's (``o``), that
+of the side to move (``mover``), of the side that has just moved (``moved``) or of the player in the key
+(``owner``). What is good for one side is bad for the other, unless each has a table of its own. Numbers are
+kept as they stand in the file, each for the side whose good it measures, so that what is exactly equal there
+is so here and nothing else.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,16 @@ from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.store.formats.cell_values import Values, namings
 from ttt_cli.store.formats.evidence import agreement, skill
 from ttt_cli.store.formats.spelling import KeyReading, turned
+from ttt_cli.store.plays import are_beads
 
 MEANINGS = ("x", "o", "mover", "moved", "owner")
 
 LAST_FIRST = "rows from bottom right"
 """A number's digits from the least on: as usual as the other way."""
+NEARLY_ALL = 0.95
+"""So large a part of the keys has to be the least of their images."""
+LEAST_CANONICAL = 12
+"""And so many have to have other images, for that to be no chance."""
 ODD_ORDER = 5
 ODD_MEANING = 2
 ODD_COLUMN = 3
@@ -36,16 +42,58 @@ ODD_COLUMN = 3
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Values of moves: float64[n, cells] from the mover's side, NaN where there is none."""
+    """Values of moves.
+
+    :ivar values: float64[n, cells] from the mover's side, NaN where there is none.
+    :ivar whose: +1 or -1: whether a large number is good for X when X moves, and for O when O does.
+    :ivar taken: numbers at occupied cells: the positions, the cells, the numbers from the mover's side.
+    """
 
     space: StateSpace
     values: Floats
+    whose: tuple[int, int] = (1, 1)
+    taken: tuple[Int64s, Int64s, Floats] | None = None
     learner = "q"
+    tables = "shared"
+
+    @property
+    def opened(self) -> Floats:
+        """float64: the numbers of moves that do not end the game."""
+        known = ~np.isnan(self.values)
+        return self.values[known & ~self.space.terminal[self.space.successors]]
+
+    @property
+    def are_beads(self) -> bool:
+        """Whether the numbers look like counts of beads."""
+        return self.whose == (1, 1) and are_beads(self.values[~np.isnan(self.values)])
+
+    def unfolded(self) -> "Moves":
+        """The table over all images of its positions, for one whose keys are up to symmetry.
+
+        Where occupied cells have numbers, the cells are those of the board as it is played, not of the key.
+        """
+        held = np.flatnonzero(~np.isnan(self.values).all(axis=1))
+        as_played = self.taken is not None
+        if self.taken is not None:
+            indexes, cells, numbers = self.taken
+            held = np.union1d(held, indexes)
+            rows = self.values[held]
+            rows[np.searchsorted(held, indexes), cells] = numbers
+        else:
+            rows = self.values[held]
+        values = np.full_like(self.values, np.nan)
+        done = np.zeros(len(self.space), np.bool_)
+        for image, found in images(self.space, held):
+            new = ~done[found]
+            moved = rows if as_played else rows[:, list(image)]
+            values[found[new]] = np.where(self.space.legal[found], moved, np.nan)[new]
+            done[found] = True
+        return Moves(self.space, values, self.whose)
 
     @cached_property
     def mark(self) -> bytes:
         """The same for tables that play alike."""
-        return np.nan_to_num(self.values).tobytes()
+        return (np.nan_to_num(self.values) + 0.0).tobytes()
 
     @cached_property
     def score(self) -> float:
@@ -58,10 +106,14 @@ class Moves:
         known = ~np.isnan(self.values)
         return int(known.any(axis=1).sum()), int(known.sum())
 
-    def entries(self, visits: int) -> dict[str, Any]:
-        """As a native table; zeros, the values before any learning, count as not visited."""
+    def entries(self, visits: int, *, zeros: bool = True) -> dict[str, Any]:
+        """As a native table.
+
+        :param zeros: whether zeros are entries; else they are as good as missing.
+        """
         found: dict[str, Any] = {}
-        for index, cell in np.argwhere(np.nan_to_num(self.values) != 0).tolist():
+        kept = ~np.isnan(self.values) if zeros else np.nan_to_num(self.values) != 0
+        for index, cell in np.argwhere(kept).tolist():
             entry = found.setdefault(self.space.texts[index], {})
             entry[str(cell + 1)] = [float(self.values[index, cell]), visits]
         return found
@@ -75,6 +127,7 @@ class Positions:
     :ivar numbers: float64[k], as they stand in the file.
     :ivar signs: int64[k], +1 where a large number is good for X, -1 where it is good for O.
     :ivar owners: int64[k], +1 X, -1 O, 0 both: whose table the value is in.
+    :ivar whose: +1 or -1: whether a large number is good for X when X moves there, and for O when O does.
     """
 
     space: StateSpace
@@ -82,7 +135,30 @@ class Positions:
     numbers: Floats
     signs: Int64s
     owners: Int64s
+    whose: tuple[int, int]
     learner = "td"
+    are_beads = False
+
+    @property
+    def tables(self) -> str:
+        """As ``Plays`` has it."""
+        return "own" if self.owners.any() else "shared"
+
+    @property
+    def opened(self) -> Floats:
+        """float64: the numbers of positions in which the game goes on."""
+        return self.numbers[~self.space.terminal[self.indexes]]
+
+    def unfolded(self) -> "Positions":
+        """The table over all images of its positions, for one whose keys are up to symmetry."""
+        place: dict[tuple[int, int], int] = {}
+        for _, found in images(self.space, self.indexes):
+            for row, key in enumerate(zip(found.tolist(), self.owners.tolist(), strict=True)):
+                place.setdefault(key, row)
+        indexes = np.array([index for index, _ in place], np.int64)
+        rows = np.array(list(place.values()), np.int64)
+        numbers, signs, owners = self.numbers[rows], self.signs[rows], self.owners[rows]
+        return Positions(self.space, indexes, numbers, signs, owners, self.whose)
 
     @cached_property
     def are_chances(self) -> bool:
@@ -122,23 +198,12 @@ class Positions:
         """How many positions have a value, and how many values there are."""
         return len(np.unique(self.indexes)), len(self.indexes)
 
-    def entries(self, visits: int) -> dict[str, Any]:
-        """As a native table, from 0 to 1.
-
-        Chances are taken as they are. Other values, of which 0 says nothing, are scaled so that 0 becomes
-        1/2, which is what an unknown position is worth.
-        """
-        size = 0.5 if self.are_chances else max(1.0, float(np.abs(self.numbers).max(initial=0)))
-        for_x = 0.5 + 0.5 * (self.for_x / size)
+    def entries(self, visits: int, *, zeros: bool = True) -> dict[str, Any]:
+        """As a native table: each number for the side whose good it measures."""
         found: dict[str, Any] = {}
-        for index, value, owner in zip(
-            self.indexes.tolist(), for_x.tolist(), self.owners.tolist(), strict=True
-        ):
-            entry = found.setdefault(self.space.texts[index], {})
-            if owner >= 0:
-                entry["x"] = [value, visits]
-            if owner <= 0:
-                entry["o"] = [1 - value, visits]
+        parts = (self.indexes.tolist(), (self.numbers + 0.0).tolist(), self.signs.tolist())
+        for index, value, sign in zip(*parts, strict=True):
+            found.setdefault(self.space.texts[index], {})["x" if sign > 0 else "o"] = [value, visits]
         return found
 
 
@@ -149,12 +214,51 @@ class Reading:
     :ivar facets: what tells it from other readings, by the names they have on the command line.
     :ivar oddness: how unusual it is, see ``Spelling.oddness``.
     :ivar faults: values where there should be none; won positions that are worth little to the winner.
+    :ivar keys: the reading of the keys.
+    :ivar taken: how many numbers at occupied cells are no filler.
+    :ivar folded: how many positions the file has, if each stands for all its images; else 0.
     """
 
     table: Moves | Positions
     facets: Mapping[str, str]
     oddness: int
     faults: int
+    taken: int = 0
+    folded: int = 0
+
+
+def images(space: StateSpace, indexes: Int64s) -> Iterator[tuple[Sequence[int], Int64s]]:
+    """The board's symmetries, that which changes nothing first, and what each makes of positions (int64[k]):
+    cell ``at`` of an image is cell ``image[at]`` of the position."""
+    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
+    stones = space.stones[indexes].astype(np.int64)
+    for image in space.rules.symmetries:
+        yield image, space.find(stones[:, list(image)] @ powers)
+
+
+def is_canonical(reading: KeyReading, space: StateSpace) -> bool:
+    """Whether of all images of a position a file's keys have one alone, the least under some order."""
+    indexes = np.unique(reading.indexes)
+    found = np.stack([rows for _, rows in images(space, indexes)])
+    several = (found != found[0]).any(axis=0)
+    if several.sum() < LEAST_CANONICAL:
+        return False
+    classes = np.unique(found[:, several].min(axis=0))
+    if len(classes) < NEARLY_ALL * several.sum():
+        return False
+    stones = space.stones[found[:, several]].astype(np.int64)  # [images, k, cells]
+    if reading.spelling.relative:
+        side = _side(space, found[0, several])
+        stones = np.where((side < 0)[None, :, None] & (stones > 0), 3 - stones, stones)
+    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
+    for order in space.rules.symmetries:
+        weights = np.empty_like(powers)
+        weights[list(order)] = powers
+        for ranks in permutations(range(3)):
+            codes = np.array(ranks)[stones] @ weights
+            if (codes[0] == codes.min(axis=0)).mean() >= NEARLY_ALL:
+                return True
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,23 +275,47 @@ class _Extras:
     owners: Int64s | None = None
 
 
-def readings(keys: Sequence[KeyReading], values: Values, space: StateSpace) -> Iterator[Reading]:
-    """The readings of a table whose keys have these readings."""
+def readings(
+    keys: Sequence[KeyReading], values: Values, space: StateSpace, symmetry: str | None = None
+) -> Iterator[Reading]:
+    """The readings of a table whose keys have these readings.
+
+    :param symmetry: whether a key stands for all its images (``yes``, ``no``); None: the keys tell.
+    """
     for reading in keys:
-        for extras in _explained(reading, values, space):
-            is_number = reading.spelling.frame == "base-3 number"
-            if values.shape == "position" and extras.cells is None:
-                yield from _positions(reading, values, extras, int(is_number), space)
-                for other in turned(reading, space) if is_number else ():
-                    if other.spelling.order == LAST_FIRST:
-                        yield from _positions(other, values, extras, 0, space)
-                continue
-            natural = list(_moves(reading, values, extras, 0, space))
-            yield from natural
-            if is_number or all(found.faults for found in natural):
-                for other in turned(reading, space):
-                    usual = is_number and other.spelling.order == LAST_FIRST
-                    yield from _moves(other, values, extras, 0 if usual else ODD_ORDER, space)
+        if symmetry == "yes" or (symmetry is None and is_canonical(reading, space)):
+            for found in _readings(reading, values, space, fixed=True):
+                yield replace(
+                    found,
+                    table=found.table.unfolded(),
+                    faults=found.faults - found.taken,
+                    folded=found.table.counts[0],
+                )
+        else:
+            yield from _readings(reading, values, space)
+
+
+def _readings(
+    reading: KeyReading, values: Values, space: StateSpace, *, fixed: bool = False
+) -> Iterator[Reading]:
+    """The readings of a table whose keys have this one.
+
+    :param fixed: whether numbers at occupied cells do not say that the cells come in another order.
+    """
+    for extras in _explained(reading, values, space):
+        is_number = reading.spelling.frame == "base-3 number"
+        if values.shape == "position" and extras.cells is None:
+            yield from _positions(reading, values, extras, int(is_number), space)
+            for other in turned(reading, space) if is_number else ():
+                if other.spelling.order == LAST_FIRST:
+                    yield from _positions(other, values, extras, 0, space)
+            continue
+        natural = list(_moves(reading, values, extras, 0, space))
+        yield from natural
+        if is_number or (not fixed and all(found.faults for found in natural)):
+            for other in turned(reading, space):
+                usual = is_number and other.spelling.order == LAST_FIRST
+                yield from _moves(other, values, extras, 0 if usual else ODD_ORDER, space)
 
 
 def _explained(reading: KeyReading, values: Values, space: StateSpace) -> Iterator[_Extras]:
@@ -262,9 +390,12 @@ def _positions(
         return
     side = _side(space, indexes)
     meanings = {"x": np.ones_like(side), "o": -np.ones_like(side), "mover": side, "moved": -side}
+    factors = {"x": (1, -1), "o": (-1, 1), "mover": (-1, -1)}
     whose = np.zeros_like(owners)
     opened = side[~space.terminal[indexes] & (space.plies[indexes] > 0)]
     usual = "moved" if len(set(opened.tolist())) == 1 else None
+    if reading.spelling.relative:
+        usual = "moved" if reading.spelling.after else "mover"
     if extras.owners is not None:
         usual = "owner"
         if len(np.unique(indexes)) < len(indexes):
@@ -272,7 +403,7 @@ def _positions(
         meanings["owner"] = owners
     for meaning, signs in meanings.items():
         odd = 0 if usual in (None, meaning) else ODD_MEANING
-        table = Positions(space, indexes, values.numbers, signs, whose)
+        table = Positions(space, indexes, values.numbers, signs, whose, factors.get(meaning, (1, 1)))
         yield Reading(
             table,
             {**reading.spelling.facets, **extras.facets, "values": _in_file(meaning, reading)},
@@ -294,7 +425,8 @@ def _moves(
         filler = Counter(numbers[opened & ~free & np.isfinite(numbers)].tolist()).most_common(1)
         same = filler[0][1] if filler and extras.cells is None else 0
         taken = opened & ~free & np.isfinite(numbers)
-        faults = int(taken.sum()) - same + int((opened & free & np.isinf(numbers)).sum())
+        strange = int(taken.sum()) - same
+        faults = strange + int((opened & free & np.isinf(numbers)).sum())
         kept = opened & free & np.isfinite(numbers)
         places = at[kept] * space.cells + cells[kept]
         if not kept.any() or len(np.unique(places)) < len(places):
@@ -303,12 +435,19 @@ def _moves(
         table[places] = numbers[kept]
         by_move = table.reshape(-1, space.cells)
         side = _side(space, np.arange(len(space)))[:, None]
-        for meaning, signs in (("mover", 1), ("x", side), ("o", -side)):
+        beside = (at[taken], cells[taken], numbers[taken])
+        for meaning, signs, whose in (
+            ("mover", side**2, (1, 1)),
+            ("x", side, (1, -1)),
+            ("o", -side, (-1, 1)),
+        ):
+            others = (beside[0], beside[1], beside[2] * signs[beside[0], 0]) if strange else None
             yield Reading(
-                Moves(space, by_move * signs),
+                Moves(space, by_move * signs, whose, others),
                 {**reading.spelling.facets, **extras.facets, **words, "values": _in_file(meaning, reading)},
                 reading.spelling.oddness + extras.oddness + oddness + ODD_MEANING * (meaning != "mover"),
                 faults,
+                strange,
             )
 
 

@@ -13,6 +13,7 @@ def full_entries(state: State, turned: Callable[[Any, list[int]], Any]) -> dict[
     :param turned: makes an entry of a position from that of its class; given, for each cell of the position,
         the cell of the class's board.
     """
+    state = state.own()
     entries = dict(state.learner.to_entries(state.table))
     if not state.symmetric:
         return entries

@@ -147,7 +147,8 @@ def _imported(values: Floats, options: Options) -> Imported:
     notes = ["values that are as before any learning count as not visited"]
     if strange:
         notes.append(f"{strange:,} boards that no game reaches hold values of their own; they are left out")
-    return Imported(NAME, "td", entries=entries, notes=notes, positions=len(space), moves=2 * len(space))
+    moves = sum(map(len, entries.values()))
+    return Imported(NAME, "td", entries=entries, notes=notes, positions=len(entries), moves=moves)
 
 
 @lru_cache(maxsize=1)

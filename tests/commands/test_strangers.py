@@ -1,0 +1,102 @@
+"""What a user says of another program's file, and what the commands say of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+WINS_MISSING = {"X........": 0.2, "....X....": 0.5, "XX.OOX...": 0.3, "X...O...X": 0.25, "XX.OOX..O": 0.1}
+BEADS = {".........": {"0": 3, "4": 12, "8": 1}, "O...X....": {"1": 2, "8": 6}}
+
+
+@pytest.fixture
+def values(tmp_path) -> Path:
+    path = tmp_path / "values.json"
+    path.write_text(json.dumps(WINS_MISSING))
+    return path
+
+
+def test_an_agent_is_read_as_its_options_say(ttt, values):
+    """The author's program looks up ``values.get(board, 0)``: it plays 6, not seeing a win."""
+    assert ttt("move", f"{values}:values=x", "XX.OO....").out == "6\n"
+    assert ttt("move", f"{values}:values=x,wins=known", "XX.OO....").out == "3\n"
+    assert ttt("move", f"{values}:values=x,unknown=0.9,ties=last", "XX.OO....").out == "9\n"
+    assert ttt("move", f"{values}:values=x,unknown=0.9,ties=first", "XX.OO....").out == "3\n"
+    assert ttt("move", f"{values}:values=x,unknown=random", "XX.OO....").out == "6\n"
+    assert ttt("import", values, "--values-for", "x", "--unknown", 0.9, "--ties", "last").code == 0
+    assert ttt("move", "./state_store/values.json", "XX.OO....").out == "9\n"
+    header = json.loads(Path("state_store/values.json").read_bytes())
+    assert header["plays"] == {
+        **{"ties": "last", "choice": "most", "wins": "unknown", "tables": "shared"},
+        "unknown": [0.9, -0.9],
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        ("unknown=much", 2, "unknown is NUMBER|random"),
+        ("wins=maybe", 2, "wins is known|unknown"),
+        ("spelling.colour=red", 2, "has no 'colour'"),
+        ("values=x,spelling.mine=Q", 3, "does not bear out mine=Q"),
+        ("values=x,choice=draw", 2, "no counts of beads"),
+        ("values=x,spelling.first=Z", 3, "does not bear out first=Z"),
+    ],
+)
+def test_what_is_said_holds_or_is_refused(ttt, values, options, code, told):
+    refused = ttt("evaluate", f"{values}:{options}", "random")
+    assert refused.code == code and told in refused.err
+
+
+def test_other_formats_cannot_be_read_so(ttt):
+    assert ttt("train", "q", "--games", 100, "--seed", 1).code == 0
+    assert ttt("export", "q", "--format", "state", "-o", "plain.json").code == 0
+    for said in ("values=x", "unknown=1", "wins=known", "spelling.first=O"):
+        refused = ttt("evaluate", f"./plain.json:{said}")
+        assert refused.code == 2 and "is read in one way alone" in refused.err
+
+
+def test_beads_are_drawn_and_ties_need_the_largest(ttt, tmp_path):
+    path = tmp_path / "beads.json"
+    path.write_text(json.dumps(BEADS))
+    shown = ttt("show", path, "--position", ".........", "--json").json["position"]["moves"]
+    assert [move["probability"] for move in shown if move["probability"]] == [3 / 16, 12 / 16, 1 / 16]
+    assert ttt("move", f"{path}:choice=most", ".........").out == "5\n"
+    assert "has no ties" in ttt("move", f"{path}:ties=first", ".........").err
+    assert ttt("merge", path, "q", "-o", "m.json").code == 3
+
+
+def test_ties_of_native_players(ttt):
+    for learner in ("q", "graph", "td"):
+        assert ttt("train", learner, "--preset", "article", "--games", 50, "--seed", 1).code == 0
+    assert ttt("move", "q.article:ties=last", "XO.......").code == 0
+    for name in ("graph.article", "td.article"):
+        refused = ttt("move", f"{name}:ties=first", "XO.......")
+        assert refused.code == 2 and "has no ties" in refused.err
+
+
+def test_whoever_uses_a_file_is_told_what_was_assumed(ttt, values):
+    agent = f"{values}:values=x"
+    for words in (["evaluate", agent, "random"], ["move", agent, "XX.OO...."], ["diff", agent, "random"]):
+        told = ttt(*words, "--json")
+        assert told.code == 0
+        assert any("a win is not seen" in note for note in told.json["notes"])
+        assert "a win is not seen" in told.err
+    assert ttt("evaluate", agent, "random", "--quiet").err == ""
+    assert "notes" not in ttt("evaluate", "random", "random", "--json").json
+
+
+def test_counts_agree(ttt, tmp_path):
+    path = tmp_path / "q_table.json"
+    rows = {
+        "000000000": [0.1, 0, 0, 0, 0.5, 0, 0, 0, 0],
+        "100020000": [0.0] * 9,
+        "100000000": [0] * 4 + [1] + [0] * 4,
+    }
+    path.write_text(json.dumps(rows))
+    made = ttt("import", path, "--json").json
+    counts = [(made["positions"], made["moves"])]
+    for words in (["show", path], ["show", "q_table"], ["verify", path], ["verify", "q_table"]):
+        found = ttt(*words, "--json").json
+        counts.append((found["positions"], found["moves"]))
+    assert set(counts) == {(2, 3)}

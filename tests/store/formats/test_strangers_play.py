@@ -1,0 +1,403 @@
+"""Files are judged as the programs that wrote them play: by the author's rule, written out again here.
+
+``Program`` is an author's player, independent of the package. It looks boards up as its file spells them.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tests.store.formats import strangers
+from tests.store.formats.reading import read
+from tests.store.formats.strangers import KEYS, STONES, Spell, after, free, mover, winner
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.store import library
+from ttt_cli.store.formats.imported import Imported, Options, to_state
+from ttt_cli.store.state import State
+
+Moves = dict[int, float]
+SPACE = StateSpace.of(STANDARD)
+OPEN = [text for text in SPACE.texts if free(text)]
+
+
+def picked(worth: dict[int, float], ties: str = "random") -> Moves:
+    """The probabilities with which a program plays that takes the largest value."""
+    best = [cell for cell in sorted(worth) if worth[cell] == max(worth.values())]
+    best = {"random": best, "first": best[:1], "last": best[-1:]}[ties]
+    return {cell: 1 / len(best) for cell in best}
+
+
+def rates(play: Callable[[str], Moves], side: str) -> tuple[float, float, float]:
+    """How often a program wins, draws and loses against one that plays anywhere, by full expectation."""
+
+    @cache
+    def ends(board: str) -> tuple[float, float, float]:
+        if won := winner(board):
+            return (1, 0, 0) if won == side else (0, 0, 1)
+        if "." not in board:
+            return 0, 1, 0
+        own = mover(board) == side
+        moves = play(board) if own else dict.fromkeys(free(board), 1 / len(free(board)))
+        found = [(share, ends(after(board, cell))) for cell, share in moves.items()]
+        win, draw, loss = (sum(share * end[at] for share, end in found) for at in range(3))
+        return win, draw, loss
+
+    return ends("." * 9)
+
+
+def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -> None:
+    """Assert that a state plays as a program, position by position and in sum."""
+    policy = state.policy.table(SPACE)
+
+    def of_state(board: str) -> Moves:
+        row = policy.probabilities[SPACE.texts.index(board)]
+        return {cell: float(row[cell]) for cell in np.flatnonzero(row).tolist()}
+
+    for text in OPEN:
+        if mover(text) in sides:
+            assert of_state(text) == pytest.approx(program(text)), text
+    for side in sides:
+        assert rates(of_state, side) == pytest.approx(rates(program, side))
+
+
+def judged(data: str, program: Callable[[str], Moves], tmp_path, sides: str = "XO", **options) -> Imported:
+    """Assert that a file, and the state that it is imported as, play as a program."""
+    (tmp_path / "file.json").write_text(data)
+    loaded = library.load(tmp_path / "file.json", options=Options(**options))
+    plays_as(loaded.state, program, sides)
+    imported = library.import_file(tmp_path / "file.json", Options(**options))
+    again = library.parse(library.content(imported.state), "again.json")
+    assert np.array_equal(
+        again.policy.table(SPACE).probabilities, loaded.state.policy.table(SPACE).probabilities
+    )
+    assert loaded.imported is not None
+    assert (loaded.imported.positions, loaded.imported.moves) == again.entries
+    return loaded.imported
+
+
+def values(games: int = 150) -> dict[str, float]:
+    return strangers.position_values(games)
+
+
+def looks_up(
+    table: dict[str, float],
+    sign: dict[str, int],
+    *,
+    ties: str = "random",
+    unknown: float = 0.0,
+    sees: bool = False,
+) -> Callable[[str], Moves]:
+    """A program that goes to the position of the largest value, for each side times its sign."""
+
+    def play(board: str) -> Moves:
+        side = mover(board)
+        worth = {}
+        for cell in free(board):
+            then = after(board, cell)
+            worth[cell] = sign[side] * table.get(then, unknown)
+            if sees and then not in table and winner(then):
+                worth[cell] = 100.0
+        return picked(worth, ties)
+
+    return play
+
+
+SPELLED = [
+    ("joined", "XO."),
+    ("tuple", "120"),
+    ("quoted nested", "XO "),
+    ("list", "1-10"),
+    ("array", "1.2.0."),
+]
+
+
+@pytest.mark.parametrize(("key", "stones"), SPELLED)
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_table_of_positions_knows_no_wins_of_its_own(key, stones, ended, tmp_path):
+    """Without the boards on which the game is over, their wins are not seen: ``values.get(board, 0)``."""
+    table = {text: value for text, value in values().items() if ended or free(text)}
+    data = Spell(STONES[stones], KEYS[key]).positions(table)
+    judged(data, looks_up(table, {"X": 1, "O": -1}), tmp_path)
+    judged(data, looks_up(table, {"X": 1, "O": -1}, sees=True), tmp_path, wins="known")
+
+
+def test_what_is_not_in_a_file_counts_as_its_author_says(tmp_path):
+    table = {text: 0.6 + value for text, value in values().items() if free(text)}
+    data = Spell(STONES["XO."], KEYS["joined"]).positions(table)
+    with pytest.raises(InvalidFileError, match=r"count as 0 or as 0\.6") as asked:
+        read(data.encode(), "f.json")
+    assert "unknown=0.6" in asked.value.hint
+    for unknown in (0.0, 0.6, -0.25):
+        program = looks_up(table, {"X": 1, "O": -1}, unknown=unknown)
+        judged(data, program, tmp_path, unknown=unknown, values_for="x")
+
+
+@pytest.mark.parametrize("meaning", ["mover", "moved", "o"])
+def test_unknown_positions_are_worth_something_to_whoever_the_values_are_for(meaning, tmp_path):
+    table = values()
+    sign = {"mover": lambda text: 1 if mover(text) == "X" else -1, "o": lambda text: -1}
+    sign["moved"] = lambda text: -sign["mover"](text)
+    written = {text: sign[meaning](text) * value for text, value in table.items()}
+
+    def program(board: str) -> Moves:
+        side = mover(board)
+        wants = {"mover": -1, "moved": 1, "o": 1 if side == "O" else -1}[meaning]
+        return picked({cell: wants * written.get(after(board, cell), 0.1) for cell in free(board)})
+
+    data = Spell(STONES["120"], KEYS["tuple"]).positions(written)
+    judged(data, program, tmp_path, unknown=0.1, values_for=meaning)
+
+
+def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
+    moves = {move: value - 1 for move, value in strangers.move_values(150).items()}
+
+    def program(board: str) -> Moves:
+        worth = {cell: moves[board, cell] for cell in free(board) if (board, cell) in moves}
+        return picked(worth or dict.fromkeys(free(board), 0.0))
+
+    data = Spell(STONES["XO."], KEYS["joined"]).objects(moves)
+    judged(data, program, tmp_path, unknown="random")
+
+
+@pytest.mark.parametrize("ties", ["random", "first", "last"])
+def test_ties_are_broken_as_the_program_does(ties, tmp_path):
+    """Only what is exactly equal is a tie: 0.1 + 0.2 is not 0.3."""
+    moves = {(text, cell): round(value, 1) for (text, cell), value in strangers.move_values(300).items()}
+    moves[".........", 2], moves[".........", 6] = 0.1 + 0.2, 0.3
+
+    def program(board: str) -> Moves:
+        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)}, ties)
+
+    (tmp_path / "f.json").write_text(Spell(STONES["XO."], KEYS["joined"]).objects(moves))
+    state = library.import_file(tmp_path / "f.json").state.playing(None, ties)
+    again = library.parse(library.content(state), "again.json")
+    plays_as(again, program)
+
+
+def test_tiny_differences_of_positions_are_no_ties(tmp_path):
+    table = {"X........": 1e-17, "....X....": 2e-17, "..X......": 0.5, "X...O....": -0.3, "XO.......": 0.25}
+    table |= {"XO..X....": 0.5, "XO..X...O": 0.9}
+    judged(json.dumps(table), looks_up(table, {"X": 1, "O": -1}), tmp_path, values_for="x")
+
+
+def test_a_file_that_counts_beads_draws_them(tmp_path):
+    table = strangers.beads(600)
+    boxes: dict[str, dict[int, float]] = {}
+    for (text, cell), count in table.items():
+        boxes.setdefault(text, {})[cell] = count
+
+    def draws(board: str) -> Moves:
+        box = boxes.get(board) or dict.fromkeys(free(board), 1.0)
+        return {cell: count / sum(box.values()) for cell, count in box.items() if count}
+
+    data = Spell(STONES["XO."], KEYS["joined"]).objects(table)
+    found = judged(data, draws, tmp_path)
+    assert any("beads" in note for note in found.notes)
+    fullest = lambda board: picked(boxes.get(board) or dict.fromkeys(free(board), 1.0))  # noqa: E731
+    plays_as(library.load(tmp_path / "file.json").state.choosing("most"), fullest, "X")
+    values_file = Spell(STONES["XO."], KEYS["joined"]).objects(strangers.move_values(150))
+    with pytest.raises(UsageError, match="no counts of beads"):
+        to_state(read(values_file.encode(), "f.json"), "0" * 64).choosing("draw")
+
+
+IMAGES = [
+    [cells[at] for at in range(9)]
+    for turned in ([0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 3, 6, 1, 4, 7, 2, 5, 8])
+    for first in (turned, [turned[at] for at in (6, 7, 8, 3, 4, 5, 0, 1, 2)])
+    for cells in (first, [first[at] for at in (2, 1, 0, 5, 4, 3, 8, 7, 6)])
+]
+
+
+def canonical(board: str, order: Sequence[str]) -> tuple[str, list[int]]:
+    """The least image of a board under an order of the symbols; cell ``at`` of it is cell ``image[at]``."""
+    found = [("".join(board[cell] for cell in image), image) for image in IMAGES]
+    return min(found, key=lambda item: [order.index(symbol) for symbol in item[0]])
+
+
+@pytest.mark.parametrize("order", [".XO", "XO.", "O.X"])
+@pytest.mark.parametrize("stones", ["XO.", "120"])
+def test_keys_up_to_symmetry_stand_for_all_images(order, stones, tmp_path):
+    table: dict[str, float] = {}
+    for text, value in values(400).items():
+        table.setdefault(canonical(text, order)[0], value)
+    program = looks_up(
+        {text: table.get(canonical(text, order)[0], 0.0) for text in SPACE.texts}, {"X": 1, "O": -1}
+    )
+    data = Spell(STONES[stones], KEYS["joined"]).positions(table)
+    found = judged(data, program, tmp_path)
+    assert any("up to symmetry" in note for note in found.notes)
+    plain = looks_up(table, {"X": 1, "O": -1})
+    judged(data, plain, tmp_path, spelling={"symmetry": "no"})
+
+
+def canonical_moves(*, mapped: bool) -> dict[tuple[str, int], float]:
+    """Q values under canonical keys; the cells are those of the key, or of the board as it is played."""
+    table: dict[tuple[str, int], float] = {}
+    for (text, cell), value in strangers.move_values(400).items():
+        key, image = canonical(text, ".XO")
+        table.setdefault((key, image.index(cell) if mapped else cell), value)
+    return table
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_not(mapped, tmp_path):
+    table = canonical_moves(mapped=mapped)
+
+    def program(board: str) -> Moves:
+        key, image = canonical(board, ".XO")
+        worth = {cell: table.get((key, image.index(cell) if mapped else cell), 0.0) for cell in free(board)}
+        return picked(worth)
+
+    spell = Spell(STONES["XO."], KEYS["joined"])
+    found = judged(spell.objects(table), program, tmp_path)
+    assert any("occupied" in note for note in found.notes) != mapped
+
+
+def test_values_at_occupied_cells_are_counted(tmp_path):
+    """A program that learned from illegal moves too: they are never played."""
+    moves = strangers.move_values(300)
+    table = {}
+    for text in {text for text, _ in moves}:
+        table[text] = [
+            moves.get((text, cell), 0.0) if text[cell] == "." else -0.1 * cell for cell in range(9)
+        ]
+
+    def program(board: str) -> Moves:
+        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)})
+
+    found = judged(json.dumps(table), program, tmp_path)
+    assert any("occupied cells are left out" in note for note in found.notes)
+
+
+def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
+    table = values()
+    late = {}
+    for text in list(table):
+        if winner(text) and text.count(".") > 1:
+            cell = text.index(".")
+            late[after(text, cell)] = 0.3
+    late = dict(list(late.items())[:30])
+    data = Spell(STONES["XO."], KEYS["joined"]).positions(table | late)
+    found = judged(data, looks_up(table, {"X": 1, "O": -1}), tmp_path)
+    assert len(found.rejected) == len(late) == 30
+    assert all("went on after it was won" in item.why for item in found.rejected)
+    with pytest.raises(InvalidFileError):
+        read(data.encode(), "f.json", Options(strict=True))
+    with pytest.raises(InvalidFileError):  # they are the larger part
+        read(json.dumps(dict(list(late.items())[:9]) | dict(list(table.items())[:5])).encode(), "f.json")
+
+
+MINE = {"         ": {"4": 1, "0": 0}, "O        ": {"4": 1, "8": 0}, "XO       ": {"4": 1, "8": 0}}
+MINE |= {"OXO      ": {"4": 1, "8": 0}, "XXOO     ": {"4": 1, "8": 0}}
+
+
+def test_what_is_said_outright_holds_or_is_refused():
+    data = json.dumps(MINE).encode()
+    found = read(data, "f.json", Options(spelling={"mine": "X", "theirs": "O"}))
+    assert "mine 'X', theirs 'O'" in found.notes[0] and "first" not in found.notes[0]
+    assert found.entries["X........"] == {"5": [1.0, 1]}  # the other's stone is X, who has begun
+    assert found.entries["XO......."] == {"5": [1.0, 1]}
+    assert found.entries["XOX......"] == {"5": [1.0, 1]}
+    for spelling, told in (
+        ({"mine": "Q"}, "mine=Q"),
+        ({"first": "X", "mine": "X"}, "mine=X"),
+        ({"empty": "."}, "empty=."),
+        ({"cells": "7"}, "cells=7"),
+        ({"player-x": "X"}, "player-x=X"),
+    ):
+        with pytest.raises(InvalidFileError, match=f"does not bear out .*{told}"):
+            read(data, "f.json", Options(spelling=spelling))
+    with pytest.raises(InvalidFileError) as refused:
+        read(data, "f.json", Options(spelling={"mine": "Q"}))
+    assert "'X'" in refused.value.hint and "'O'" in refused.value.hint
+    with pytest.raises(UsageError, match="has no 'colour'") as unknown:
+        read(data, "f.json", Options(spelling={"colour": "red"}))
+    assert "theirs" in unknown.value.hint
+
+
+def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
+    """A program that values the board after its move, its own stones 1, the others -1, on either side."""
+    table = {
+        text: value * (1 if mover(text) == "O" else -1) for text, value in values().items() if text != "." * 9
+    }
+    own = {}
+    for text, value in table.items():
+        mine, theirs = ("X", "O") if mover(text) == "O" else ("O", "X")
+        own[str([{mine: 1, theirs: -1, ".": 0}[stone] for stone in text])] = value
+
+    def program(board: str) -> Moves:
+        return picked({cell: table.get(after(board, cell), 0.0) for cell in free(board)})
+
+    judged(json.dumps(own), program, tmp_path, spelling={"mine": "1", "theirs": "-1"})
+
+
+def test_both_sides_values_may_stand_in_one_table(tmp_path):
+    moves = strangers.move_values(300)
+    table = {f"{text}|{mover(text)}-{cell}": value for (text, cell), value in moves.items()}
+
+    def program(board: str) -> Moves:
+        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)})
+
+    judged(json.dumps(table), program, tmp_path)
+
+
+def _cell_rows() -> dict[str, list[float]]:
+    rows: dict[str, list[float]] = {}
+    for (text, cell), value in strangers.move_values(300).items():
+        rows.setdefault(text, [0.0] * 9)[cell] = value
+    return rows
+
+
+CSV = {
+    "nine values behind a tab": lambda key, row: f"{key}\t" + "\t".join(map(str, row)),
+    "a list": lambda key, row: f'"{key}","{row}"',
+    "a printed array": lambda key, row: f'"{key}","[{" ".join(map(str, row))}]"',
+    "nine values": lambda key, row: f'"{key}",' + ",".join(map(str, row)),
+}
+
+
+@pytest.mark.parametrize("form", CSV)
+@pytest.mark.parametrize("counted", [True, False])
+def test_tables_in_columns(form, counted, tmp_path):
+    moves = strangers.move_values(300)
+    spell = Spell(STONES["1-10"], KEYS["list"])
+    mark = "\t" if "\t" in CSV[form]("", [0]) else ","
+    lines = [CSV[form](spell.of(text), row) for text, row in _cell_rows().items()]
+    if counted:
+        lines = [f"{number}{mark}{line}" for number, line in enumerate(lines)]
+
+    def program(board: str) -> Moves:
+        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)})
+
+    judged("\n".join(lines) + "\n", program, tmp_path)
+
+
+PRINTED = {
+    "floats": lambda text: str(np.array([{"X": 1.0, "O": -1.0, ".": 0.0}[s] for s in text])),
+    "floats in rows": lambda text: str(
+        np.array([{"X": 1.0, "O": -1.0, ".": 0.0}[s] for s in text]).reshape(3, 3)
+    ),
+    "None": lambda text: str(np.array([{"X": 1, "O": 2, ".": None}[s] for s in text], dtype=object)),
+    "texts": lambda text: str(np.array([{"X": "X", "O": "O", ".": " "}[s] for s in text]).reshape(3, 3)),
+    "long lists": lambda text: str([[{"X": "Player.X", "O": "Player.O", ".": "Empty"}[s]] for s in text] * 1),
+}
+
+
+@pytest.mark.parametrize("form", PRINTED)
+def test_keys_as_arrays_print(form, tmp_path):
+    table = values()
+    data = json.dumps({PRINTED[form](text): value for text, value in table.items()})
+    judged(data, looks_up(table, {"X": 1, "O": -1}), tmp_path)
+
+
+def test_no_reason_is_told_twice():
+    data = json.dumps({"X........": 0.3, "XO.......": 0.4, "XOX......": 0.5, "OOOO.....": 0.9}).encode()
+    with pytest.raises(InvalidFileError) as refused:
+        read(data, "f.json")
+    reasons = str(refused.value.message).partition(": ")[2].split("; ")
+    assert len(reasons) == len(set(reasons))

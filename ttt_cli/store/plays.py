@@ -1,0 +1,206 @@
+"""How the program that wrote a table plays by it, where that is not how the learner here would.
+
+Such a program looks its values up and takes the largest, or draws beads. What decides beside the values:
+which of equal values it takes, what it makes of positions that the table does not hold, whether it sees by
+itself that a move wins. An imported state keeps that in its header, so that it plays as the file did.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, best, first, last, uniform
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.state_space import Bools, Floats, StateSpace
+from ttt_cli.errors import InvalidFileError
+
+TIES = ("random", "first", "last")
+CHOICES = ("most", "draw")
+WINS = ("unknown", "known")
+TABLES = ("shared", "own")
+PLAYED = ("q", "td")
+"""The learners whose tables can be another program's."""
+RANDOM = "random"
+"""As ``unknown``: a move that the table does not hold is not considered."""
+
+
+@dataclass(frozen=True)
+class Plays:
+    """How a table is played by.
+
+    :ivar ties: which of the cells of exactly equal value: any, the first or the last.
+    :ivar choice: ``most``: the largest value; ``draw``: values are beads, of which one is drawn.
+    :ivar unknown: what a move that the table does not hold counts as to X and to O; ``RANDOM``: it is only
+        made, at random, where the table holds none.
+    :ivar wins: ``known``: a move that wins at once is seen where the table does not hold it.
+    :ivar tables: ``shared``: what is good for one side is bad for the other; ``own``: each side has values of
+        its own.
+    """
+
+    ties: str = "random"
+    choice: str = "most"
+    unknown: tuple[float, float] | str = (0.0, 0.0)
+    wins: str = "unknown"
+    tables: str = "shared"
+
+    def to_json(self) -> dict[str, Any]:
+        """As the header of a state has it: one number for ``unknown`` where both sides have the same."""
+        unknown = self.unknown
+        if not isinstance(unknown, str):
+            x, o = unknown
+            return {**asdict(self), "unknown": x if x == o else [x, o]}
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, found: Any, where: str) -> "Plays":
+        """Read what ``to_json`` gives.
+
+        :raises InvalidFileError: naming what is wrong.
+        """
+        allowed = {"ties": TIES, "choice": CHOICES, "wins": WINS, "tables": TABLES}
+        if not isinstance(found, dict) or found.keys() != {*allowed, "unknown"}:
+            raise InvalidFileError(f"expected an object with {', '.join(allowed)} and unknown", where=where)
+        for name, values in allowed.items():
+            if found[name] not in values:
+                raise InvalidFileError(f"{name} is one of {', '.join(values)}", where=where)
+        unknown = found["unknown"]
+        if unknown != RANDOM:
+            pair = unknown if isinstance(unknown, list) else [unknown, unknown]
+            if len(pair) != 2 or not all(type(part) in (int, float) and isfinite(part) for part in pair):
+                raise InvalidFileError(f"unknown is a number, one for each side, or {RANDOM}", where=where)
+            unknown = (float(pair[0]), float(pair[1]))
+        return cls(**{**found, "unknown": unknown})
+
+    def about_unknown(self) -> str:
+        """What it makes of moves that the table does not hold, in words."""
+        random = isinstance(self.unknown, str)
+        move = (
+            "a move is only made where none is known"
+            if random
+            else f"a move counts as {_plain(self.unknown)}"
+        )
+        return f"{move}, a win is {'seen' if self.wins == 'known' else 'not seen'}"
+
+    def words(self) -> str:
+        """In words, as options of an agent have them."""
+        return ", ".join(f"{name}={_plain(value)}" for name, value in asdict(self).items())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    x, o = value
+    return f"{x:g}" if x == o else f"{x:g} for X and {o:g} for O"
+
+
+def are_beads(numbers: Floats) -> bool:
+    """Whether numbers look like counts of beads: whole, not negative, and more than a yes and a no."""
+    return bool(
+        len(numbers)
+        and np.all(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.round(numbers)))
+        and len(np.unique(numbers)) > 2
+    )
+
+
+def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
+    """The policy of a table.
+
+    :param values: float64[n, cells]: what each move is worth to the mover, NaN where the table has nothing.
+    """
+    held: Bools = space.legal & ~np.isnan(values)
+    known: Bools = np.any(held, axis=1)
+    if plays.choice == "draw":
+        beads = np.where(held, np.maximum(values, 0.0), 0.0)
+        drawn = beads / np.maximum(beads.sum(axis=1, keepdims=True), 1)
+        probabilities = np.where(known[:, None], drawn, uniform(space.legal))
+    else:
+        probabilities = uniform(_chosen(values, held, space, plays))
+    return TabularPolicy(PolicyTable(space, probabilities, np.where(held, values, np.nan), known))
+
+
+def _chosen(values: Floats, held: Bools, space: StateSpace, plays: Plays) -> Bools:
+    side = (space.plies % 2)[:, None]
+    if isinstance(plays.unknown, str):
+        missing = np.where(held.any(axis=1, keepdims=True), -np.inf, 0.0)
+    else:
+        missing = np.array(plays.unknown)[side]
+    worth = np.where(held, values, missing)
+    if plays.wins == "known":
+        wins = space.legal & (space.results[space.successors] == 1 - 2 * side)
+        worth = np.where(wins & ~held, np.inf, worth)
+    return broken(best(worth, space.legal), plays.ties)
+
+
+def broken(chosen: Bools, ties: str) -> Bools:
+    """bool[n, cells]: of the cells of equal value those that are played."""
+    return {"random": lambda cells: cells, "first": first, "last": last}[ties](chosen)
+
+
+class BreakingTies(Policy):
+    """A policy that plays the first, or the last, of the cells among which another one draws."""
+
+    def __init__(self, policy: Policy, ties: str) -> None:
+        self.rules = policy.rules
+        self._policy, self._ties = policy, ties
+        self.values, self.known = policy.values, policy.known  # type: ignore[method-assign]
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return uniform(broken(np.greater(self._policy.probabilities(positions), 0), self._ties))
+
+
+def played_by(plays: Plays | None) -> str:
+    """How a table is played by, in words; the same for tables that are played by alike."""
+    return "the learner's own rule" if plays is None else plays.words()
+
+
+def values_by_move(
+    learner: str, entries: Iterable[tuple[str, Any]], space: StateSpace, plays: Plays
+) -> Floats:
+    """float64[n, cells]: what the entries of an imported table say that each move is worth to the mover.
+
+    NaN where they say nothing. Values of positions (``td``) are those of where the move leads; what is known
+    for the other side alone counts against the mover, unless each side has values of its own.
+
+    :param learner: whose entries they are.
+    """
+    row_of = {text: row for row, text in enumerate(space.texts)}
+    if learner == "q":
+        values = np.full(space.legal.shape, np.nan)
+        for text, entry in entries:
+            for cell, (value, _) in entry.items():
+                values[row_of[text], int(cell) - 1] = value
+        return values
+    sides = np.full((len(space), 2), np.nan)
+    for text, entry in entries:
+        for side, (value, _) in entry.items():
+            sides[row_of[text], "xo".index(side)] = value
+    if plays.tables == "shared":
+        sides = np.where(np.isnan(sides), -sides[:, ::-1], sides)
+    mover = (space.plies % 2).astype(np.intp)[:, None]
+    return np.where(space.legal, sides[space.successors, mover], np.nan)
+
+
+def in_own_units(
+    entries: Iterable[tuple[str, Any]], space: StateSpace, plays: Plays
+) -> Iterator[tuple[str, Any]]:
+    """Entries of ``td`` in its own units: chances to win, 1/2 where nothing is known, of both sides.
+
+    Values that look like chances are taken for such; others, of which 0 says nothing, are scaled.
+    """
+    found = dict(entries)
+    ended = {space.texts[row] for row in np.flatnonzero(space.terminal).tolist()}
+    values = [value for entry in found.values() for value, _ in entry.values()]
+    opened = [value for text, entry in found.items() if text not in ended for value, _ in entry.values()]
+    chances = all(0 <= value <= 1 for value in values) and opened.count(0.0) <= opened.count(0.5)
+    size = max([1.0, *map(abs, values)])
+    for text, entry in found.items():
+        sides = {}
+        for side, (value, visits) in entry.items():
+            chance = value if chances else 0.5 + 0.5 * value / size
+            sides[side] = [chance, visits]
+            if plays.tables == "shared":
+                sides.setdefault("xo"["ox".index(side)], [1 - chance, visits])
+        yield text, dict(sorted(sides.items()))
