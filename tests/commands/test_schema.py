@@ -26,6 +26,7 @@ COMMANDS = {
         ("analyze", "X...O....", "--agent", "q", "--agent", "random", "--json"),
         ("analyze", "XXXOO....", "--json"),
     ],
+    "solution": [("solve", "X...O....", "--json"), ("solve", "--nodes", "1", "--json")],
     "move": [("move", "q", "X...O....", "--json")],
     "tournament": [("tournament", "q", "random", "minimax", "--json")],
     "diff": [("diff", "q", "minimax", "--json")],

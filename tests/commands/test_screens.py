@@ -20,6 +20,9 @@ evaluate random --games 500 --seed 1
 evaluate td --mistakes mistakes.csv
 tournament q td graph q.article random heuristic minimax minimax:depth=2 minimax:ties=trap
 analyze X...O.... --agent q --agent td --agent q.article
+solve
+solve --board 8x8 --line 6
+solve --board 5x5 --line 4 --nodes 5
 diff q q.article
 show q
 show q --position X...O....
@@ -46,7 +49,19 @@ import mistakes.csv
 """.strip().splitlines()
 KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is no key\nu\n1\n2\n3\n4\n6\n7\n8\n9\nq\n"
 COMMANDS = (
-    *("play", "train", "evaluate", "tournament", "analyze", "move", "diff", "show", "export", "import"),
+    *(
+        "play",
+        "train",
+        "evaluate",
+        "tournament",
+        "analyze",
+        "solve",
+        "move",
+        "diff",
+        "show",
+        "export",
+        "import",
+    ),
     *("merge", "verify", "accept", "curve", "explore", "agents", "formats", "schema"),
 )
 

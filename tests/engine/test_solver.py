@@ -14,7 +14,7 @@ from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.solver import ENTRY, UNKNOWN, Proof, Solver
+from ttt_cli.engine.solver import ENTRY, UNPROVEN, Proof, Solver
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 
@@ -279,8 +279,8 @@ def test_a_batch_says_what_it_could_not_prove():
     truth = Solver(rules).values(batch.x, batch.o)
     found = Solver(rules).values(batch.x, batch.o, nodes_per_position=3)
     assert set(truth.tolist()) == {-1, 0, 1}
-    assert 0 < (found == UNKNOWN).sum() < len(batch)
-    assert np.array_equal(found[found != UNKNOWN], truth[found != UNKNOWN])
+    assert 0 < (found == UNPROVEN).sum() < len(batch)
+    assert np.array_equal(found[found != UNPROVEN], truth[found != UNPROVEN])
     backwards = Solver(rules).values(batch.x[::-1], batch.o[::-1])
     assert np.array_equal(backwards[::-1], truth)
 

@@ -6,6 +6,7 @@ COMMANDS = [
     "evaluate",
     "tournament",
     "analyze",
+    "solve",
     "move",
     "diff",
     "show",

@@ -142,7 +142,7 @@ def _judge(
     against = [(other.name, other.policy) for other in others]
     policy = player.policy
     try:
-        with progress(env, budget, title="positions") as tick:
+        with progress(env, budget, title="walk", unit="positions") as tick:
             return judge(policy, against, budget=budget, tick=lambda done: tick(done, ""))
     except OutgrownError as error:
         if exact:

@@ -35,8 +35,8 @@ Table = tuple[Uint64s, Uint8s]
 Path = tuple[Uint64s, Int64s, Int64s]
 Scratch = tuple[Int64s, Int64s, Int64s, Int64s, Int64s, Uint64s, Uint64s, Int64s]
 
-UNKNOWN = 2
-"""The value of a position that was not proven within the limits."""
+UNPROVEN = 2
+"""The value of a position that has not been proven."""
 
 OPEN, WINS, HOLDS, UNSETTLED = 0, 1, 2, 3
 """What a node is found to be: not known yet; won by the attacker; held by the defender; not won with so few
@@ -527,7 +527,7 @@ def settle(
 ) -> None:
     """Find the value of each position from ``state[ROW]`` on, until so many nodes have been visited.
 
-    :param values: int8[k], filled with +1 the mover wins, 0 a draw, -1 the mover loses, or UNKNOWN where
+    :param values: int8[k], filled with +1 the mover wins, 0 a draw, -1 the mover loses, or UNPROVEN where
         ``each`` nodes were not enough.
     """
     boards, moves, frames = path
@@ -559,7 +559,7 @@ def settle(
         if outcome == OPEN:
             if state[NODES] < state[STARTED] + each:
                 return
-            values[row] = UNKNOWN
+            values[row] = UNPROVEN
         elif outcome == WINS:
             values[row] = 1 if question == DOES_MOVER_WIN else -1
         elif outcome == HOLDS and state[NO] != NONE:

@@ -49,11 +49,11 @@ import numpy as np
 
 from ttt_cli.engine import proof_search as search
 from ttt_cli.engine.position import Cell, Position
-from ttt_cli.engine.proof_search import UNKNOWN, Int8s, Uint64s
+from ttt_cli.engine.proof_search import UNPROVEN, Int8s, Uint64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
 
-__all__ = ["MEMORY", "UNKNOWN", "Proof", "Solver"]
+__all__ = ["MEMORY", "UNPROVEN", "Proof", "Solver"]
 
 MEMORY = 512 << 20
 """Bytes that a solver's table may take, unless told otherwise."""
@@ -86,7 +86,7 @@ class Proof:
     :ivar line: how the game can go on when both sides keep the value with every move, to the end or as far as
         the limits allowed. Whoever loses does not necessarily hold out as long as possible.
     :ivar nodes: positions visited to prove the value.
-    :ivar seconds: the time it took, line included.
+    :ivar seconds: the time it took, that of the line included, that of loading compiled code not.
     """
 
     position: Position
@@ -151,17 +151,19 @@ class Solver:
         """Prove the value of a position, and find a line of best play.
 
         :param nodes: visit at most so many positions.
-        :param seconds: stop after so much time.
+        :param seconds: stop after so much time, not counting that of loading compiled code.
         :param report: is told ten times a second how far the search has come.
         :raises NotationError: if the position belongs to other rules.
         """
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is no position of {self.rules.describe()}")
+        none = np.zeros(0, np.uint64)
+        self._go_on((none, none), np.zeros(0, np.int8), 0, 0)  # loads the compiled code
         started = time.perf_counter()
         until = None if seconds is None else started + seconds
         values = self._settle([position.x], [position.o], nodes, until, report=report)
         used = int(self._state[search.NODES])
-        value = None if values[0] == UNKNOWN else int(values[0])
+        value = None if values[0] == UNPROVEN else int(values[0])
         line: tuple[Cell, ...] = ()
         if value is not None:
             line = self._line(position, value, used + LINE_NODES if nodes is None else nodes - used, until)
@@ -174,7 +176,7 @@ class Solver:
         :param o: uint64[k], the stones of O.
         :param nodes_per_position: visit at most so many positions for each.
         :returns: int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that
-            would be next), UNKNOWN where the limit did not suffice.
+            would be next), UNPROVEN where the limit did not suffice.
         """
         return self._settle(x, o, nodes_per_position, None)
 
@@ -194,16 +196,14 @@ class Solver:
             answers it.
         """
         state, boards = self._state, (np.asarray(x, np.uint64), np.asarray(o, np.uint64))
-        values = np.full(len(boards[0]), UNKNOWN, np.int8)
+        values = np.full(len(boards[0]), UNPROVEN, np.int8)
         each = UNLIMITED if nodes is None else max(nodes, 0)
         state[: search.ENTRIES] = 0  # all but what is about the table
         state[search.ONLY] = question
         piece, now = 1 << 8, time.perf_counter()
         while state[search.ROW] < len(values) and (until is None or now < until):
             last = int(state[search.NODES]) + piece
-            search.settle(
-                self._game, self._table, self._path, self._scratch, state, *boards, values, last, each
-            )
+            self._go_on(boards, values, last, each)
             self._make_room()
             before, now = now, time.perf_counter()
             if now - before > PACE:
@@ -213,6 +213,12 @@ class Solver:
             if report:
                 report(int(state[search.NODES]), int(self._path[2][0, search.DEVIATIONS]))
         return values
+
+    def _go_on(self, boards: tuple[Uint64s, Uint64s], values: Int8s, last: int, each: int) -> None:
+        """Search until so many nodes have been visited in all, and so many for each position."""
+        search.settle(
+            self._game, self._table, self._path, self._scratch, self._state, *boards, values, last, each
+        )
 
     def _make_room(self) -> None:
         """Let the table grow when it is half full; at its limit, entries replace others."""
@@ -252,7 +258,7 @@ class Solver:
         question = search.DOES_MOVER_WIN if value else search.DOES_OPPONENT_WIN
         found = self._settle(*stones, nodes, until, question=question)
         used = int(state[search.NODES])
-        if found[0] == UNKNOWN:
+        if found[0] == UNPROVEN:
             return None, used
         if state[search.BEST] >= 0:
             return int(state[search.BEST]), used

@@ -7,15 +7,17 @@ from contextlib import contextmanager
 from ttt_cli.environment import Environment
 
 Tick = Callable[[int, str], None]
-"""``tick(done, status)``: how many games are done by now, and a few words on how it stands."""
+"""``tick(done, status)``: how much is done by now, and a few words on how it stands."""
 
 REDRAW = 0.1
 """Seconds between two drawings."""
 
 
 @contextmanager
-def progress(env: Environment, total: int | None, *, done: int = 0, title: str = "") -> Iterator[Tick]:
-    """Show games done, games per second and the time left while the block runs.
+def progress(
+    env: Environment, total: int | None, *, done: int = 0, title: str = "", unit: str = "games"
+) -> Iterator[Tick]:
+    """Show games done, games per second and the time left while the block runs; or another unit of work.
 
     ``total`` is ``None`` for a run without an end; ``done`` games were played before (a resumed run), they do
     not count for the speed. The bar vanishes at the end, so that the result stands alone.
@@ -29,7 +31,9 @@ def progress(env: Environment, total: int | None, *, done: int = 0, title: str =
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn(
-            "{task.completed:,} games" if total is None else "{task.completed:,}/{task.total:,} games"
+            f"{{task.completed:,}} {unit}"
+            if total is None
+            else f"{{task.completed:,}}/{{task.total:,}} {unit}"
         ),
         TextColumn("{task.fields[speed]}"),
         *([] if total is None else [TimeRemainingColumn()]),

@@ -1,0 +1,57 @@
+"""``ttt solve``: the proven value of a position."""
+
+from typing import Annotated
+
+import typer
+
+from ttt_cli.environment import Environment
+from ttt_cli.errors import ExitCode
+from ttt_cli.shell.options import finite, given_rules
+
+HEADING = "Judge"
+
+DOCUMENTS = {"solution": "ttt_cli.views.solution:SolutionFields"}
+
+
+def solve(
+    env: Environment,
+    position: Annotated[
+        str | None,
+        typer.Argument(metavar="POSITION", help="Such as X...O....; without it, the empty board."),
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Visit so many positions at most.")
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="S", help="Stop after so many seconds.", callback=finite),
+    ] = None,
+) -> ExitCode:
+    """Prove whether the side to move wins, draws or loses, on any board up to 64 cells, and print a line of
+    best play. Where the limits do not suffice, nothing is claimed, and the exit code is 1.
+
+    Examples:
+      ttt solve --board 5x5 --line 4
+      ttt solve "X.../..../.O../...." --board 4x4 --line 4
+      ttt solve --board 8x8 --line 5 --seconds 60
+    """
+    from ttt_cli.engine.position import Position
+    from ttt_cli.engine.rules import STANDARD
+    from ttt_cli.engine.solver import Solver
+    from ttt_cli.views.progress import progress
+    from ttt_cli.views.solution import show_solution, solution_fields
+
+    rules = given_rules(env) or STANDARD
+    asked = Position.start(rules) if position is None else Position.parse(position, rules)
+    env.listen()
+    with progress(env, nodes, title="solve", unit="nodes") as tick:
+
+        def report(visited: int, deviations: int) -> None:
+            tick(visited, f"up to {deviations} {'deviation' if deviations == 1 else 'deviations'}")
+
+        proof = Solver(rules).solve(asked, nodes=nodes, seconds=seconds, report=report)
+    if env.json:
+        env.document("ttt-solution", solution_fields(proof))
+    else:
+        show_solution(env, proof)
+    return ExitCode.DONE if proof.proven else ExitCode.FAILED
