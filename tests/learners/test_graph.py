@@ -32,8 +32,9 @@ from ttt_cli.learners.graph import (
     favourites,
     plain_order,
     walk,
-    wanted_cells,
+    wanted_moves,
 )
+from ttt_cli.learners.index import FIRST, Index
 from ttt_cli.training.runs import Plan, run
 
 SPACE = StateSpace.of()
@@ -116,15 +117,32 @@ def cells_played(table: GraphTable, text: str, learner: Graph = ARTICLE) -> list
 
 
 def authors(table: GraphTable) -> Author:
-    texts = SPACE.texts
+    links = table.index.links
     return Author(
         {
-            texts[node]: [
-                texts[SPACE.successors[node, cell]] for cell in table.edges[node].tolist() if cell >= 0
+            text_of(table, row): [
+                text_of(table, links.after[links.first[row] + place]) for place in edges_of(table, row)
             ]
-            for node in np.flatnonzero(table.known).tolist()
+            for row in np.flatnonzero(table.known)
         }
     )
+
+
+def text_of(table: GraphTable, row: int) -> str:
+    """The position in a row."""
+    return table.index.positions(np.array([row])).text(0)
+
+
+def row_of(text: str) -> int:
+    """The row of a position in tables over all of them."""
+    return FIRST + SPACE.index(Position(text))
+
+
+def edges_of(table: GraphTable, row: int) -> list[int]:
+    """The edges of a node, as places among its moves."""
+    links = table.index.links
+    first, number = int(links.first[row]), int(links.number[row])
+    return [place for place in table.edges[first : first + number].tolist() if place >= 0]
 
 
 def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **plan) -> GraphTable:
@@ -135,8 +153,8 @@ def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **
 
 
 def complete() -> GraphTable:
-    everything = plain_order(np.ones(len(SPACE), np.bool_), SPACE.legal)
-    return GraphTable(SPACE, np.ones(len(SPACE), np.int64), *everything)
+    index = Index.of(SPACE.rules, False)
+    return plain_order(index, np.arange(index.rows) >= FIRST, np.ones(index.moves, np.bool_))
 
 
 def content(table: GraphTable) -> dict[str, bytes]:
@@ -172,7 +190,7 @@ def test_the_opponents_win_is_inverted_into_a_block():
     # cell where the target holds one is 6: X blocks.
     table = graph_of(X__OO___X=[2], XX_OO___X=[6], XX_OOO__X=[])
     scores = back_up(table, article=True)
-    assert scores[SPACE.index(Position("XX.OO...X"))] == 0.9 * -1
+    assert scores[row_of("XX.OO...X")] == 0.9 * -1
     assert cells_played(table, "X..OO...X") == [6]
 
 
@@ -198,8 +216,8 @@ def test_start_values_are_exactly_one():
     lows, highs = favourites(table, back_up(table, article=True))
 
     def named(nodes: np.ndarray, text: str) -> str | None:
-        child = int(nodes[SPACE.index(Position(text))])
-        return SPACE.text(child) if child >= 0 else None
+        child = int(nodes[row_of(text)])
+        return text_of(table, child) if child else None
 
     assert (named(lows, "XX.OO...."), named(highs, "XX.OO....")) == (None, "XXXOO....")
     assert (named(lows, "XX.OO...X"), named(highs, "XX.OO...X")) == ("XX.OOO..X", None)
@@ -219,8 +237,8 @@ def test_the_walk_jumps_to_the_root_and_its_flag_is_never_toggled():
     # not X's again. The target holds one in 4.
     table = graph_of(**{"_________": [5]}, XO_______=[9], XO______X=[5], XO__O___X=[], **WON)
     targets, steps = walk(table, back_up(table, article=True))
-    at = SPACE.index(Position("XO......."))
-    assert (SPACE.text(targets[at]), steps[at]) == ("...OX....", 4)
+    at = row_of("XO.......")
+    assert (text_of(table, targets[at]), steps[at]) == ("...OX....", 4)
     assert cells_played(table, "XO.......") == [4]
 
 
@@ -243,7 +261,7 @@ def test_a_walk_that_never_ends_has_no_target():
     # there: back to the empty board, for X, where the walk has been. Any cell.
     table = graph_of(**{"_________": [5]}, ____X____=[])
     targets, _ = walk(table, back_up(table, article=True))
-    assert targets[0] == -1
+    assert targets[FIRST] == 0
     assert cells_played(table, "." * 9) == list(range(1, 10))
 
 
@@ -258,11 +276,12 @@ def test_lowest_cell_first():
     # or two plies down, from the position in hand or the empty board. So the rule itself is asked: on the
     # empty board, the target being OXX/.O./..X: without a step X wants the lowest of its own, 2, after any
     # step the lowest of O's, 1.
-    targets, steps = np.full(len(SPACE), -1, np.int32), np.zeros(len(SPACE), np.int32)
-    targets[0] = SPACE.index(Position("OXX.O...X"))
-    assert np.flatnonzero(wanted_cells(SPACE, targets, steps)[0]).tolist() == [1]
-    steps[0] = 1
-    assert np.flatnonzero(wanted_cells(SPACE, targets, steps)[0]).tolist() == [0]
+    table = empty_table(ARTICLE, SPACE)
+    targets, steps = np.zeros(table.index.rows, np.uint32), np.zeros(table.index.rows, np.int32)
+    targets[FIRST] = row_of("OXX.O...X")
+    assert np.flatnonzero(wanted_moves(table, targets, steps)[:9]).tolist() == [1]
+    steps[FIRST] = 1
+    assert np.flatnonzero(wanted_moves(table, targets, steps)[:9]).tolist() == [0]
 
 
 # --- the author's machine as a whole ---
@@ -279,7 +298,7 @@ def test_scores_of_the_author_and_of_minimax():
         XO_OOX__X=[3],
         XOXOOX__X=[],
     )
-    node = SPACE.index(Position("X..OO...X"))
+    node = row_of("X..OO...X")
     assert back_up(table, article=True)[node] == 0.9 * -0.9
     assert back_up(table, article=False)[node] == 0.9 * (0.9 * 0.9)
 
@@ -290,7 +309,7 @@ def test_complete_graph():
     careless = (policy.support & (values < values.max(axis=1, keepdims=True))).any(axis=1)
     assert careless.sum() == 236
     targets, steps = walk(complete(), back_up(complete(), article=True))
-    assert (~SPACE.terminal & ((targets < 0) | (steps > 0))).sum() == 1061
+    assert (~SPACE.terminal & ((targets == 0) | (steps > 0))[FIRST:]).sum() == 1061
     chosen = [
         f"{SPACE.text(node)},{' '.join(str(cell + 1) for cell in np.flatnonzero(policy.support[node]))}"
         for node in np.flatnonzero(~SPACE.terminal).tolist()
@@ -307,8 +326,9 @@ def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
         else empty_table(ARTICLE, SPACE)
     )
     support, author = policy_of(ARTICLE, table).support, authors(table)
-    assert np.array_equal(support[~table.known], SPACE.legal[~table.known])
-    for node in np.flatnonzero(table.known).tolist():
+    known = table.known[FIRST:]
+    assert np.array_equal(support[~known], SPACE.legal[~known])
+    for node in np.flatnonzero(known).tolist():
         assert np.flatnonzero(support[node]).tolist() == author.choices(SPACE.text(node))
 
 
@@ -331,7 +351,7 @@ def test_training_plays_the_authors_machine_ply_by_ply():
             text = after
         assert Position(text).terminal
     known = np.flatnonzero(table.known)
-    assert [SPACE.text(node) for node in known[np.argsort(table.seen[known])]] == list(following)
+    assert [text_of(table, row) for row in known[np.argsort(table.seen[known])]] == list(following)
     assert authors(table).following == following
 
 
@@ -340,7 +360,7 @@ def test_visits_count_every_position_of_every_game():
     game = Game.of(SPACE.rules, [4, 0, 2, 1, 6])
     for sides in ("xo", "x", "o"):
         ARTICLE.learn(table, game, sides)
-    assert {SPACE.text(node): table.visits[node] for node in np.flatnonzero(table.visits)} == {
+    assert {text_of(table, row): table.visits[row] for row in np.flatnonzero(table.visits)} == {
         SPACE.text(node): 3 for node in SPACE.path(game.moves)
     }
 
@@ -464,7 +484,7 @@ def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
         given_up += game.resigned
         learner.learn(replayed, game)
     assert 0 < given_up < 500
-    assert table.visits[0] == 500 - given_up
+    assert table.visits[FIRST] == 500 - given_up
     assert content(replayed) == content(table)
 
 
@@ -488,7 +508,8 @@ def taught(numbers: list[int]) -> GraphTable:
 
 
 def merged(*tables: GraphTable) -> GraphTable:
-    return DEFAULT.merge(empty_table(DEFAULT, tables[0].space), tables)
+    index = tables[0].index
+    return DEFAULT.merge(DEFAULT.empty(index.rules, index.symmetric), tables)
 
 
 @given(games, games, games)
@@ -515,9 +536,9 @@ def test_else_nodes_go_by_plies_and_text_and_edges_by_cell():
     found = merged(taught([3, 1]), taught([2]))
     known = np.flatnonzero(found.known)
     assert found.seen[known].tolist() == list(range(len(known)))
-    for edges in found.edges.tolist():
-        cells = [cell for cell in edges if cell >= 0]
-        assert cells == sorted(cells)
+    assert found.nodes[0] == len(known)
+    for row in known.tolist():
+        assert edges_of(found, row) == sorted(edges_of(found, row))
 
 
 def test_shards_count_only_what_is_new():
@@ -525,8 +546,8 @@ def test_shards_count_only_what_is_new():
     table = empty_table(DEFAULT, SPACE)
     for progress in run(plan, table):
         table = progress.table
-    assert table.visits[0] == 3000
-    assert not (table.tried & ~table.known[SPACE.successors]).any()
+    assert table.visits[FIRST] == 3000
+    assert not (table.tried & ~table.known[table.index.links.after]).any()
 
 
 def test_entries_say_everything():

@@ -32,13 +32,30 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, PolicyTable, first, uniform
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.policy import Policy, first, uniform
+from ttt_cli.engine.positions import Positions, Uint64s
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, enumerated
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, is_number, spelled, unfit
+from ttt_cli.learners.base import NO_ANSWERS, Answers, Entry, Learned, Learner, Shard, can_answer, parameter
+from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
+from ttt_cli.learners.index import (
+    FIRST,
+    ONE,
+    OPEN,
+    PIECE,
+    ZERO,
+    Board,
+    Index,
+    Links,
+    Uint32s,
+    grown,
+    meet,
+    moves_of,
+    stones_on,
+    union,
+)
 
 DISCOUNT = 0.9
 
@@ -46,35 +63,79 @@ AS_INT, AS_FLOAT, MINUS_ZERO = 1, 2, 3
 """How an imported file spells a score: 0, 0.0 or -0.0. The usual way is an int where nothing follows, else a
 float; what differs from it is kept, so that an export gives back the same bytes."""
 
+ALL = np.uint64(2**64 - 1)
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(eq=False)
 class GraphTable:
-    """The graph over the ``n`` positions of ``space``.
+    """The graph over the positions in the rows of ``index``.
 
-    :ivar visits: int64[n], how often each position came up in a game.
-    :ivar seen: int32[n], its place in the order of first sight from 0, -1 if it is no node.
-    :ivar edges: int8[n, cells], the cells played from it in the order of first sight, then -1.
-    :ivar spelled: int8[n], how the file that the node was imported from spells its score, 0 if it was not.
+    :ivar visits: int64[rows], how often each position came up in a game.
+    :ivar seen: int32[rows], its place in the order of first sight from 0, -1 if it is no node.
+    :ivar edges: int8[moves], of each position the moves played from it in the order of first sight, then -1:
+        a move is told by its place among the position's moves.
+    :ivar spelled: int8[rows], how the file that the node was imported from spells its score, 0 if it was not.
+    :ivar nodes: int64[1], how many there are.
     """
 
-    space: StateSpace
+    index: Index
     visits: Int64s
     seen: Int32s
     edges: Int8s
     spelled: Int8s
+    nodes: Int64s
+
+    @classmethod
+    def over(cls, index: Index) -> "GraphTable":
+        """The graph without nodes."""
+        return cls(
+            index,
+            visits=np.zeros(index.rows, np.int64),
+            seen=np.full(index.rows, -1, np.int32),
+            edges=np.full(index.moves, -1, np.int8),
+            spelled=np.zeros(index.rows, np.int8),
+            nodes=np.zeros(1, np.int64),
+        )
+
+    def reserve(self, games: int) -> None:
+        """Make room for all that so many games can add."""
+        self.index.reserve(games)
+        old, rows = len(self.seen), len(self.index.links.number)
+        if rows > old:
+            self.visits, self.seen, self.spelled = (
+                grown(array, rows) for array in (self.visits, self.seen, self.spelled)
+            )
+            self.seen[old:] = -1
+        old, moves = len(self.edges), len(self.index.links.cells)
+        if moves > old:
+            self.edges = grown(self.edges, moves)
+            self.edges[old:] = -1
 
     @property
     def known(self) -> Bools:
-        """bool[n]: the positions that are nodes."""
-        return np.greater_equal(self.seen, 0)
+        """bool[rows]: the positions that are nodes."""
+        return np.greater_equal(self.seen[: self.index.rows], 0)
 
     @property
     def tried(self) -> Bools:
-        """bool[n, cells]: the moves that are edges."""
-        nodes, places = np.nonzero(self.edges >= 0)
-        tried = np.zeros(self.edges.shape, np.bool_)
-        tried[nodes, self.edges[nodes, places]] = True
+        """bool[moves]: the moves that are edges."""
+        tried = np.zeros(self.index.moves, np.bool_)
+        for rows in _pieces(np.flatnonzero(self.known)):
+            at, places = _moves(self.index, rows)
+            edges = self.edges[places]
+            some = edges >= 0
+            tried[self.index.links.first[rows[at[some]]] + edges[some].astype(np.int64)] = True
         return tried
+
+    @property
+    def moved_from(self) -> Int64s:
+        """int64[k]: the rows of the nodes that have edges, by plies."""
+        nodes = np.flatnonzero(self.known)
+        nodes = nodes[self.index.links.number[nodes] > 0]
+        nodes = nodes[self.edges[self.index.links.first[nodes]] >= 0]
+        if self.index.space is not None:
+            return nodes
+        return nodes[np.argsort(self.index.positions(nodes).plies, kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -100,45 +161,42 @@ class Graph(Learner[GraphTable]):
 
         :raises UsageError: if it is to be symmetric and the choice is the author's.
         """
-        space = StateSpace.of(rules, symmetric)
-        self._check_fits(space)
-        n = len(space)
-        return GraphTable(
-            space,
-            visits=np.zeros(n, np.int64),
-            seen=np.full(n, -1, np.int32),
-            edges=np.full((n, space.cells), -1, np.int8),
-            spelled=np.zeros(n, np.int8),
-        )
+        self._check_fits(symmetric)
+        return GraphTable.over(Index.of(rules, symmetric))
 
     def train(self, table: GraphTable, shard: Shard) -> Int64s:
-        derived = Derived.kept(table, self.choice == "article")
-        fixed = [policy for policy in (shard.opponent, shard.behaviour) if policy is not None]
-        space = StateSpace.of(table.space.rules)
-        played = [policy.table(space).support.any(axis=1) for policy in fixed]
-        resigns = any(bool((~space.terminal & ~some).any()) for some in played)
+        article = self.choice == "article"
+        table.reserve(0)
+        derived = Derived.kept(table, article)
+        resigns = any(
+            may_resign(policy) for policy in (shard.opponent, shard.behaviour) if policy is not None
+        )
 
-        def games(*chunk: Any) -> None:
-            play(*self._arrays(table), derived, resigns, *chunk)
+        def reserve(games: int) -> None:
+            nonlocal derived
+            table.reserve(games)
+            derived = derived.with_room(table)
 
-        results = shard.play(table.space, games)
-        derived.keep(table, self.choice == "article")
+        def games(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
+            return self._play(table, derived, resigns, moves, uniforms, first + done, *rest)
+
+        results = shard.run(table.index, reserve, games, draws=table.index.rules.cells)
+        derived.keep(table, article)
         return results
 
     def learn(self, table: GraphTable, game: Game, sides: str = "xo") -> None:
         """Learn from a game: the plies of both sides in any case; nothing from a resigned game."""
         if not game.resigned:
-            moves = np.full((1, table.space.cells), -1, np.int8)
-            moves[0, : len(game.moves)] = moves_on(table.space, game)
-            none, counted = np.zeros((0, table.space.cells)), np.zeros(3, np.int64)
-            play(*self._arrays(table), Derived.none(), True, moves, none, 0, none, none, counted)
+            table.reserve(1)
+            moves = np.full((1, table.index.rules.cells), -1, np.int8)
+            moves[0, : len(game.moves)] = table.index.options(game)[0]
+            none, counted = np.zeros((0, moves.shape[1])), np.zeros(3, np.int64)
+            self._play(table, Derived.none(), True, moves, none, 0, NO_ANSWERS, counted)
 
-    def _arrays(self, table: GraphTable) -> tuple[Any, ...]:
-        """The kernel's first arguments."""
-        space = table.space
+    def _play(self, table: GraphTable, *chunk: Any) -> int:
+        learnt = (table.visits, table.seen, table.edges, table.nodes)
         rule = (self.choice == "article", float(self.epsilon))
-        positions = (space.successors, space.terminal, space.results, space.plies, space.stones)
-        return (table.visits, table.seen, table.edges), positions, rule
+        return int(play(learnt, table.index.links, table.index.board, rule, *chunk))
 
     def entry_visits(self, entry: dict[str, Any]) -> int:
         visits: int = entry["visits"]
@@ -148,10 +206,10 @@ class Graph(Learner[GraphTable]):
         return len(entry["next"])
 
     def position_scores(self, table: GraphTable, positions: Positions) -> Floats:
+        table.reserve(0)
         scores = np.where(table.known, back_up(table, self.choice == "article"), np.nan)
-        if table.space.symmetric:
-            scores = scores[StateSpace.of(table.space.rules).quotient.members]
-        found: Floats = scores[StateSpace.of(table.space.rules).rows(positions)]
+        rows = table.index.find(classes(positions).positions if table.index.symmetric else positions)
+        found: Floats = scores[rows]
         return found
 
     @property
@@ -159,276 +217,385 @@ class Graph(Learner[GraphTable]):
         return self.choice != "article"
 
     def policy(self, table: GraphTable) -> Policy:
-        return answers(self.policy_table(table))
-
-    def policy_table(self, table: GraphTable) -> PolicyTable:
         """What the machine plays; the values are the known successors' scores from the mover's side."""
-        self._check_fits(table.space)
-        space, article = table.space, self.choice == "article"
+        self._check_fits(table.index.symmetric)
+        table.reserve(0)
+        index, article = table.index, self.choice == "article"
         scores, tried = back_up(table, article), table.tried
         if article:
-            chosen = wanted_cells(space, *walk(table, scores))
+            chosen = wanted_moves(table, *walk(table, scores))
         else:
             chosen = traps(table, best_known(table, scores))
-        values = np.where(tried, sides(space)[:, None] * scores[space.successors] + 0.0, np.nan)
-        return PolicyTable(space, uniform(chosen), values, table.edges[:, 0] >= 0)
+        side = np.repeat(sides(index, slice(0, index.rows)), index.links.number[: index.rows])
+        values = np.where(tried, side * scores[index.links.after[: index.moves]] + 0.0, np.nan)
+
+        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
+            rows = np.where(rows < len(scores), rows, OPEN)  # what has been seen since is unknown
+            edges = index.by_cell(tried, rows, legal)
+            known: Bools = np.any(edges, axis=1)
+            played = np.where(known[:, None], index.by_cell(chosen, rows, legal), legal)
+            return uniform(played), np.where(edges, index.by_cell(values, rows, legal), np.nan), known
+
+        return Learned(index, answer)
+
+    def seen(self, table: GraphTable) -> Positions:
+        return table.index.spread(table.index.positions(table.moved_from))
 
     def merge(self, base: GraphTable, parts: Sequence[GraphTable]) -> GraphTable:
         """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
         none does, nodes are numbered by plies, then text, and edges go by cell."""
-        inputs = [base, *parts]
-        visits = base.visits + sum(part.visits - base.visits for part in parts)
+        index, places = union([table.index for table in (base, *parts)])
+        inputs = [aligned(table, index, rows) for table, rows in zip((base, *parts), places, strict=True)]
+        start = inputs[0].visits
+        visits = start + sum(part.visits - start for part in inputs[1:])
         known = np.logical_or.reduce([table.known for table in inputs])
-        tried = np.logical_or.reduce([table.tried for table in inputs])
-        plain = GraphTable(base.space, visits, *plain_order(known, tried))
+        tried = [table.tried for table in inputs]
+        every = np.logical_or.reduce(tried)
+        plain = plain_order(index, known, every)
         whole = [
             table
-            for table in inputs
-            if np.array_equal(table.known, known) and np.array_equal(table.tried, tried)
+            for table, own in zip(inputs, tried, strict=True)
+            if np.array_equal(table.known, known) and np.array_equal(own, every)
         ]
         # Of several whole inputs one in plain order gives way, as it may have come of merging the others;
         # beyond that any rule will do that looks at content alone. So nested merges agree.
         chosen = min(whole, key=lambda table: (_shape(table) == _shape(plain), _shape(table)), default=plain)
-        return GraphTable(base.space, visits, chosen.seen.copy(), chosen.edges.copy(), chosen.spelled.copy())
+        return GraphTable(index, visits, chosen.seen, chosen.edges, chosen.spelled, chosen.nodes)
 
     def to_entries(self, table: GraphTable) -> Iterator[Entry]:
         """For each node ``{"next": [cells from 1, in the order of first sight], "seen": place in that order,
         "visits": how often it came up}``, and ``"score"`` where an imported file spells it unusually."""
-        entries: dict[str, Any] = {}
-        texts, nodes = table.space.texts, np.flatnonzero(table.known)
-        columns = (nodes, table.edges[nodes] + 1, table.seen[nodes], table.visits[nodes])
-        for node, cells, seen, visits in zip(*(column.tolist() for column in columns), strict=True):
-            entries[texts[node]] = {"next": [cell for cell in cells if cell], "seen": seen, "visits": visits}
-        respelled = np.flatnonzero(table.spelled).tolist()
-        scores = back_up(table, article=True) if respelled else np.zeros(0)
-        for node in respelled:
-            score = float(scores[node])
-            usual = score if table.edges[node, 0] >= 0 else int(score)
-            found = _spelled(score, int(table.spelled[node]))
-            if repr(found) != repr(usual):
-                entries[texts[node]]["score"] = found
-        yield from sorted(entries.items())
+        table.reserve(0)
+        index, known = table.index, table.known
+        scores = back_up(table, article=True) if table.spelled.any() else np.zeros(0)
+        for piece in index.pieces():
+            rows = piece[known[piece]]
+            at, places = _moves(index, rows)
+            edges = table.edges[places]
+            some = edges >= 0
+            cells = index.links.cells[index.links.first[rows[at[some]]] + edges[some].astype(np.int64)] + 1
+            played, ends = cells.tolist(), np.cumsum(np.bincount(at[some], minlength=len(rows))).tolist()
+            columns = (rows, table.seen[rows], table.visits[rows], table.spelled[rows])
+            texts, start = index.positions(rows).texts(), 0
+            for text, end, row, seen, visits, spelling in zip(
+                texts, ends, *(column.tolist() for column in columns), strict=True
+            ):
+                following, start = played[start:end], end
+                entry: dict[str, Any] = {"next": following, "seen": seen, "visits": visits}
+                if spelling:
+                    score = float(scores[row])
+                    usual, found = score if following else int(score), _spelled(score, spelling)
+                    if repr(found) != repr(usual):
+                        entry["score"] = found
+                yield text, entry
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> GraphTable:
-        space, given = spelled(rules, symmetric, entries)
-        table = self.empty(rules, symmetric)
-        nodes = indexes(space, given)
-        for node, (text, entry) in zip(nodes.tolist(), given.items(), strict=True):
-            _read(table, node, text, entry)
-        if len(nodes):
-            in_order = np.array_equal(np.sort(table.seen[nodes]), np.arange(len(nodes)))
-            if table.seen[0] != 0 or not in_order:
-                fault = f'"seen" must count the {len(nodes)} entries from 0 on, the empty board first'
+        self._check_fits(symmetric)
+        given = dict(entries)
+        index, found_in = indexed(rules, symmetric, given.items())
+        table = GraphTable.over(index)
+        table.reserve(0)
+        for row, text, entry in found_in:
+            _read(table, row, text, entry)
+        nodes = np.flatnonzero(table.known)
+        table.nodes[0] = len(nodes)
+        if given:
+            in_order = np.array_equal(np.sort(table.seen[nodes]), np.arange(len(given)))
+            if table.seen[FIRST] != 0 or not in_order:
+                fault = f'"seen" must count the {len(given)} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
-        loose = np.argwhere(table.tried & ~table.known[space.successors])
-        for node, cell in loose[:1].tolist():
-            raise unfit(space.text(node), f'"next" holds {cell + 1}, but the position after it has no entry')
-        scores = back_up(table, article=True)
-        for node, (text, entry) in zip(nodes.tolist(), given.items(), strict=True):
-            if "score" in entry:
-                if not is_number(entry["score"]) or entry["score"] != scores[node]:
-                    raise unfit(text, f'"score" must be {scores[node]}, in any spelling, or left out')
-                table.spelled[node] = _spelling(entry["score"])
+        loose = np.flatnonzero(table.tried & ~table.known[index.links.after[: index.moves]])
+        for move in loose[:1].tolist():
+            text = index.positions(index.owners(np.arange(index.moves) == move)).text(0)
+            cell = int(index.links.cells[move]) + 1
+            raise unfit(text, f'"next" holds {cell}, but the position after it has no entry')
+        scored = {text: entry["score"] for text, entry in given.items() if "score" in entry}
+        if scored:
+            scores = back_up(table, article=True)
+            rows = index.find(Positions.parse(list(scored), rules)).tolist()
+            for row, (text, score) in zip(rows, scored.items(), strict=True):
+                if not is_number(score) or score != scores[row]:
+                    raise unfit(text, f'"score" must be {scores[row]}, in any spelling, or left out')
+                table.spelled[row] = _spelling(score)
         return table
 
-    def _check_fits(self, space: StateSpace) -> None:
-        if self.choice == "article" and space.symmetric:
+    def _check_fits(self, symmetric: bool) -> None:
+        if self.choice == "article" and symmetric:
             raise UsageError(
                 "the graph article's choice depends on how the board lies, so it does not go with symmetry",
                 hint="leave out --symmetry, or use the default choice",
             )
 
 
-class Derived(NamedTuple):
-    """What follows from a table and moves are chosen by, as the kernel keeps it up to date.
+def may_resign(policy: Policy) -> bool:
+    """Whether a policy gives up in some position; on a board without a state space, whether it might."""
+    space = enumerated(policy.rules)
+    if space is None:
+        return policy.formula is None
+    return bool((~space.terminal & ~policy.table(space).support.any(axis=1)).any())
 
-    :ivar scores: float64[n], as ``back_up`` has them.
-    :ivar legal: int32[n], a bit for each legal cell; tried: for those that are edges; choices: for those to
-        choose from (by the author's rule only where ``fresh`` equals ``clock``, the number of edges added).
-    :ivar lows: int32[n], for the author's rule: the first successor of the smallest score, -1 if none is
-        below +1; highs: of the largest, -1 if none is above -1.
-    :ivar parents: int32[n], an edge (node * cells + cell) that leads to each node, -1 if none does; links:
-        int32[n * cells], the next edge with the same end, -1 after the last.
-    :ivar queue: int32[n], scratch.
+
+class Derived(NamedTuple):
+    """What follows from a table and moves are chosen by, as the kernel keeps it up to date. Of sets of moves
+    there is a bit for each, by its place among the position's moves.
+
+    :ivar scores: float64[rows], as ``back_up`` has them.
+    :ivar tried: uint64[rows], the moves that are edges; choices: those to choose from, where there are edges
+        (by the author's rule only where ``fresh`` equals ``clock``, the number of edges added).
+    :ivar lows: uint32[rows], for the author's rule: the first successor of the smallest score, 0 if none is
+        below +1; highs: of the largest, 0 if none is above -1.
+    :ivar parents: uint32[rows], an edge that leads to each node, as the number of the move from 1, 0 if none
+        does; others: uint32[moves], the next edge with the same end, 0 after the last.
+    :ivar starts: uint32[moves], the rows that edges start from.
+    :ivar queue: uint32[rows], scratch.
     """
 
     scores: Floats
-    legal: Int32s
-    tried: Int32s
-    choices: Int32s
+    tried: Uint64s
+    choices: Uint64s
     fresh: Int64s
     clock: Int64s
-    lows: Int32s
-    highs: Int32s
-    parents: Int32s
-    links: Int32s
-    queue: Int32s
+    lows: Uint32s
+    highs: Uint32s
+    parents: Uint32s
+    others: Uint32s
+    starts: Uint32s
+    queue: Uint32s
 
     @classmethod
     def of(cls, table: GraphTable, article: bool) -> "Derived":
         """All of it, computed afresh."""
-        n, cells = table.edges.shape
-        scores, tried, legal = back_up(table, article), table.tried, _bits(table.space.legal)
-        lows, highs = favourites(table, scores) if article else (_NONE, _NONE)
-        choices = legal.copy() if article else _bits(best_known(table, scores))
-        starts, played = np.nonzero(tried)
-        edges, ends = starts * cells + played, table.space.successors[starts, played]
+        index, links = table.index, table.index.links
+        scores, tried = back_up(table, article), table.tried
+        lows, highs = (
+            favourites(table, scores) if article else (np.zeros(index.rows, np.uint32) for _ in range(2))
+        )
+        known = np.zeros(index.moves, np.bool_) if article else best_known(table, scores)
+        edges = np.flatnonzero(tried)
+        ends = links.after[edges]
         by_end = np.argsort(ends, kind="stable")
-        edges, ends = edges[by_end], ends[by_end]
-        parents, links = np.full(n, -1, np.int32), np.full(n * cells, -1, np.int32)
-        parents[ends] = edges
-        links[edges[1:]] = np.where(ends[1:] == ends[:-1], edges[:-1], -1)
-        fresh, clock, queue = np.full(n, -1, np.int64), np.zeros(1, np.int64), np.zeros(n, np.int32)
-        return cls(scores, legal, _bits(tried), choices, fresh, clock, lows, highs, parents, links, queue)
+        in_order, ends = edges[by_end].astype(np.uint32) + np.uint32(1), ends[by_end]
+        parents, others = np.zeros(index.rows, np.uint32), np.zeros(index.moves, np.uint32)
+        parents[ends] = in_order
+        others[in_order[1:] - np.uint32(1)] = np.where(ends[1:] == ends[:-1], in_order[:-1], 0)
+        starts = np.repeat(np.arange(index.rows, dtype=np.uint32), links.number[: index.rows])
+        fresh, clock = np.zeros(index.rows, np.int64), np.ones(1, np.int64)
+        derived = cls(
+            scores, _bits(index, tried), _bits(index, known), fresh, clock, lows, highs, parents, others,
+            starts, np.zeros(index.rows, np.uint32),
+        )  # fmt: skip
+        return derived.with_room(table)
+
+    def with_room(self, table: GraphTable) -> "Derived":
+        """The same with room for all rows and moves that the table has room for."""
+        rows, moves = len(table.seen), len(table.edges)
+        if rows <= len(self.scores) and moves <= len(self.others):
+            return self
+        sizes = {"clock": 1, "others": moves, "starts": moves}
+        larger: Any = (grown(array, sizes.get(name, rows)) for name, array in self._asdict().items())
+        return Derived(*larger)
 
     @classmethod
     def kept(cls, table: GraphTable, article: bool) -> "Derived":
         """What the last block left, if no game has been learnt since; else computed afresh."""
         games, rule, derived = _kept.get(table, (-1, article, None))
-        if derived is None or (games, rule) != (table.visits[0], article):
+        if derived is None or (games, rule) != (table.visits[FIRST], article):
             return cls.of(table, article)
         return derived
 
     def keep(self, table: GraphTable, article: bool) -> None:
         """Keep it for the next block, as long as the table lives."""
-        _kept[table] = int(table.visits[0]), article, self
+        _kept[table] = int(table.visits[FIRST]), article, self
 
     @classmethod
     def none(cls) -> "Derived":
         """Stands for it where no move is chosen."""
-        floats, counts, none = np.zeros(0), np.zeros(0, np.int64), _NONE
-        return cls(floats, none, none, none, counts, counts, none, none, none, none, none)
+        floats, counts = np.zeros(0), np.zeros(0, np.int64)
+        bits, rows = np.zeros(0, np.uint64), np.zeros(0, np.uint32)
+        return cls(floats, bits, bits, counts, counts, rows, rows, rows, rows, rows, rows)
 
-
-_NONE = np.zeros(0, np.int32)
 
 _kept: WeakKeyDictionary[GraphTable, tuple[int, bool, Derived]] = WeakKeyDictionary()
 
 
-def _bits(mask: Bools) -> Int32s:
-    """int32[n]: each row as a number, a bit for each cell."""
-    bits = np.zeros(len(mask), np.int32)
-    for cell in range(mask.shape[1]):
-        bits |= mask[:, cell].astype(np.int32) << cell
+def _bits(index: Index, some: Bools) -> Uint64s:
+    """uint64[rows]: which of each row's moves are chosen, given bool[moves]."""
+    bits = np.zeros(index.rows, np.uint64)
+    rows = np.repeat(np.arange(index.rows), index.links.number[: index.rows])[some]
+    places = np.flatnonzero(some) - index.links.first[rows]
+    np.bitwise_or.at(bits, rows, ONE << places.astype(np.uint64))
     return bits
 
 
+def _pieces(rows: Int64s) -> Iterator[Int64s]:
+    for start in range(0, len(rows), PIECE):
+        yield rows[start : start + PIECE]
+
+
+def _moves(index: Index, rows: Int64s) -> tuple[Int64s, Int64s]:
+    """int64[k] each: all moves of some rows; which of the rows they belong to, and their numbers."""
+    number = index.links.number[rows].astype(np.int64)
+    at = np.repeat(np.arange(len(rows)), number)
+    starts = np.cumsum(number) - number
+    return at, np.arange(len(at)) + np.repeat(index.links.first[rows] - starts, number)
+
+
+def _backwards(table: GraphTable) -> Iterator[tuple[int, Int64s]]:
+    """The nodes with edges from the full board to the empty one, some of one ply at a time: how many stones
+    they have, and their rows."""
+    nodes = table.moved_from
+    plies = table.index.positions(nodes).plies
+    bounds = np.searchsorted(plies, np.arange(table.index.rules.cells + 1))
+    for ply in range(table.index.rules.cells - 1, -1, -1):
+        for rows in _pieces(nodes[bounds[ply] : bounds[ply + 1]]):
+            yield ply, rows
+
+
 def back_up(table: GraphTable, article: bool) -> Floats:
-    """float64[n]: the score of each node, by the article's back-up or by minimax."""
-    space = table.space
-    scores = space.results.astype(np.float64)
-    for rows in space.backwards():
+    """float64[rows]: the score of each node, by the article's back-up or by minimax."""
+    scores = table.index.links.ends[: table.index.rows].astype(np.float64)
+    for ply, rows in _backwards(table):
         successors, tried = _successors(table, rows)
         children = scores[successors]
         if article:
             children[~tried] = 0.0
             largest = np.abs(children).argmax(axis=1)[:, None]
             backed = np.take_along_axis(children, largest, axis=1)[:, 0]
-        elif space.plies[rows.start] % 2 == 0:
+        elif ply % 2 == 0:
             backed = np.where(tried, children, -1.0).max(axis=1)
         else:
             backed = np.where(tried, children, 1.0).min(axis=1)
-        scores[rows] = np.where(tried[:, 0], DISCOUNT * backed, scores[rows])
+        scores[rows] = DISCOUNT * backed
     return scores
 
 
-def _successors(table: GraphTable, rows: slice = slice(None)) -> tuple[Int32s, Bools]:
-    """int32[k, cells], the successors in edge order, and bool[k, cells], where there is such an edge."""
-    tried = table.edges[rows] >= 0
-    cells = np.maximum(table.edges[rows], 0).astype(np.intp)
-    return np.take_along_axis(table.space.successors[rows], cells, axis=1), tried
+def _successors(table: GraphTable, rows: Int64s) -> tuple[Uint32s, Bools]:
+    """uint32[k, most], the successors in edge order, and bool[k, most], where there is such an edge."""
+    links = table.index.links
+    number, start = links.number[rows].astype(np.int64)[:, None], links.first[rows].astype(np.int64)[:, None]
+    places = np.arange(int(number.max(initial=0)))
+    edges = np.where(places < number, table.edges[start + np.minimum(places, number - 1)], -1)
+    return links.after[start + np.maximum(edges, 0)], edges >= 0
 
 
-def sides(space: StateSpace) -> Int8s:
-    """int8[n]: +1 where X moves, -1 where O does."""
-    return 1 - 2 * (space.plies % 2)
+def sides(index: Index, rows: Any) -> Int8s:
+    """int8[k]: +1 where X moves in these rows, -1 where O does."""
+    return 1 - 2 * (index.positions(rows).plies % 2)
 
 
-def favourites(table: GraphTable, scores: Floats) -> tuple[Int32s, Int32s]:
-    """int32[n] each: ``Derived.lows`` and ``Derived.highs``."""
-    successors, tried = _successors(table)
-    found = []
-    for sign in (1.0, -1.0):
-        worth = np.where(tried, sign * scores[successors], 1.0)
-        place = worth.argmin(axis=1)[:, None]
-        child = np.take_along_axis(successors, place, axis=1)
-        found.append(np.where(np.take_along_axis(worth, place, axis=1) < 1, child, -1)[:, 0])
-    return found[0], found[1]
+def favourites(table: GraphTable, scores: Floats) -> tuple[Uint32s, Uint32s]:
+    """uint32[rows] each: ``Derived.lows`` and ``Derived.highs``."""
+    lows, highs = (np.zeros(len(scores), np.uint32) for _ in range(2))
+    for rows in _pieces(table.moved_from):
+        successors, tried = _successors(table, rows)
+        for sign, found in ((1.0, lows), (-1.0, highs)):
+            worth = np.where(tried, sign * scores[successors], 1.0)
+            place = worth.argmin(axis=1)[:, None]
+            child = np.take_along_axis(successors, place, axis=1)
+            found[rows] = np.where(np.take_along_axis(worth, place, axis=1) < 1, child, 0)[:, 0]
+    return lows, highs
 
 
-def walk(table: GraphTable, scores: Floats) -> tuple[Int32s, Int32s]:
-    """The author's walk from every open position at once.
+def walk(table: GraphTable, scores: Floats) -> tuple[Uint32s, Int32s]:
+    """The author's walk from every node with edges at once.
 
-    :returns: int32[n] each: the target, -1 where there is none, and the steps taken to reach it.
+    :returns: uint32[rows], the target, 0 where there is none, and int32[rows], the steps taken to reach it.
     """
     lows, highs = favourites(table, scores)
-    targets, steps = np.full(len(scores), -1, np.int32), np.zeros(len(scores), np.int32)
-    walking = np.flatnonzero(table.edges[:, 0] >= 0)
-    at, side = walking, sides(table.space)[walking]
+    targets, steps = np.zeros(len(scores), np.uint32), np.zeros(len(scores), np.int32)
+    walking = table.moved_from
+    at, side = walking, sides(table.index, walking)
     # After so many steps a walk has come to the empty board twice for one side: it would never end.
-    for step in range(3 * (table.space.cells + 1)):
+    for step in range(3 * (table.index.rules.cells + 1)):
         wanted = np.where(side > 0, highs[at], lows[at])
-        found = (wanted >= 0) & (side * scores[wanted] > 0)
+        found = (wanted >= FIRST) & (side * scores[wanted] > 0)
         targets[walking[found]], steps[walking[found]] = wanted[found], step
-        goes_on = np.maximum(np.where(side > 0, lows[at], highs[at]), 0)
+        goes_on = np.maximum(np.where(side > 0, lows[at], highs[at]), FIRST).astype(np.int64)
         walking, at, side = walking[~found], goes_on[~found], -side[~found]
     return targets, steps
 
 
-def wanted_cells(space: StateSpace, targets: Int32s, steps: Int32s) -> Bools:
-    """bool[n, cells]: what the author's machine chooses from, given where its walks lead."""
-    chosen = space.legal.copy()
-    rows = np.flatnonzero(targets >= 0)
-    goal, legal = space.stones[targets[rows]], space.legal[rows]
-    wanted = np.where((space.plies[rows] % 2 == 0) == (steps[rows] == 0), 2, 1)[:, None]
-    for stone in (3 - wanted, wanted):
-        cells = first(legal & (goal == stone))
-        some = cells.any(axis=1)
-        chosen[rows[some]] = cells[some]
+def wanted_moves(table: GraphTable, targets: Uint32s, steps: Int32s) -> Bools:
+    """bool[moves]: what the author's machine chooses from, given where its walks lead."""
+    index = table.index
+    chosen = np.ones(index.moves, np.bool_)
+    for rows in _pieces(np.flatnonzero(targets)):
+        positions, goal = index.positions(rows), index.positions(targets[rows]).stones
+        legal = positions.legal
+        wanted = np.where(positions.x_to_move == (steps[rows] == 0), 2, 1)[:, None]
+        cells = legal.copy()
+        for stone in (3 - wanted, wanted):
+            found = first(legal & (goal == stone))
+            some = found.any(axis=1)
+            cells[some] = found[some]
+        chosen[_moves(index, rows)[1]] = cells[legal]
     return chosen
 
 
 def best_known(table: GraphTable, scores: Floats) -> Bools:
-    """bool[n, cells]: the best of the known successors, but untried moves where that is a loss."""
-    space, tried = table.space, table.tried
-    worth = sides(space)[:, None] * scores[space.successors]
-    worth[~tried] = -np.inf
-    top = worth.max(axis=1, keepdims=True)
-    untried = space.legal & ~tried
-    desperate = (top < 0) & untried.any(axis=1, keepdims=True)
-    return np.where(desperate, untried, tried & (worth == top))
+    """bool[moves]: of each node's known successors the best, but untried moves where that is a loss."""
+    index, tried = table.index, table.tried
+    chosen = np.zeros(index.moves, np.bool_)
+    for rows in _pieces(table.moved_from):
+        at, places = _moves(index, rows)
+        edges, starts = tried[places], np.searchsorted(at, np.arange(len(rows)))
+        worth = np.where(edges, sides(index, rows)[at] * scores[index.links.after[places]], -np.inf)
+        top = np.maximum.reduceat(worth, starts)
+        desperate = (top < 0) & ~np.logical_and.reduceat(edges, starts)
+        chosen[places] = np.where(desperate[at], ~edges, edges & (worth == top[at]))
+    return chosen
 
 
 def traps(table: GraphTable, chosen: Bools) -> Bools:
-    """bool[n, cells]: of the ``chosen`` moves those that promise most against an opponent who replies with
-    any known move, when going on in the same way: the mean result, wins minus losses. Untried moves stay."""
-    space, tried = table.space, table.tried
+    """bool[moves]: of the ``chosen`` moves those that promise most against an opponent who replies with any
+    known move, when going on in the same way: the mean result, wins minus losses. Untried moves stay."""
+    index, tried = table.index, table.tried
+    links = index.links
     sound = chosen & tried
     kept = chosen.copy()
-    hopes = np.where(table.known, space.results, 0).astype(np.float64)  # X's, when X plays so
+    hopes = np.where(table.known, links.ends[: index.rows], 0).astype(np.float64)  # X's, when X plays so
     for parity, sign in ((0, 1.0), (1, -1.0)):
         hope = sign * hopes
-        for rows in space.backwards():
-            after = hope[space.successors[rows]]
-            if space.plies[rows.start] % 2 == parity:
-                after[~sound[rows]] = -np.inf
-                promised = after.max(axis=1)
-                kept[rows] &= ~sound[rows] | (after >= promised[:, None] - 1e-12)  # closer ones are equal
+        for ply, rows in _backwards(table):
+            at, places = _moves(index, rows)
+            after = hope[links.after[places]]
+            if ply % 2 == parity:
+                after[~sound[places]] = -np.inf
+                promised = np.maximum.reduceat(after, np.searchsorted(at, np.arange(len(rows))))
+                kept[places] &= ~sound[places] | (after >= promised[at] - 1e-12)  # closer ones are equal
                 some = promised > -np.inf
+                hope[rows[some]] = promised[some]
             else:
-                after[~tried[rows]] = 0.0
-                replies = tried[rows].sum(axis=1)
-                promised, some = after.sum(axis=1) / np.maximum(replies, 1), replies > 0
-            hope[rows] = np.where(some, promised, hope[rows])
+                replies = np.zeros(
+                    (len(rows), index.rules.cells)
+                )  # by cell, so that sums are always the same
+                edges = tried[places]
+                replies[at[edges], links.cells[places[edges]]] = after[edges]
+                hope[rows] = replies.sum(axis=1) / np.bincount(at[edges], minlength=len(rows))
     return kept
 
 
-def plain_order(known: Bools, tried: Bools) -> tuple[Int32s, Int8s, Int8s]:
-    """``seen``, ``edges`` and ``spelled`` of a graph in plain order: nodes as in the space, edges by cell."""
-    cells = tried.shape[1]
-    seen = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
-    ordered = np.sort(np.where(tried, np.arange(cells), cells), axis=1)
-    return seen, np.where(ordered < cells, ordered, -1).astype(np.int8), np.zeros(len(known), np.int8)
+def aligned(table: GraphTable, index: Index, rows: Int64s) -> GraphTable:
+    """The same graph over another index, given where the rows of its own are in that."""
+    found, moves = GraphTable.over(index), moves_of(table.index, index, rows)
+    for name in ("visits", "seen", "spelled"):
+        getattr(found, name)[rows] = getattr(table, name)[: len(rows)]
+    found.edges[moves] = table.edges[: len(moves)]
+    found.nodes[:] = table.nodes
+    return found
+
+
+def plain_order(index: Index, known: Bools, tried: Bools) -> GraphTable:
+    """A graph in plain order: nodes as in the index, edges by cell; without visits."""
+    found = GraphTable.over(index)
+    found.nodes[0] = known.sum()
+    found.seen[known] = np.arange(found.nodes[0])
+    number = index.links.number[: index.rows].astype(np.int64)
+    edges = np.flatnonzero(tried)
+    starts = index.links.first[np.repeat(np.arange(index.rows), number)[edges]].astype(np.int64)
+    rank = np.arange(len(edges)) - np.searchsorted(starts, starts)
+    found.edges[starts + rank] = edges - starts
+    return found
 
 
 def _shape(table: GraphTable) -> tuple[bytes, ...]:
@@ -436,7 +603,7 @@ def _shape(table: GraphTable) -> tuple[bytes, ...]:
     return tuple(array.tobytes() for array in (table.seen, table.edges, table.spelled))
 
 
-def _read(table: GraphTable, node: int, text: str, entry: Any) -> None:
+def _read(table: GraphTable, row: int, text: str, entry: Any) -> None:
     """Take over one entry, but for its score.
 
     :raises InvalidFileError: if it is not one of a graph.
@@ -444,17 +611,19 @@ def _read(table: GraphTable, node: int, text: str, entry: Any) -> None:
     if not isinstance(entry, dict) or entry.keys() - {"score"} != {"next", "seen", "visits"}:
         raise unfit(text, 'expected an object of "next", "seen" and "visits"')
     following, seen, visits = entry["next"], entry["seen"], entry["visits"]
-    if not is_count(seen) or seen >= len(table.seen):
+    if not is_count(seen) or seen >= table.index.rows - FIRST:
         raise unfit(text, '"seen" must be a place in the order of first sight, from 0')
     if not is_count(visits):
         raise unfit(text, '"visits" must be a whole number from 0')
-    legal = [cell + 1 for cell in np.flatnonzero(table.space.legal[node]).tolist()]
+    links = table.index.links
+    start = int(links.first[row])
+    legal = (links.cells[start : start + int(links.number[row])] + 1).tolist()
     fits = isinstance(following, list) and all(type(cell) is int and cell in legal for cell in following)
     if not fits or len(set(following)) < len(following):
         cells = f"different ones of the cells {legal}" if legal else "empty: the game is over"
         raise unfit(text, f'"next" must hold {cells}' if legal else f'"next" must be {cells}')
-    table.seen[node], table.visits[node] = seen, visits
-    table.edges[node, : len(following)] = np.array(following, np.int8) - 1
+    table.seen[row], table.visits[row] = seen, visits
+    table.edges[start : start + len(following)] = [legal.index(cell) for cell in following]
 
 
 def _spelling(score: float) -> int:
@@ -473,90 +642,108 @@ def _spelled(score: float, spelling: int) -> float:
 
 @Kernel
 def play(
-    graph: tuple[Int64s, Int32s, Int8s],
-    positions: tuple[Int32s, Bools, Int8s, Int8s, Int8s],
+    graph: tuple[Int64s, Int32s, Int8s, Int64s],
+    links: Links,
+    board: Board,
     rule: tuple[bool, float],
     derived: Derived,
     resigns: bool,
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Floats,
-    behaviour: Floats,
+    answers: Answers,
     results: Int64s,
-) -> None:
+) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms`` (nor ``derived``, then).
 
     Each ply enters the graph before the next move is chosen; but where a side may resign (``resigns``), plies
     wait for the end of the game, since a game that is given up teaches nothing.
     """
-    (visits, seen, edges), (successors, ended, ends, plies, stones) = graph, positions
+    visits, seen, edges, nodes = graph
+    number_of, first_of, cells_of, after, ends = links[:5]
     article, epsilon = rule
-    scores, legal, tried, choices, fresh, clock, lows, highs, parents, links, queue = derived
-    replay, cells = len(uniforms) == 0, successors.shape[1]
-    path = np.zeros(cells + 1, np.int64)
-    nodes = int(np.sum(seen >= 0))
-    for game in range(len(moves)):
-        node, ply, entered = 0, 0, 0
+    scores, tried, choices, fresh, clock, lows, highs, parents, others, starts, queue = derived
+    thresholds, owners = answers.thresholds, answers.owners
+    replay, cells = uniforms.shape[0] == 0, moves.shape[1]
+    fixed = answers.fixed[0] or answers.fixed[1]
+    path, taken = np.zeros(cells + 1, np.uint32), np.zeros(cells + 1, np.uint32)
+    for game in range(moves.shape[0]):
+        node, ply, entered = np.uint32(FIRST), 0, 0
+        path[0] = node
+        if fixed and not resigns:
+            while moves[game, entered] >= 0:  # a game that is gone on with: these plies are in the graph
+                entered += 1
         while True:
-            over = bool(ended[node])
+            over = number_of[node] == 0
+            side, slot = -1, np.uint32(0)
+            if fixed and not over and moves[game, ply] < 0:
+                own = not answers.fixed[0] or (number + game + ply) % 2 == 0
+                if answers.fixed[int(own)]:
+                    side, slot = int(own), node & np.uint32(owners.shape[1] - 1)
+                    if owners[side, slot] != node and not can_answer(answers, side, slot, node, links, board):
+                        return game
             while entered <= ply and (over or not resigns):
                 child = path[entered]
                 visits[child] += 1
                 if seen[child] < 0:
-                    seen[child] = nodes
-                    nodes += 1
+                    seen[child] = nodes[0]
+                    nodes[0] += 1
                 entered += 1
                 if entered == 1:
                     continue
-                parent = path[entered - 2]
-                cell = int(moves[game, entered - 2])
-                if not replay and tried[parent] >> cell & 1:
+                parent, option = path[entered - 2], taken[entered - 2]
+                bit = ONE << np.uint64(option)
+                if not replay and tried[parent] & bit != ZERO:
                     continue
-                place = 0
-                while edges[parent, place] >= 0 and edges[parent, place] != cell:
-                    place += 1
-                edges[parent, place] = cell
+                place = first_of[parent]
+                while edges[place] >= 0 and edges[place] != option:
+                    place += np.uint32(1)
+                edges[place] = option
                 if replay:
                     continue
-                tried[parent] |= 1 << cell
-                links[parent * cells + cell] = parents[child]
-                parents[child] = parent * cells + cell
+                tried[parent] |= bit
+                edge = first_of[parent] + option
+                starts[edge] = parent
+                others[edge] = parents[child]
+                parents[child] = edge + np.uint32(1)
                 clock[0] += 1
                 # Back up from the new edge: the parents of what has changed, one layer after the other.
                 queue[0] = child
-                at, queued = 0, 1
+                at, queued, layer, sign = 0, 1, 1, 1 - 2 * (entered & 1)
                 while at < queued:
-                    edge = parents[queue[at]]
+                    if at == layer:
+                        layer, sign = queued, -sign
+                    link = parents[queue[at]]
                     at += 1
-                    while edge >= 0:
-                        parent = edge // cells
-                        edge = links[edge]
-                        side = 1 - 2 * (plies[parent] & 1)
-                        low, high, least, most, largest, best, best_cells = -1, -1, 1.0, -1.0, 0.0, -2.0, 0
-                        for place in range(cells):
-                            cell = int(edges[parent, place])
-                            if cell < 0:
+                    while link != 0:
+                        edge = link - np.uint32(1)
+                        link, parent = others[edge], starts[edge]
+                        start, free = first_of[parent], number_of[parent]
+                        low, high, best_moves = np.uint32(0), np.uint32(0), ZERO
+                        least, most, largest, best = 1.0, -1.0, 0.0, -2.0
+                        for place in range(start, start + free):
+                            if edges[place] < 0:
                                 break
-                            after = successors[parent, cell]
-                            score = scores[after]
+                            option = np.uint32(edges[place])
+                            reached = after[start + option]
+                            score = scores[reached]
                             if score < least:
-                                low, least = after, score
+                                low, least = reached, score
                             if score > most:
-                                high, most = after, score
+                                high, most = reached, score
                             if abs(score) > abs(largest):
                                 largest = score
-                            if side * score > best:
-                                best, best_cells = side * score, 0
-                            if side * score == best:
-                                best_cells |= 1 << cell
+                            if sign * score > best:
+                                best, best_moves = sign * score, ZERO
+                            if sign * score == best:
+                                best_moves |= ONE << np.uint64(option)
                         if article:
                             lows[parent], highs[parent] = low, high
                             score = 0.9 * largest
                         else:
-                            untried = legal[parent] & ~tried[parent]
-                            choices[parent] = untried if best < 0 and untried else best_cells
-                            score = 0.9 * (side * best)
+                            untried = ALL >> np.uint64(64 - free) & ~tried[parent]
+                            choices[parent] = untried if best < 0 and untried != ZERO else best_moves
+                            score = 0.9 * (sign * best)
                         if score != scores[parent]:
                             scores[parent] = score
                             queue[queued] = parent
@@ -564,63 +751,73 @@ def play(
             if over:
                 results[ends[node] + 1] += 1
                 break
-            cell = cells
-            own = len(opponent) == 0 or (number + game + ply) % 2 == 0
-            fixed = behaviour if own else opponent
-            if replay:
-                cell = int(moves[game, ply])
-            elif len(fixed) > 0:
-                cell = 0
-                while cell < cells and fixed[node, cell] <= uniforms[game, ply]:
-                    cell += 1
+            start, free = first_of[node], number_of[node]
+            option = np.uint32(free)
+            if moves[game, ply] >= 0:
+                for place in range(free):
+                    if cells_of[start + place] == moves[game, ply]:
+                        option = np.uint32(place)
+            elif side >= 0:
+                for place in range(free - 1, -1, -1):
+                    if thresholds[side, slot, cells_of[start + place]] > uniforms[game, ply]:
+                        option = np.uint32(place)
             else:
-                if article and tried[node] and fresh[node] != clock[0]:
+                legal = ALL >> np.uint64(64 - free)
+                if article and tried[node] != ZERO and fresh[node] != clock[0]:
                     # The author's walk; after so many steps it is where it has been before.
                     fresh[node] = clock[0]
-                    target, at, side, steps = -1, node, 1 - 2 * (ply & 1), 0
-                    while target < 0 and steps < 3 * (cells + 1):
-                        wanted, step = lows[at], highs[at]
-                        if side > 0:
+                    target, at_row, sign, steps = np.uint32(0), node, 1 - 2 * (ply & 1), 0
+                    while target == 0 and steps < 3 * (cells + 1):
+                        wanted, step = lows[at_row], highs[at_row]
+                        if sign > 0:
                             wanted, step = step, wanted
-                        if wanted >= 0 and side * scores[wanted] > 0:
+                        if wanted != 0 and sign * scores[wanted] > 0:
                             target = wanted
                         else:
-                            at, side, steps = max(step, 0), -side, steps + 1
-                    choices[node] = legal[node]
-                    if target >= 0:
-                        stone = 2 - (ply & 1) if steps == 0 else 1 + (ply & 1)
-                        place = cells
-                        for cell in range(cells):
-                            if legal[node] >> cell & 1 and place == cells and stones[target, cell] == stone:
-                                place = cell
-                        for cell in range(cells):
-                            if (
-                                legal[node] >> cell & 1
-                                and place == cells
-                                and stones[target, cell] == 3 - stone
-                            ):
-                                place = cell
-                        if place < cells:
-                            choices[node] = 1 << place
-                u, candidates = uniforms[game, ply], legal[node] & ~tried[node]
-                if article or candidates == 0:
+                            at_row = step if step != 0 else np.uint32(FIRST)
+                            sign, steps = -sign, steps + 1
+                    choices[node] = legal
+                    if target != 0:
+                        goal, other = links.x[target], links.o[target]
+                        if (ply & 1 == 0) != (steps == 0):
+                            goal, other = other, goal
+                        chosen = free
+                        for place in range(free - 1, -1, -1):
+                            if other >> np.uint64(cells_of[start + place]) & ONE != ZERO:
+                                chosen = place
+                        found = free
+                        for place in range(free - 1, -1, -1):
+                            if goal >> np.uint64(cells_of[start + place]) & ONE != ZERO:
+                                found = place
+                        if found < free:
+                            chosen = found
+                        if chosen < free:
+                            choices[node] = ONE << np.uint64(chosen)
+                u, candidates = uniforms[game, ply], legal & ~tried[node]
+                if article or candidates == ZERO:
                     if u < epsilon:
-                        u, candidates = u / epsilon, legal[node]
+                        u, candidates = u / epsilon, legal
                     else:
-                        u, candidates = (u - epsilon) / (1 - epsilon), choices[node]
-                count, rest = 0, candidates
-                while rest:
-                    rest &= rest - 1
-                    count += 1
+                        u = (u - epsilon) / (1 - epsilon)
+                        candidates = choices[node] if tried[node] != ZERO else legal
+                count = stones_on(candidates)
                 for _ in range(min(int(u * count), count - 1)):
-                    candidates &= candidates - 1
-                cell = 0
-                while candidates >> cell & 1 == 0:
-                    cell += 1
-            if cell == cells:
+                    candidates = candidates & (candidates - ONE)
+                option = np.uint32(0)
+                while candidates >> np.uint64(option) & ONE == ZERO:
+                    option += np.uint32(1)
+            if option >= free:
                 results[2 * (ply & 1)] += 1
                 break
-            moves[game, ply] = cell
-            node = successors[node, cell]
+            move = start + option
+            moves[game, ply] = cells_of[move]
+            taken[ply] = option
+            child = after[move]
+            if child < FIRST:
+                child = meet(links, board, node, move)
+                if not replay:
+                    scores[child] = ends[child]
+            node = child
             ply += 1
             path[ply] = node
+    return moves.shape[0]
