@@ -29,20 +29,43 @@ averages of the first games. No result is worth more for being near, so X takes 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.policy import Policy, PolicyTable, best, uniform
+from ttt_cli.engine.kernel import Kernel, Part
+from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
-from ttt_cli.errors import UsageError
-from ttt_cli.learners.base import Entry, Learner, Shard, answers, moves_on, parameter
-from ttt_cli.learners.entries import indexes, is_count, spelled, unfit
-from ttt_cli.learners.moves import MoveRows, packed
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace, enumerated
+from ttt_cli.learners.base import (
+    NO_ANSWERS,
+    ONE_NUMBER,
+    Answers,
+    Entry,
+    Learned,
+    Learner,
+    Shard,
+    can_answer,
+    parameter,
+)
+from ttt_cli.learners.entries import indexed, is_count, unfit
+from ttt_cli.learners.index import (
+    FIRST,
+    ONE,
+    OPEN,
+    ZERO,
+    Board,
+    Index,
+    Links,
+    grown,
+    hashed,
+    meet,
+    moves_of,
+    union,
+)
 
 SETTLING = 20_000.0
 """After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
@@ -53,33 +76,111 @@ BELOW_ONE = 1.0 - 2.0**-50
 UNKNOWN, CENTRE = -100.0, -99.0
 """What a move without a row scores by the author's rule, and the centre for O: less than any stage."""
 
-MOST_POSITIONS = 1_000_000
-"""Larger books would take gigabytes: cells * (cells + 1) numbers a position."""
-
 RESULTS = {1: "X", -1: "O", 0: "draw"}
 
 
-@dataclass(frozen=True, eq=False)
-class BookTable:
-    """The rows seen in the ``n`` positions of ``space``.
+class Sightings(NamedTuple):
+    """How often each row was seen. The *key* of a row is its move's number in the index, times the number of
+    stages, plus its stage, counted from the least that is possible (``first_stage``).
 
-    :ivar counts: int64[n, cells, stages], how often each move of each position led to each stage, the least
-        that is possible (``first_stage``) to ``cells``, a draw.
-    :ivar runs: for each run the rows it saw: int64[k], their places in ``counts`` laid flat, ascending; and
-        int64[k], how often it saw them. What no run has been named for yet is in ``counts`` alone.
+    On a complete index there is a place for each key. An index that grows would need too much room for that:
+    a move of a large board can have dozens of stages, of which few are ever seen.
+
+    :ivar counts: int64[k].
+    :ivar keys: int64[k, a power of two], an open-addressing hash table of keys, each plus one; 0 where a
+        place is free. Empty where places are keys.
+    :ivar used: int64[1], how many places of the hash table are taken.
     """
 
-    space: StateSpace
     counts: Int64s
-    runs: dict[str, tuple[Int64s, Int64s]] = field(default_factory=dict)
+    keys: Int64s
+    used: Int64s
 
-    def unnamed(self, run: str | None = None) -> Int64s:
-        """int64, ``counts`` laid flat: the rows of no run, or of ``run`` and none."""
-        rest = self.counts.flatten()
-        for name, (places, counts) in self.runs.items():
+    @classmethod
+    def room(cls, rows: int) -> "Sightings":
+        """A hash table with room for so many rows: at most half of it is taken."""
+        size = 1 << (2 * rows).bit_length()
+        return cls(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(1, np.int64))
+
+
+Rows = tuple[Int64s, Int64s]
+"""int64[k], the keys of rows, ascending; and int64[k], how often they were seen, at least once."""
+
+NO_ROWS: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@dataclass(eq=False)
+class BookTable:
+    """The rows seen in the positions of ``index``.
+
+    :ivar seen: all of them.
+    :ivar runs: for each run the rows it saw. What no run has been named for yet is in ``seen`` alone.
+    """
+
+    index: Index
+    seen: Sightings
+    runs: dict[str, Rows] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, index: Index, rows: Rows, runs: dict[str, Rows]) -> "BookTable":
+        """The table of these rows."""
+        keys, counts = rows
+        if index.space is not None:
+            every = np.zeros(index.moves * stages(index.rules), np.int64)
+            every[keys] = counts
+            return cls(index, Sightings(every, np.zeros(0, np.int64), np.zeros(1, np.int64)), runs)
+        seen = Sightings.room(len(keys))
+        enter_rows(seen, keys, counts)
+        return cls(index, seen, runs)
+
+    @property
+    def rows(self) -> Rows:
+        """All rows."""
+        counts, keys, _ = self.seen
+        places = np.flatnonzero(counts)
+        if not len(keys):
+            return places, counts[places]
+        keys = keys[places] - 1
+        order = np.argsort(keys)
+        return keys[order], counts[places[order]]
+
+    def unnamed(self, run: str | None = None) -> Rows:
+        """The rows of no run, or of ``run`` and none."""
+        keys, counts = self.rows
+        for name, (places, named) in self.runs.items():
             if name != run:
-                rest[places] -= counts
-        return rest
+                counts[np.searchsorted(keys, places)] -= named
+        return keys[counts != 0], counts[counts != 0]
+
+    def reserve(self, games: int) -> None:
+        """Make room for all that so many games can add."""
+        self.index.reserve(games)
+        rows = int(self.seen.used[0]) + games * self.index.rules.cells
+        if self.index.space is None and 2 * rows > len(self.seen.keys):
+            larger = Sightings.room(rows)
+            enter_rows(larger, *self.rows)
+            self.seen = larger
+
+
+@dataclass(eq=False)
+class Tally:
+    """What the book says of each move; it follows from the rows, and is kept while games are played.
+
+    :ivar sums: int64[moves, 2], the points won with it (two for a win, one for a draw) and its games.
+    :ivar scores: float64[moves].
+    :ivar unseen: the score of a move without rows.
+    """
+
+    sums: Int64s
+    scores: Floats
+    unseen: float
+
+    def reserve(self, moves: int) -> None:
+        """Make room for so many moves."""
+        if moves > len(self.scores):
+            known = len(self.scores)
+            self.sums, self.scores = grown(self.sums, moves), grown(self.scores, moves)
+            self.scores[known:] = self.unseen
 
 
 def first_stage(rules: Rules) -> int:
@@ -87,11 +188,26 @@ def first_stage(rules: Rules) -> int:
     return min(2 * rules.line - 2, rules.cells)
 
 
+def stages(rules: Rules) -> int:
+    """The number of stages from the first to ``cells``, a draw."""
+    return rules.cells + 1 - first_stage(rules)
+
+
 @lru_cache(maxsize=8)
-def stage_results(space: StateSpace) -> Int8s:
-    """int8[cells + 1]: who wins the games that end at each stage, +1 X, -1 O, 0 nobody."""
-    won = [space.results[layer].sum() for layer in space.layers[1:]]  # in one layer only one side can win
-    return np.sign([*won, 0]).astype(np.int8)
+def stage_results(rules: Rules) -> Int8s:
+    """int8[cells + 1]: who wins the games that end at each stage, +1 X, -1 O, 0 nobody; told from whose stone
+    was the last, and nobody where a state space has no such game."""
+    results = np.where(np.arange(rules.cells + 1) % 2 == 0, 1, -1) * (-1 if rules.misere else 1)
+    results[: first_stage(rules)] = results[rules.cells] = 0
+    space = enumerated(rules)
+    if space is not None:
+        results[:-1] *= [bool(space.results[layer].any()) for layer in space.layers[1:]]
+    return results.astype(np.int8)
+
+
+def centre_of(rules: Rules) -> int:
+    """The middle cell; -1 where there is none."""
+    return rules.cells // 2 if rules.rows % 2 and rules.cols % 2 else -1
 
 
 @lru_cache(maxsize=8)
@@ -106,16 +222,20 @@ def possible_stages(space: StateSpace) -> Bools:
     return possible
 
 
-def _trusted(table: BookTable) -> Int64s:
-    """The counts of a table without rows that no game can have left, such as those written in by hand."""
-    places = np.nonzero(table.counts)
-    stages = places[2] + first_stage(table.space.rules)
-    odd = ~possible_stages(table.space)[table.space.successors[places[0], places[1]], stages]
-    if not odd.any():
-        return table.counts
-    counts = table.counts.copy()
-    counts[tuple(place[odd] for place in places)] = 0
-    return counts
+def can_end(index: Index, moves: Int64s, stage: Int64s) -> Bools:
+    """bool[k]: whether games with these moves of the index can end at these stages.
+
+    Where there is no state space, as far as plies and stones tell: a game that is over has its own stage, and
+    any other ends later, by a side with stones enough for a line, or in a draw.
+    """
+    if index.space is not None:
+        return possible_stages(index.space)[index.links.after[moves].astype(np.int64) - FIRST, stage]
+    positions = index.positions(index.owners_of(moves))
+    reached = positions.play(np.arange(len(moves)), index.links.cells[moves])
+    cells, plies = index.rules.cells, reached.plies.astype(np.int64)
+    later = (stage >= plies) & ((stage // 2 + 1 >= index.rules.line) | (stage == cells))
+    own = np.where(reached.results == 0, cells, plies - 1)
+    return np.where(reached.terminal, stage == own, later)
 
 
 @dataclass(frozen=True)
@@ -139,26 +259,23 @@ class Book(Learner[BookTable]):
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
     def empty(self, rules: Rules, symmetric: bool = False) -> BookTable:
-        space = StateSpace.of(rules, symmetric)
-        if len(space) > MOST_POSITIONS:
-            raise UsageError(
-                f"a book for {space.rules.describe()} has room for {len(space):,} positions, "
-                f"more than the {MOST_POSITIONS:,} that fit in memory",
-                hint="choose a smaller board, or another learner",
-            )
-        stages = space.cells + 1 - first_stage(space.rules)
-        return BookTable(space, np.zeros((len(space), space.cells, stages), np.int64))
+        return BookTable.of(Index.of(rules, symmetric), NO_ROWS, {})
 
     def train(self, table: BookTable, shard: Shard) -> Int64s:
-        alone = shard.opponent is None and shard.behaviour is None
         asked = shard.opponent is None or shard.behaviour is None  # whether the book itself chooses any move
-        tally = self._tally(table) if asked else _no_tally(table.space)
+        tally, cells = self._tally(table) if asked else _no_tally(), table.index.rules.cells
 
-        def play(*chunk: Any) -> None:
-            self._play(table, tally, *chunk)
+        def reserve(games: int) -> None:
+            table.reserve(games)
+            if asked:
+                tally.reserve(len(table.index.links.cells))
+
+        def games(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
+            return self._play(table, tally, moves, uniforms, first + done, *rest)
 
         _kept.pop(table, None)
-        results = shard.play(table.space, play, draws=1 if alone else None)
+        one = shard.alone and cells <= ONE_NUMBER
+        results = shard.run(table.index, reserve, games, draws=1 if one else cells)
         if asked and self.choice == "default":
             _kept[table] = tally
         return results
@@ -166,48 +283,42 @@ class Book(Learner[BookTable]):
     def learn(self, table: BookTable, game: Game, sides: str = "xo") -> None:
         """A book notes whole games, whichever side is asked for."""
         _kept.pop(table, None)
-        given = np.full((1, table.space.cells), -1, np.int8)
-        given[0, : len(game.moves)] = moves_on(table.space, game)
-        none = np.zeros((0, table.space.cells))
-        self._play(table, _no_tally(table.space), given, none, 0, none, none, np.zeros(3, np.int64))
+        table.reserve(1)
+        given = np.full((1, table.index.rules.cells), -1, np.int8)
+        given[0, : len(game.moves)] = table.index.options(game)[0]
+        none = np.zeros((0, 1))
+        self._play(table, _no_tally(), given, none, 0, NO_ANSWERS, np.zeros(3, np.int64))
 
-    def _play(self, table: BookTable, tally: tuple[Int64s, Floats], *chunk: Any) -> None:
-        space, exploration = table.space, (float(self.epsilon), float(self.epsilon_end))
-        learnt = (table.counts, tally, space.results, packed(space))
-        play(*learnt, self.choice == "article", exploration, *chunk)
+    def _play(self, table: BookTable, tally: Tally, *chunk: Any) -> int:
+        rules, exploration = table.index.rules, (float(self.epsilon), float(self.epsilon_end))
+        learnt = (table.seen, tally.sums, tally.scores, table.index.links, table.index.board)
+        article = self.choice == "article"
+        return int(play(*learnt, first_stage(rules), centre_of(rules), article, exploration, *chunk))
 
-    def _tally(self, table: BookTable) -> tuple[Int64s, Floats]:
-        """int64[n, cells, 2] and float64[n, cells], by the place of the move among the legal ones: the points
-        won with it (two for a win, one for a draw) and its games; and its score.
-
-        What the last block left, if there is any; else worked out afresh.
-        """
+    def _tally(self, table: BookTable) -> Tally:
+        """What the last block left, if there is any; else worked out afresh."""
         if self.choice == "default" and table in _kept:
             return _kept[table]
-        space, cells = table.space, packed(table.space).cells.astype(np.intp)
-        movers = np.where(space.plies % 2 == 0, 1, -1)
-        results = stage_results(space)[first_stage(space.rules) :].astype(np.int64)
-        balance, games = np.moveaxis(
-            _trusted(table) @ np.stack([results, np.ones_like(results)], axis=1), 2, 0
-        )
-        points = games + movers[:, None] * balance
-        article = self.choice == "article"
-        scores = self._shortest(table) if article else (points + 1) / (2 * games + 2)
-        sums = np.stack([np.take_along_axis(item, cells, axis=1) for item in (points, games)], axis=2)
-        return sums, np.take_along_axis(scores, cells, axis=1)
-
-    @staticmethod
-    def _shortest(table: BookTable) -> Floats:
-        """float64[n, cells]: the scores of the author's rule, minus the smallest stage."""
-        space = table.space
-        scores = np.full((len(space), space.cells), UNKNOWN)
-        if space.rules.rows % 2 and space.rules.cols % 2:
-            scores[space.o_moves, space.cells // 2] = CENTRE
-        least = first_stage(space.rules)
-        for stage in range(space.cells - 1, least - 1, -1):
-            scores[table.counts[:, :, stage - least] > 0] = -stage
-        scores[0] = UNKNOWN
-        return scores
+        index = table.index
+        rules, (keys, counts) = index.rules, table.rows
+        moves, stage = np.divmod(keys, stages(rules))
+        stage += first_stage(rules)
+        plies = index.positions(index.owners_of(moves)).plies
+        wins = stage_results(rules)[stage].astype(np.int64) * np.where(plies % 2 == 0, 1, -1)
+        # Rows that no game can have left, such as those written in by hand, are kept but not believed.
+        counts = counts * can_end(index, moves, stage)
+        sums = np.zeros((index.moves, 2), np.int64)
+        np.add.at(sums, moves, np.stack([counts * (1 + wins), counts], axis=1))
+        if self.choice == "default":
+            return Tally(sums, (sums[:, 0] + 1) / (2 * sums[:, 1] + 2), 0.5)
+        scores = np.full(index.moves, UNKNOWN)
+        if centre_of(rules) >= 0:
+            at = np.flatnonzero(index.links.cells[: index.moves] == centre_of(rules))
+            scores[at[index.positions(index.owners_of(at)).plies % 2 == 1]] = CENTRE
+        won = stage < rules.cells
+        np.maximum.at(scores, moves[won], -stage[won].astype(np.float64))
+        scores[: index.links.number[FIRST]] = UNKNOWN
+        return Tally(sums, scores, UNKNOWN)
 
     @property
     def value_scale(self) -> tuple[float, float] | None:
@@ -220,79 +331,81 @@ class Book(Learner[BookTable]):
         return len({row[0] for row in entry})
 
     def policy(self, table: BookTable) -> Policy:
-        return answers(self.policy_table(table))
+        """What the book says now: what it notes later changes nothing."""
+        index, tally, rows_now = table.index, self._tally(table), table.index.rows
+        scores_now, noted = tally.scores[: index.moves].copy(), np.zeros(index.moves, np.bool_)
+        noted[table.rows[0] // stages(index.rules)] = True
+        article, centre = self.choice == "article", centre_of(index.rules)
 
-    def policy_table(self, table: BookTable) -> PolicyTable:
-        space = table.space
-        seen = np.any(table.counts > 0, axis=2)
-        if self.choice == "article":
-            scores = self._shortest(table)
-            opinions = np.where(scores > CENTRE, scores, np.nan)
-        else:
-            scores = np.zeros(seen.shape)
-            np.put_along_axis(scores, packed(space).cells.astype(np.intp), self._tally(table)[1], axis=1)
-            opinions = np.where(seen, scores, np.nan)
-        return PolicyTable(space, uniform(best(scores, space.legal)), opinions, np.any(seen, axis=1))
+        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
+            rows = np.where(rows < rows_now, rows, OPEN)
+            seen = index.by_cell(noted, rows, legal)
+            scores = index.by_cell(scores_now, rows, legal)
+            scores[rows == OPEN] = tally.unseen
+            if article and centre >= 0:
+                o_moves = positions.plies % 2 == 1
+                scores[o_moves, centre] = np.maximum(scores[o_moves, centre], CENTRE)
+            told = legal & (scores > CENTRE) if article else seen
+            return uniform(best(scores, legal)), np.where(told, scores, np.nan), np.any(seen, axis=1)
+
+        return Learned(index, answer)
+
+    def seen(self, table: BookTable) -> Positions:
+        rows = np.unique(table.index.owners_of(table.rows[0] // stages(table.index.rules)))
+        return table.index.spread(table.index.positions(rows))
 
     def tag_run(self, table: BookTable, run: str) -> None:
-        rest = table.unnamed(run)
-        places = np.flatnonzero(rest)
-        table.runs[run] = places, rest[places]
+        table.runs[run] = table.unnamed(run)
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
-        rest = base.unnamed()
-        total = rest + sum((part.unnamed() - rest for part in parts), np.zeros_like(rest))
-        runs: dict[str, tuple[Int64s, Int64s]] = {}
-        for name in sorted({name for table in (base, *parts) for name in table.runs}):
-            seen = np.zeros_like(rest)
-            for table in (base, *parts):
-                places, counts = table.runs.get(name, (np.zeros(0, np.int64), np.zeros(0, np.int64)))
-                seen[places] = np.maximum(seen[places], counts)
-            runs[name] = np.flatnonzero(seen), seen[seen > 0]
-            total += seen
-        return BookTable(base.space, total.reshape(base.counts.shape), runs)
+        tables = [base, *parts]
+        index, places = union([table.index for table in tables])
+        width = stages(index.rules)
+        unnamed, named = [], dict[str, list[Rows]]()
+        for number, (table, rows) in enumerate(zip(tables, places, strict=True)):
+            at = moves_of(table.index, index, rows)
+            for run, (keys, counts) in {**table.runs, "": table.unnamed()}.items():
+                moved = at[keys // width] * width + keys % width
+                if run:
+                    named.setdefault(run, []).append((moved, counts))
+                else:
+                    unnamed.append((moved, counts * (1 - len(parts) if number == 0 else 1)))
+        runs = {run: _combined(np.maximum, named[run]) for run in sorted(named)}
+        return BookTable.of(index, _combined(np.add, [*unnamed, *runs.values()]), runs)
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]`` with the cell from 1 and
         the result ``X``, ``O`` or ``draw``; the run is empty where none has been named yet."""
-        rest = table.unnamed()
-        unnamed = np.flatnonzero(rest)
-        rows = [(*place, "", count) for place, count in self._places(table, unnamed, rest[unnamed])]
-        for run, (places, counts) in table.runs.items():
-            rows += [(*place, run, count) for place, count in self._places(table, places, counts)]
-        entries: dict[str, Any] = {}
-        texts, cells, results = table.space.texts, table.space.cells, stage_results(table.space).tolist()
-        for index, cell, stage, run, count in sorted(rows):
-            row = [cell + 1, min(stage + 1, cells), RESULTS[results[stage]], run, count]
-            entries.setdefault(texts[index], []).append(row)
-        yield from sorted(entries.items())
-
-    @staticmethod
-    def _places(table: BookTable, places: Int64s, counts: Int64s) -> list[tuple[tuple[int, int, int], int]]:
-        index, cell, stage = np.unravel_index(places, table.counts.shape)
-        stage = stage + first_stage(table.space.rules)
-        triples = zip(index.tolist(), cell.tolist(), stage.tolist(), strict=True)
-        return list(zip(triples, counts.tolist(), strict=True))
+        index, rules = table.index, table.index.rules
+        results, entries = stage_results(rules).tolist(), dict[str, Any]()
+        rows = []
+        for run, (keys, counts) in {**table.runs, "": table.unnamed()}.items():
+            moves, stage = np.divmod(keys, stages(rules))
+            texts = index.positions(index.owners_of(moves)).texts()
+            numbers = (index.links.cells[moves], stage + first_stage(rules), counts)
+            for text, cell, end, count in zip(texts, *(each.tolist() for each in numbers), strict=True):
+                rows.append((text, cell, end, run, count))
+        for text, cell, end, run, count in sorted(rows):
+            row = [cell + 1, min(end + 1, rules.cells), RESULTS[results[end]], run, count]
+            entries.setdefault(text, []).append(row)
+        yield from entries.items()
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
-        space, given = spelled(rules, symmetric, entries)
-        table = self.empty(rules, symmetric)
-        results = stage_results(space).tolist()
-        least, cells, stages = first_stage(space.rules), space.cells, table.counts.shape[2]
+        index, found_in = indexed(rules, symmetric, entries)
+        results, least, cells = stage_results(rules).tolist(), first_stage(rules), rules.cells
+        links, width = index.links, stages(rules)
         found: dict[str, dict[int, int]] = {}
-        for (text, rows), index in zip(given.items(), indexes(space, given).tolist(), strict=True):
-            if not isinstance(rows, list) or not rows:
+        for index_row, text, entry in found_in:
+            if not isinstance(entry, list) or not entry:
                 raise unfit(text, "expected rows of [move, plies, result, run, count]")
-            successors = space.successors[index].tolist()
-            for row in rows:
+            start = int(links.first[index_row])
+            legal = links.cells[start : start + int(links.number[index_row])].tolist()
+            for row in entry:
                 if not (isinstance(row, list) and len(row) == 5 and isinstance(row[3], str)):
                     raise unfit(text, f"expected [move, plies, result, run, count], found {row!r}"[:200])
                 move, plies, result, run, count = row
-                after = -1
-                if is_count(move) and 1 <= move <= cells:
-                    after = successors[move - 1]
-                if after < 0:
+                if not is_count(move) or move - 1 not in legal:
                     raise unfit(text, f"move {move!r} cannot be played here"[:200])
                 stage = -1
                 if is_count(plies) and 1 <= plies <= cells:
@@ -303,120 +416,169 @@ class Book(Learner[BookTable]):
                     raise unfit(text, f"no game with move {move} here ends after {ending}"[:200])
                 if not is_count(count) or count == 0:
                     raise unfit(text, f"expected a count from 1, found {count!r}"[:200])
-                place = (index * cells + move - 1) * stages + stage - least
-                if place in found.setdefault(run, {}):
+                key = (start + legal.index(move - 1)) * width + stage - least
+                if key in found.setdefault(run, {}):
                     raise unfit(text, f"the same row of the same run twice: {row!r}"[:200])
-                found[run][place] = count
+                found[run][key] = count
+        runs = {}
         for run in sorted(found):
-            places = np.array(sorted(found[run]), np.int64)
-            counts = np.array([found[run][place] for place in places.tolist()], np.int64)
-            table.counts.reshape(-1)[places] += counts
-            if run:
-                table.runs[run] = places, counts
-        return table
+            keys = np.array(sorted(found[run]), np.int64)
+            runs[run] = keys, np.array([found[run][key] for key in keys.tolist()], np.int64)
+        total = _combined(np.add, list(runs.values()))
+        runs.pop("", None)
+        return BookTable.of(index, total, runs)
 
 
-_kept: WeakKeyDictionary[BookTable, tuple[Int64s, Floats]] = WeakKeyDictionary()
+def _combined(how: np.ufunc, parts: list[Rows]) -> Rows:
+    """The rows of all parts, the counts of each taken together."""
+    together = [np.concatenate(arrays) for arrays in zip(NO_ROWS, *parts, strict=False)]
+    keys, places = np.unique(together[0], return_inverse=True)
+    counts = np.zeros(len(keys), np.int64)
+    how.at(counts, places, together[1])
+    return keys[counts != 0], counts[counts != 0]
+
+
+_kept: WeakKeyDictionary[BookTable, Tally] = WeakKeyDictionary()
 """The default's tallies of the tables whose last games were a block."""
 
 
-def _no_tally(space: StateSpace) -> tuple[Int64s, Floats]:
+def _no_tally() -> Tally:
     """A tally that the kernel need not keep, since nobody asks the book for a move."""
-    return np.zeros((0, 0, 2), np.int64), np.zeros((0, space.cells))
+    return Tally(np.zeros((0, 2), np.int64), np.zeros(0), 0.0)
+
+
+@Part
+def place_of(seen: Sightings, key: np.int64) -> np.int64:
+    """The place of a key in the hash table; it is entered if it has none."""
+    mask = np.uint64(seen.keys.shape[0] - 1)
+    slot = hashed(np.uint64(key), ZERO) & mask
+    while seen.keys[slot] != 0 and seen.keys[slot] != key + 1:
+        slot = slot + ONE & mask
+    if seen.keys[slot] == 0:
+        seen.keys[slot] = key + 1
+        seen.used[0] += 1
+    return np.int64(slot)
+
+
+@Kernel
+def enter_rows(seen: Sightings, keys: Int64s, counts: Int64s) -> None:
+    """Enter these rows into an empty hash table."""
+    for row in range(keys.shape[0]):
+        seen.counts[place_of(seen, keys[row])] = counts[row]
 
 
 @Kernel
 def play(
-    counts: Int64s,
-    tally: tuple[Int64s, Floats],
-    ends: Int8s,
-    options: MoveRows,
+    seen: Sightings,
+    sums: Int64s,
+    scores: Floats,
+    links: Links,
+    board: Board,
+    least: int,
+    centre: int,
     article: bool,
     exploration: tuple[float, float],
     moves: Int8s,
     uniforms: Floats,
     number: int,
-    opponent: Floats,
-    behaviour: Floats,
+    answers: Answers,
     results: Int64s,
-) -> None:
+) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and note each.
 
-    A ``tally`` without rows is not kept up to date. Where there are fewer ``uniforms`` than plies the last
-    one serves the rest of the game: what a decision leaves of a uniform number, stretched, is uniform again.
+    A tally (``sums`` and ``scores``) without moves is not kept up to date. Where there are fewer ``uniforms``
+    than plies the last one serves the rest of the game: what a decision leaves of a uniform number,
+    stretched, is uniform again.
     """
-    (number_of, cells_of, after), (sums, scores) = options, tally
+    number_of, first_of, cells_of, after, ends = links[:5]
+    thresholds, owners, counts = answers.thresholds, answers.owners, seen.counts
     cells = moves.shape[1]
-    least = cells + 1 - counts.shape[2]
+    stages = cells + 1 - least
+    given, tallied, hashing = uniforms.shape[0] == 0, scores.shape[0] > 0, seen.keys.shape[0] > 0
+    fixed = given or answers.fixed[0] or answers.fixed[1]
     epsilon_start, epsilon_end = exploration
-    path, options_taken = np.zeros(cells + 1, np.int64), np.zeros(cells, np.int64)
+    path = np.zeros(cells, np.uint32)
     for game in range(moves.shape[0]):
         epsilon = epsilon_end + (epsilon_start - epsilon_end) * (SETTLING / (SETTLING + number + game))
         explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
         trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
-        index, ply, luck = 0, 0, 0.0
-        while number_of[index] > 0:
-            free, option = number_of[index], -1
-            if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
+        index, ply, luck = np.uint32(FIRST), 0, 0.0
+        free = number_of[index]
+        while free > 0:
+            first = first_of[index]
+            side = int(not answers.fixed[0] or (number + game + ply) % 2 == 0)
+            if not given and ply < uniforms.shape[1]:
                 luck = uniforms[game, ply]
-            others = opponent.shape[0] > 0 and (number + game + ply) % 2 == 1
-            if uniforms.shape[0] == 0 or others or behaviour.shape[0] > 0:
-                cell = -1  # a move that is given, or of a side whose behaviour is fixed
-                if uniforms.shape[0] == 0:
-                    cell = moves[game, ply]
-                else:
-                    fixed = opponent if others else behaviour
-                    for place in range(cells):
-                        if fixed[index, place] > luck:
-                            cell = place
-                            break
+            if fixed and moves[game, ply] >= 0:
+                option = np.uint8(free)
                 for place in range(free):
-                    if cells_of[index, place] == cell:
-                        option = place
-                if option < 0:
+                    if cells_of[first + place] == moves[game, ply]:
+                        option = np.uint8(place)
+            elif given:
+                break  # resigned
+            elif fixed and answers.fixed[side]:
+                slot = index & np.uint32(owners.shape[1] - 1)
+                if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
+                    return game
+                option = np.uint8(free)
+                for place in range(free - 1, -1, -1):
+                    if thresholds[side, slot, cells_of[first + place]] > luck:
+                        option = np.uint8(place)
+                if option >= free:
                     break  # resigned
             elif luck < epsilon:
                 luck *= explored * free
-                option = int(luck)
+                option = np.uint8(luck)
                 luck -= option
             else:
                 luck = (luck - epsilon) * trusted
-                option, equals = 0, 1
+                option, equals, top = np.uint8(0), 1, scores[first]
                 for place in range(1, free):
-                    if scores[index, place] > scores[index, option]:
-                        option, equals = place, 1
-                    elif scores[index, place] == scores[index, option]:
+                    score = scores[first + place]
+                    if score > top:
+                        option, equals, top = np.uint8(place), 1, score
+                    elif score == top:
                         equals += 1
                 if equals > 1:
-                    top = scores[index, option]
                     luck *= equals
                     chosen = int(luck)
                     luck -= chosen
                     while chosen > 0:
-                        option += 1
-                        if scores[index, option] == top:
+                        option = np.uint8(option + 1)
+                        if scores[first + option] == top:
                             chosen -= 1
-            moves[game, ply] = cells_of[index, option]
-            path[ply], options_taken[ply] = index, option
-            index = after[index, option]
+            at, parent = first + option, index
+            moves[game, ply] = cells_of[at]
+            path[ply] = at
+            index = after[at]
             ply += 1
-        if number_of[index] > 0:
+            if index == OPEN:
+                index = meet(links, board, parent, at)
+                if article and tallied and centre >= 0 and ply % 2 == 1:
+                    for place in range(first_of[index], first_of[index] + number_of[index]):
+                        if cells_of[place] == centre:
+                            scores[place] = CENTRE
+            free = number_of[index]
+        if free > 0:
             results[2 * (ply % 2)] += 1
             continue
         result = ends[index]
         results[result + 1] += 1
         stage = cells if result == 0 else ply - 1
-        for at in range(1 if article else 0, ply):
-            index, option = path[at], options_taken[at]
-            cell = cells_of[index, option]
-            place = stage - least
-            counts[index, cell, place] = 1 if article else counts[index, cell, place] + 1
-            if scores.shape[0] == 0:
+        for turn in range(1 if article else 0, ply):
+            at = path[turn]
+            row = np.int64(at) * stages + stage - least
+            if hashing:
+                row = place_of(seen, row)
+            if not article or counts[row] == 0:
+                counts[row] += 1
+            if not tallied:
                 continue
             if article:
-                if result != 0 and scores[index, option] < -stage:
-                    scores[index, option] = -stage
+                if result != 0 and scores[at] < -stage:
+                    scores[at] = -stage
             else:
-                sums[index, option, 0] += 1 + result * (1 - 2 * (at % 2))
-                sums[index, option, 1] += 1
-                scores[index, option] = (sums[index, option, 0] + 1) / (2 * sums[index, option, 1] + 2)
+                sums[at, 0] += 1 + result * (1 - 2 * (turn % 2))
+                sums[at, 1] += 1
+                scores[at] = (sums[at, 0] + 1) / (2 * sums[at, 1] + 2)
+    return moves.shape[0]

@@ -216,6 +216,10 @@ class Index:
         rows = np.repeat(np.arange(self.rows), self.links.number[: self.rows])
         return np.unique(rows[some[: len(rows)]])
 
+    def owners_of(self, moves: Int64s) -> Int64s:
+        """int64[k]: the rows that these moves belong to."""
+        return np.searchsorted(self.links.first[: self.rows], moves, side="right") - 1
+
     def pieces(self) -> Iterator[Int64s]:
         """The rows of positions in the order of their texts, some at a time."""
         order = self._order if self.space is not None else self._in_order()
