@@ -306,7 +306,7 @@ def enter(
     A move that shows at once what the node is counts as tried.
     """
     boards, moves, frame = path[0][depth], path[1][depth], path[2][depth]
-    weights, scores, misere = scratch[0], scratch[1], game[4]
+    weights, scores, (_, _, images, full, misere) = scratch[0], scratch[1], game
     attacker, defender = boards[0], boards[1]
     frame[COUNT], frame[NEXT], frame[CUT], frame[NEW] = 0, 0, 0, 0
     if misere:
@@ -318,7 +318,7 @@ def enter(
             moves[0], frame[NEXT] = first(choice), 1
         return outcome
 
-    boards[2], boards[3] = canonical(attacker, defender, game[2])
+    boards[2], boards[3] = canonical(attacker, defender, images)
     known = recall(boards[2], boards[3], attacks, table)
     if known != OPEN and (depth > 0 or state[ONLY] == NONE):
         if known < UNSETTLED:
@@ -345,13 +345,13 @@ def enter(
             if attacks:  # can the attacker raise it to 1 at all, or only exchange stones in pairs?
                 highest = 0
                 for cell in range(len(scores)):
-                    if game[3] & ~(attacker | defender | paired) & ONE << np.uint64(cell):
+                    if full & ~(attacker | defender | paired) & ONE << np.uint64(cell):
                         highest = max(highest, weights[LEFT, cell])
                 tempo = left + highest >= whole
             elif left < whole:
                 return HOLDS
 
-    number = 0
+    listed = 0
     for cell in range(len(scores)):
         place = ONE << np.uint64(cell)
         score = weights[ATTACK, cell] + weights[DEFENCE, cell]
@@ -366,10 +366,10 @@ def enter(
                 continue
         elif score == 0:  # it is in no line that can still be completed
             continue
-        insert(moves, scores, number, cell, score + weights[LEFT, cell])
-        number += 1
-    frame[COUNT] = number
-    if number == 0:
+        insert(moves, scores, listed, cell, score + weights[LEFT, cell])
+        listed += 1
+    frame[COUNT] = listed
+    if listed == 0:
         return HOLDS if attacks else WINS
     return OPEN
 
@@ -531,6 +531,7 @@ def settle(
         ``each`` nodes were not enough.
     """
     boards, moves, frames = path
+    lines, _, _, full, misere = game
     while state[ROW] < len(x):
         row = state[ROW]
         x_moves = count(x[row] | o[row]) % 2 == 0
@@ -538,17 +539,17 @@ def settle(
         if state[QUESTION] == NONE:
             state[STARTED], state[BEST] = state[NODES], -1
             completed = False
-            for line in game[0]:
+            for line in lines:
                 completed = completed or other & line == line
-            if completed or mover | other == game[3]:
-                values[row] = (1 if game[4] else -1) if completed else 0
+            if completed or mover | other == full:
+                values[row] = (1 if misere else -1) if completed else 0
                 state[ROW] += 1
                 continue
             frames[0, DEVIATIONS] = 0
             state[QUESTION], state[NO] = DOES_MOVER_WIN, NONE
             if state[ONLY] != NONE:
                 state[QUESTION], state[NO] = state[ONLY], other_question(state[ONLY])
-            elif mover | other == ZERO and not game[4]:
+            elif mover | other == ZERO and not misere:
                 state[NO] = DOES_OPPONENT_WIN  # strategy stealing
             asks = state[QUESTION] == DOES_MOVER_WIN
             boards[0, 0], boards[0, 1] = (mover, other) if asks else (other, mover)
