@@ -12,6 +12,7 @@ import pytest
 
 from tests import tables
 from ttt_cli.app import run
+from ttt_cli.engine.policy import TabularPolicy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
@@ -43,7 +44,7 @@ def store(ttt, trained):
 
 def written(module, policy):
     """The bytes of a policy in a format."""
-    return b"".join(module.write(Player("", None, lambda: policy), Wanted()))
+    return b"".join(module.write(Player("", None, TabularPolicy(policy)), Wanted()))
 
 
 def test_policies_of_any_player(ttt):
@@ -216,3 +217,15 @@ def test_json_report(ttt):
     assert found["schema"] == "ttt-export"
     assert found["format"] == "policy-csv"
     assert found["bytes"] == len(written(policy_csv, tables.heuristic(StateSpace.of())))
+
+
+def test_of_a_large_board_the_positions_seen_are_written(ttt):
+    assert ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "4").code == 0
+    assert ttt("export", "q.4x4-4", "-o", "policy.csv").code == 0
+    seen = {row.split(",")[0] for row in Path("policy.csv").read_text().splitlines()[1:]}
+    assert len(seen) == ttt("show", "q.4x4-4", "--json").json["positions"]
+    assert "." * 16 in seen
+    for source, form in (("random", "policy-csv"), ("q.4x4-4", "npz"), ("q.4x4-4", "dot")):
+        refused = ttt("export", source, "-o", "-", "-f", form, "--board", "4x4", "--line", "4")
+        assert refused.code == 2
+        assert "4x4, 4 in a row has too many positions" in refused.err

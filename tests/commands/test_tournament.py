@@ -64,3 +64,16 @@ def test_what_cannot_be_compared(ttt: Run, arguments: list[str], code: int, says
     found = ttt(*arguments)
     assert (found.code, found.out) == (code, "")
     assert says in found.err and found.err.count("\n") == 1
+
+
+def test_players_who_can_bring_about_too_much_play_a_match(ttt):
+    played = ttt("tournament", "random", "heuristic", "--board", "5x5", "--line", "4", "--json")
+    assert played.code == 0
+    assert "1 of the pairings are matches of 10,000 games" in played.err
+    assert played.json["method"] == "sampled"
+    assert [player["name"] for player in played.json["players"]] == ["heuristic", "random"]
+    exact = ttt("tournament", "random", "heuristic", "--json").json
+    sampled = ttt("tournament", "random", "heuristic", "--positions", "10", "--json").json
+    assert exact["method"] == "exact"
+    for one, other in zip(exact["pairings"], sampled["pairings"], strict=True):
+        assert abs(one["win"] - other["win"]) < 0.03

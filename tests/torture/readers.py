@@ -106,9 +106,7 @@ def _games() -> bytes:
 
 def _exported(state: State, name: str, ending: str = "") -> bytes:
     form = next(form for form in all_formats() if form.name == name)
-    return b"".join(
-        form.write(Player("", state, lambda: state.policy.table(StateSpace.of())), Wanted(ending))
-    )
+    return b"".join(form.write(Player("", state, state.policy), Wanted(ending)))
 
 
 def _q_table(state: State) -> bytes:

@@ -86,7 +86,6 @@ def export(
     """
     from ttt_cli.agents.grammar import resolve
     from ttt_cli.engine.position import Position
-    from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store.formats.format import Player, Wanted
 
@@ -99,8 +98,7 @@ def export(
         raise UsageError(f"no such format {format_name!r}", where="--format", hint=hint)
     agent = resolve(source, env.store, given_rules(env))
     env.remark(agent.remarks)
-    policy = agent.policy
-    player = Player(printable(agent.name), _state(agent), lambda: policy.table(StateSpace.of(agent.rules)))
+    player = Player(printable(agent.name), _state(agent), agent.policy)
     form = _chosen(player, out, format_name, formats)
     for option, given in (("--from", start is not None), ("--depth", depth is not None), ("--best", best)):
         if given and option not in form.options:

@@ -21,15 +21,23 @@ def tournament(
         list[str],
         typer.Argument(metavar="AGENT AGENT...", help="The players.", autocompletion=complete_agents),
     ],
+    positions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Go through so many positions at most.", show_default="10,000,000"
+        ),
+    ] = None,
 ) -> None:
-    """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating.
+    """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating. Where two
+    players can bring about too many positions, they play a match instead.
 
     Examples:
       ttt tournament q td graph book menace minimax random
       ttt tournament q q.article downloaded.json --json
     """
     from ttt_cli.agents.grammar import resolve_all
-    from ttt_cli.evaluation.tournament import play_tournament
+    from ttt_cli.evaluation.tournament import GAMES, play_tournament
+    from ttt_cli.evaluation.walk import BUDGET
     from ttt_cli.views import tournament as view
 
     if len(agents) < 2:
@@ -37,7 +45,11 @@ def tournament(
     players = resolve_all(agents, env.store, given_rules(env))
     for player in players:
         env.remark(player.remarks)
-    found = play_tournament([player.policy for player in players])
+    found = play_tournament([player.policy for player in players], budget=positions or BUDGET)
+    if found.sampled:
+        env.say(
+            f"{found.sampled:,} of the pairings are matches of {GAMES:,} games: too much can happen in them"
+        )
     if env.json:
         env.document("ttt-tournament", view.tournament_fields([player.fields() for player in players], found))
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.state_space import Bools, Floats
-from ttt_cli.evaluation.walk import PIECE, Layer, Walk
+from ttt_cli.evaluation.walk import BUDGET, PIECE, Layer, Walk
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,12 @@ class Matchup:
     rates: Rates
 
 
-def play_exact(x: Policy | PolicyTable, o: Policy | PolicyTable) -> Matchup:
-    """Let ``x`` play X against ``o``. Resigning (a row without moves at an open position) is a loss."""
-    return play_on(Walk.of(x, o))
+def play_exact(x: Policy | PolicyTable, o: Policy | PolicyTable, *, budget: int = BUDGET) -> Matchup:
+    """Let ``x`` play X against ``o``. Resigning (a row without moves at an open position) is a loss.
+
+    :raises OutgrownError: if more positions can come about than ``budget`` allows.
+    """
+    return play_on(Walk.of(x, o, budget=budget))
 
 
 def play_on(walk: Walk, opponent: Policy | None = None) -> Matchup:

@@ -7,12 +7,18 @@ is also what limits the rating of a player who wins everything.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
 
 import numpy as np
 
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.state_space import Floats
+from ttt_cli.evaluation.match import play_match
 from ttt_cli.evaluation.matchup import Rates, play_exact
+from ttt_cli.evaluation.walk import BUDGET, OutgrownError
+
+GAMES = 10_000
+"""Of a match between two players of whom too much can come to be computed."""
 
 ELO = 400.0
 """Rating points for a strength ten times as large."""
@@ -26,11 +32,13 @@ class Tournament:
     :ivar scores: float64[players, players], the expected points of the one against the other in two games,
         one as X and one as O; 0 on the diagonal.
     :ivar ratings: float64[players], on the Elo scale, their mean being 0.
+    :ivar sampled: pairings that were played as matches of ``GAMES`` games, since too much can happen in them.
     """
 
     rates: tuple[tuple[Rates | None, ...], ...]
     scores: Floats
     ratings: Floats
+    sampled: int = 0
 
     @property
     def points(self) -> Floats:
@@ -43,20 +51,32 @@ class Tournament:
         return np.argsort(-np.round(self.points, 12), kind="stable").tolist()
 
 
-def play_tournament(agents: Sequence[Policy | PolicyTable]) -> Tournament:
-    """Let all players meet as both sides."""
+def play_tournament(agents: Sequence[Policy | PolicyTable], *, budget: int = BUDGET) -> Tournament:
+    """Let all players meet as both sides, exactly where no more than ``budget`` positions can come about."""
     players = [as_policy(agent).tabulated() for agent in agents]
-    rates = tuple(
-        tuple(None if x is o else play_exact(players[x], players[o]).rates for o in range(len(players)))
-        for x in range(len(players))
-    )
+    rates: list[list[Rates | None]] = [[None] * len(players) for _ in players]
+    sampled = 0
+    for a, b in combinations(range(len(players)), 2):
+        try:
+            rates[a][b], rates[b][a] = (
+                play_exact(x, o, budget=budget).rates for x, o in permutations((players[a], players[b]))
+            )
+        except OutgrownError:
+            sampled += 1
+            as_x, as_o = map(_rates, play_match(players[a], players[b], GAMES, seed=0).counts)
+            rates[a][b], rates[b][a] = as_x, as_o.turned()
     scores = np.zeros((len(players), len(players)))
     for x, row in enumerate(rates):
         for o, found in enumerate(row):
             if found is not None:
                 scores[x, o] += found.points
                 scores[o, x] += 1 - found.points
-    return Tournament(rates, scores, bradley_terry(scores))
+    return Tournament(tuple(map(tuple, rates)), scores, bradley_terry(scores), sampled)
+
+
+def _rates(counts: tuple[int, int, int]) -> Rates:
+    win, draw, loss = (count / sum(counts) for count in counts)
+    return Rates.summing_to_one(win, draw, loss)
 
 
 def bradley_terry(scores: Floats) -> Floats:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.files import write_bytes
@@ -192,7 +191,7 @@ def chunks(state: State) -> Iterator[bytes]:
     """A state's native file, in parts."""
     form = next(form for form in native_formats() if form.fits(state))
     assert form.write is not None
-    yield from form.write(Player("", state, lambda: state.policy.table(StateSpace.of(state.rules))), Wanted())
+    yield from form.write(Player("", state, state.policy), Wanted())
 
 
 def content(state: State) -> bytes:

@@ -31,7 +31,7 @@ class PairingFields(RatesFields):
 class TournamentFields(TypedDict):
     """What came of ``ttt tournament``."""
 
-    method: Literal["exact"]
+    method: Literal["exact", "sampled"]
     players: list[PlayerFields]
     pairings: list[PairingFields]
 
@@ -66,7 +66,7 @@ def tournament_fields(agents: Sequence[dict[str, Any]], found: Tournament) -> di
     points, ratings = found.points.tolist(), found.ratings.tolist()
     games = 2 * (len(agents) - 1)
     return {
-        "method": "exact",
+        "method": "sampled" if found.sampled else "exact",
         "players": [
             {**agents[player], "points": points[player], "of": games, "rating": ratings[player]}
             for player in found.ranking

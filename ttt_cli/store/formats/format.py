@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import enumerated
+from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.imported import Imported, Options, Rejected
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -51,17 +54,45 @@ class Player:
 
     :ivar name: for titles.
     :ivar state: what it has learned, if it plays by a state.
-    :ivar play: gives its policy, which some formats do without.
+    :ivar answers: what it plays.
     """
 
     name: str
     state: State | None
-    play: Callable[[], PolicyTable]
+    answers: Policy
 
     @cached_property
     def policy(self) -> PolicyTable:
-        """What it plays."""
-        return self.play()
+        """What it plays in every position.
+
+        :raises UsageError: on a board without a state space.
+        """
+        space = enumerated(self.answers.rules)
+        if space is None:
+            raise UsageError(
+                f"{self.answers.rules.describe()} has too many positions for this format",
+                where=self.name,
+                hint="policy-csv and policy-json hold those that a state has seen",
+            )
+        return self.answers.table(space)
+
+    @cached_property
+    def positions(self) -> Positions:
+        """The positions to write: all of them, or on a board without a state space those the state has seen.
+
+        :raises UsageError: if there is neither.
+        """
+        space = enumerated(self.answers.rules)
+        if space is not None:
+            return space.positions
+        seen = None if self.state is None else self.state.seen
+        if seen is None:
+            raise UsageError(
+                f"{self.answers.rules.describe()} has too many positions to write them all",
+                where=self.name,
+                hint="of a trained state those are written that it has seen",
+            )
+        return seen
 
 
 @dataclass(frozen=True)

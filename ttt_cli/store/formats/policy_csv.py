@@ -11,7 +11,6 @@ from math import isnan
 
 import numpy as np
 
-from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.store.formats.format import Format, Player, Wanted
 
 
@@ -19,21 +18,21 @@ def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
     """What a player plays."""
     yield b"position,move,probability,value\n"
     lines = []
-    for text, cell, probability, value in rows(player.policy):
+    for text, cell, probability, value in rows(player):
         lines.append(f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n")
     yield "".join(lines).encode()
 
 
-def rows(policy: PolicyTable) -> Iterator[tuple[str, int, float, float | None]]:
+def rows(player: Player) -> Iterator[tuple[str, int, float, float | None]]:
     """Position, cell from 1, probability and value (None: no opinion) of each legal move."""
-    space = policy.space
-    values = np.full(policy.probabilities.shape, np.nan) if policy.values is None else policy.values
-    indexes, cells = np.nonzero(space.legal)
-    probabilities, opinions = policy.probabilities[indexes, cells], values[indexes, cells]
-    for index, cell, probability, value in zip(
-        indexes.tolist(), cells.tolist(), probabilities.tolist(), opinions.tolist(), strict=True
-    ):
-        yield space.texts[index], cell + 1, probability, None if isnan(value) else value
+    positions = player.positions
+    texts, policy = positions.texts(), player.answers
+    played, values = policy.probabilities(positions), policy.values(positions)
+    indexes, cells = np.nonzero(positions.legal)
+    opinions = np.full(len(indexes), np.nan) if values is None else values[indexes, cells]
+    columns = (indexes, cells, played[indexes, cells], opinions)
+    for index, cell, probability, value in zip(*(column.tolist() for column in columns), strict=True):
+        yield texts[index], cell + 1, probability, None if isnan(value) else value
 
 
 FORMAT = Format(

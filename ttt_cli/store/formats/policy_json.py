@@ -11,9 +11,9 @@ from ttt_cli.store.formats.policy_csv import rows
 def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
     """What a player plays."""
     positions: dict[str, dict[str, dict[str, float | None]]] = {}
-    for text, cell, probability, value in rows(player.policy):
+    for text, cell, probability, value in rows(player):
         positions.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
-    rules = player.policy.space.rules
+    rules = player.answers.rules
     head = {
         "schema": "ttt-policy",
         "version": 1,
