@@ -28,8 +28,9 @@ def tournament(
         ),
     ] = None,
 ) -> None:
-    """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating. Where two
-    players can bring about too many positions, they play a match instead.
+    """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating.
+
+    Where too many positions can come about between two players, they play a match instead.
 
     Examples:
       ttt tournament q td graph book menace minimax random
