@@ -18,15 +18,24 @@ from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
+from ttt_cli.training.trainer import warm_up
 
 GOOD = "good.json"
 
 
-def make_good() -> None:
+@cache
+def good_content() -> bytes:
     """A state that has seen one game."""
     state = State.empty(learner_of("td", "default"), STANDARD)
+    warm_up(state)
     game = GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b")
-    library.save(teach(state, [game]).state, Path(GOOD))
+    return library.content(teach(state, [game]).state)
+
+
+@pytest.fixture
+def good(ttt: Run) -> None:
+    """Such a file in the folder; made before patience is measured, since a kernel may have to be compiled."""
+    Path(GOOD).write_bytes(good_content())
 
 
 READERS: dict[str, list[str]] = {
@@ -126,9 +135,8 @@ def patience() -> Iterator[None]:
 
 
 @pytest.fixture
-def refused(ttt: Run, patience: None) -> Callable[..., Outcome]:
+def refused(ttt: Run, good: None, patience: None) -> Callable[..., Outcome]:
     """Run a call that must be refused, as a line and under ``--json``, and change nothing."""
-    make_good()
 
     def call(arguments: list[str], codes: set[int], says: str = "", *, json: bool = True) -> Outcome:
         before = snapshot()
@@ -302,9 +310,8 @@ def test_no_sense(refused: Callable[..., Outcome], arguments: list[str], says: s
 
 
 @pytest.mark.parametrize("fault", UNREADABLE)
-def test_verify_reports_each(ttt: Run, patience: None, fault: str) -> None:
+def test_verify_reports_each(ttt: Run, good: None, patience: None, fault: str) -> None:
     """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
-    make_good()
     UNREADABLE[fault](Path("bad.json"))
     before = snapshot()
     found = ttt("verify", "bad.json")
