@@ -181,9 +181,9 @@ def _npy(array: object) -> bytes:
 
 
 def _rows() -> object:
-    rows = np.zeros(3**9, np.int8)
-    for board, value in strangers.position_values(20).items():
-        rows[int(board.replace(".", "0").replace("X", "1").replace("O", "2"), 3)] = 100 * value
+    rows = np.zeros(3**9)
+    for number, (board, value) in enumerate(strangers.position_values(20).items(), 1):
+        rows[int(board.replace(".", "0").replace("X", "1").replace("O", "2"), 3)] = value + number / 1000
     return rows
 
 

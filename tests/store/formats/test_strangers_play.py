@@ -283,13 +283,14 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
             late[after(text, cell)] = 0.3
     late = dict(list(late.items())[:30])
     data = Spell(STONES["XO."], KEYS["joined"]).positions(table | late)
-    found = judged(data, looks_up(table, {"X": 1, "O": -1}), tmp_path)
+    found = judged(data, looks_up(table, {"X": 1, "O": -1}), tmp_path, spelling={"first": "X"})
     assert len(found.rejected) == len(late) == 30
     assert all("went on after it was won" in item.why for item in found.rejected)
     with pytest.raises(InvalidFileError):
         read(data.encode(), "f.json", Options(strict=True))
     with pytest.raises(InvalidFileError):  # they are the larger part
-        read(json.dumps(dict(list(late.items())[:9]) | dict(list(table.items())[:5])).encode(), "f.json")
+        few = dict(list(late.items())[:9]) | dict(list(table.items())[:5])
+        read(json.dumps(few).encode(), "f.json", Options(spelling={"first": "X"}))
 
 
 MINE = {"         ": {"4": 1, "0": 0}, "O        ": {"4": 1, "8": 0}, "XO       ": {"4": 1, "8": 0}}
