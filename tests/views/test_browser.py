@@ -238,7 +238,7 @@ def test_a_mistake_leads_to_its_board(browser):
     count = browser.ask("document.querySelectorAll('#mistakes a').length")
     assert count == len(MISTAKES) == 4
     for number in range(count):
-        text, cell = SPACE.text(MISTAKES.positions[number]), MISTAKES.cells[number] + 1
+        text, cell = MISTAKES.positions.text(number), MISTAKES.cells[number] + 1
         browser.click(f"#mistakes li:nth-child({number + 1}) a")
         browser.wait(lambda text=text: shown(browser) == text)
         assert [found["cell"] for found in cells(browser) if found["flag"]].count(cell) == 1
