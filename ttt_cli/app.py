@@ -33,8 +33,8 @@ EXIT_CODES = """\b
 Exit codes:
   0    done
   1    failed, or a --check that does not hold
-  2    the call makes no sense
-  3    a file is unreadable or unfit
+  2    invalid usage
+  3    a file cannot be read or used
   4    another process is writing the file
   130  interrupted (141: the reader closed the pipe; 143: terminated)
 

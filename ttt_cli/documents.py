@@ -40,7 +40,7 @@ Worth = Annotated[
 
 
 class AgentFields(TypedDict):
-    """A player: as it was named, the file it comes from, and the games it has learnt from."""
+    """A player: as it was named, the file it comes from, and the games it has learned from."""
 
     name: str
     source: str | None

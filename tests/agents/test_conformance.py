@@ -47,7 +47,7 @@ def test_every_option_is_tried() -> None:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with a state of every learner that has learnt a game or two, for each of the boards."""
+    """A store with a state of every learner that has learned a game or two, for each of the boards."""
     store = tmp_path_factory.mktemp("store")
     for name in LEARNERS:
         for rules in BOARDS:

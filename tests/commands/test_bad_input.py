@@ -354,7 +354,7 @@ def test_records_of_games_are_no_player(ttt: Run) -> None:
     for words in (["import"], ["show"], ["evaluate"]):
         refused = ttt(*words, "games.jsonl")
         assert refused.code == 3
-        assert "holds records of games" in refused.err
+        assert "holds game records" in refused.err
         assert "ttt train q --games-from games.jsonl" in refused.err
 
 

@@ -47,7 +47,7 @@ export q -f nothing
 move q X...O...X......
 import mistakes.csv
 """.strip().splitlines()
-KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is no key\nu\n1\n2\n3\n4\n6\n7\n8\n9\nq\n"
+KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is not a key\nu\n1\n2\n3\n4\n6\n7\n8\n9\nq\n"
 COMMANDS = (
     *(
         "play",

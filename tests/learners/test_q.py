@@ -45,7 +45,7 @@ def test_article_games_worked_by_hand():
     table = empty_table(learner, SPACE)
     for _ in range(3):
         learner.learn(table, game(1, 4, 2, 5, 3))
-    # In the order of the game, with alpha 0.1 and gamma 0.9: what was learnt reaches one turn back a game.
+    # In the order of the game, with alpha 0.1 and gamma 0.9: what was learned reaches one turn back a game.
     expected = {("XX.OO....", 3): 0.271, ("X..O.....", 2): 0.0252, (".........", 1): 0.00081}
     expected |= {("XX.O.....", 5): -0.271, ("X........", 4): 0.0}
     for (text, cell), value in expected.items():

@@ -495,14 +495,14 @@ def test_a_whole_line_without_its_end_is_kept(tmp_path):
 def test_what_is_no_log_is_left_alone(tmp_path):
     log = tmp_path / "games.jsonl"
     log.write_bytes(b"x" * (2**20 + 1))
-    with pytest.raises(InvalidFileError, match="no log"):
+    with pytest.raises(InvalidFileError, match="not a log"):
         append_line(log, GAME)
     assert log.read_bytes() == b"x" * (2**20 + 1)
     with pytest.raises(TttError, match="folder"):
         append_line(tmp_path, GAME)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(InvalidFileError, match="no plain file"):
+        with pytest.raises(InvalidFileError, match="regular file"):
             append_line(tmp_path / "pipe", GAME)
 
 

@@ -158,7 +158,7 @@ def test_equal_duplicates_are_refused_too():
         ('{"a": 1,\n"b": 2', "line 2, column 7", "ends in the middle"),
         ('{"a": 1}\n{"a": 1}\n', "line 2, column 1", "follows the end"),
         ("[" * 100_000, "line 1, column", "nested too deeply"),
-        ('["é",\n "é" x]', "line 2, column 6", "is no JSON"),
+        ('["é",\n "é" x]', "line 2, column 6", "is not valid JSON"),
         ('{"a": 1,}', "line 1", "trailing comma"),
         ("", "", "is empty"),
         (" \n", "", "is empty"),

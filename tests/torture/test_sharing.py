@@ -55,7 +55,7 @@ def test_processes_merging_and_playing_into_one_state_lose_nothing(tmp_path, siz
 
 
 def openings(state) -> int:
-    """How often X has learnt of a first move: once a game."""
+    """How often X has learned of a first move: once a game."""
     entries = dict(state.learner.to_entries(state.table))
     return sum(entry["x"][1] for text, entry in entries.items() if text.count(".") == 8)
 

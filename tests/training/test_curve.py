@@ -104,7 +104,7 @@ def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
 def test_no_other_file_is_overwritten(tmp_path):
     path = tmp_path / "q.json"
     path.write_text("{}")
-    with pytest.raises(InvalidFileError, match="is no learning curve"):
+    with pytest.raises(InvalidFileError, match="is not a learning curve"):
         Curve(path, 100)
     assert path.read_text() == "{}"
 
@@ -116,8 +116,8 @@ LAST = GOOD.splitlines()[2]
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no learning curve"),
-        ("games,x_win\n0,1\n", "is no learning curve"),
+        ("", "is not a learning curve"),
+        ("games,x_win\n0,1\n", "is not a learning curve"),
         (GOOD + "10,1\n", "line 4: expected 13 numbers, found 2"),
         (GOOD + LAST + "\n", "line 4: 9 games do not come after 9"),
         (GOOD.replace("\n9,", "\n9.5,"), "line 3: games: expected a whole number from 0"),

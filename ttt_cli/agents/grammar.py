@@ -37,7 +37,7 @@ class Agent:
     :ivar rules: the game it plays.
     :ivar make: how its policy is made; None for a person.
     :ivar source: the file it comes from.
-    :ivar games: how many games it has learnt from, where that is known.
+    :ivar games: how many games it has learned from, where that is known.
     :ivar digest: of its content, where it is a native state.
     :ivar loaded: the state in its file, if it plays by one.
     :ivar options: what stands behind the colon, as read.

@@ -31,7 +31,7 @@ def curve(
         ),
     ] = None,
 ) -> None:
-    """How players got stronger as they learnt: one learning curve, or several compared.
+    """How players got stronger as they learned: one learning curve, or several compared.
 
     Examples:
       ttt train q --curve q.csv

@@ -33,7 +33,7 @@ GAMES = 10_000
 def evaluate(
     env: Environment,
     agent: Annotated[
-        str, typer.Argument(metavar="AGENT", help="Whom to judge.", autocompletion=complete_agents)
+        str, typer.Argument(metavar="AGENT", help="The agent to evaluate.", autocompletion=complete_agents)
     ],
     opponents: Annotated[
         list[str] | None,
@@ -47,7 +47,7 @@ def evaluate(
     explain: Annotated[bool, typer.Option("--explain", help="Show how it loses, board by board.")] = False,
     mistakes: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write its mistakes as CSV, the one to mend first coming first."),
+        typer.Option(metavar="FILE", help="Write its mistakes as CSV, worst first."),
     ] = None,
     check: Annotated[
         Literal["unbeatable"] | None, typer.Option(help="Exit 1 unless the verdict is this.")
@@ -182,7 +182,7 @@ def _head(env: Environment, player: "Agent", method: str) -> None:
     parts = [player.name]
     if player.source is not None:
         games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
-        parts += [str(player.source), f"learnt from {games}"]
+        parts += [str(player.source), f"learned from {games}"]
     for line in (parts, [player.rules.describe(), method]):
         env.out(printable((" · " if env.unicode else " - ").join(line)))
     env.out("")

@@ -57,7 +57,7 @@ def import_(
         Literal["x", "o", "mover", "moved", "owner"] | None,
         typer.Option(
             "--values-for",
-            help="Whose good the values measure: of a side, of who is to move, or of who has just moved.",
+            help="Whose perspective the values use: a side's, the mover's, or that of who has just moved.",
             show_default="what the values say",
         ),
     ] = None,

@@ -50,7 +50,8 @@ def merge(
         bool, typer.Option("--dry-run", help="Only say what the merged state would hold.")
     ] = False,
     allow_overlap: Annotated[
-        bool, typer.Option("--allow-overlap", help="Count experience twice that cannot be taken apart.")
+        bool,
+        typer.Option("--allow-overlap", help="Count experience twice where it cannot be separated."),
     ] = False,
 ) -> None:
     """One state with the experience of many, none of it counted twice.

@@ -73,7 +73,7 @@ def play(
     agent: Annotated[
         str | None,
         typer.Argument(
-            metavar="[AGENT]", help="Whom to play.", autocompletion=complete_agents, show_default="q"
+            metavar="[AGENT]", help="The opponent.", autocompletion=complete_agents, show_default="q"
         ),
     ] = None,
     side: Annotated[
@@ -124,7 +124,7 @@ def play(
       ttt play --replay state_store/games.jsonl --game 1
     """
     if isnan(delay):
-        raise UsageError("nan is no number of seconds", where="--delay")
+        raise UsageError("nan is not a number of seconds", where="--delay")
     if replay is not None:
         own = {"AGENT": agent, "--as": side, "--x": x, "--o": o, "--games": games, "--watch": watch}
         for name in (name for name, value in own.items() if value):
@@ -305,7 +305,7 @@ def _fault(key: str, cell: int, session: "Session") -> str:
     cells = game.legal_moves
     free = f"{len(cells)} are free" if len(cells) > 16 else f"free are {' '.join(str(c + 1) for c in cells)}"
     if not (key.isascii() and key.isdigit()):
-        return f"{key[:20]!r} is no key: {KEYS}"
+        return f"{key[:20]!r} is not a key: {KEYS}"
     if 0 <= cell < game.rules.cells:
         return f"cell {key} is taken by {game.text[cell]}; {free}"
     return f"there is no cell {key[:20]}; {free}"

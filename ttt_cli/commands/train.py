@@ -71,7 +71,7 @@ class Options:
         typer.Option(
             metavar="AGENT",
             autocompletion=complete_agents,
-            help="Whom to play: an agent, or self.",
+            help="The opponent: an agent, or self.",
             show_default="self, or the article's",
         ),
     ] = None
@@ -209,7 +209,7 @@ class Call:
             shared = "--cluster" if options.cluster else "--workers"
             raise UsageError(
                 f"{shared} does not go with --preset {options.preset}",
-                hint="joining what several workers learnt would change the author's machine",
+                hint="joining what several workers learned would change the author's machine",
             )
         if options.curve is not None and options.curve.resolve() == self.path.resolve():
             raise UsageError("is the file of the state itself", where="--curve", hint="--curve another file")
@@ -292,12 +292,12 @@ class Call:
         games_from = self.options.games_from
         lesson = teach(state, waiting_games(self.env.store, self.name, state), self.name)
         if lesson.learnt:
-            self.env.say(f"learnt {len(lesson.learnt):,} games that were waiting in games.jsonl")
+            self.env.say(f"learned {len(lesson.learnt):,} games that were waiting in games.jsonl")
         if games_from is None:
             return lesson.state
         lesson = teach(lesson.state, read_games(games_from), self.name)
         skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
-        self.env.say(f"learnt {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
+        self.env.say(f"learned {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
         return lesson.state
 
     @contextmanager

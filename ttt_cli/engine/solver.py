@@ -156,7 +156,7 @@ class Solver:
         :raises NotationError: if the position belongs to other rules.
         """
         if position.rules != self.rules:
-            raise NotationError(f"{position.text!r} is no position of {self.rules.describe()}")
+            raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
         none = np.zeros(0, np.uint64)
         self._go_on((none, none), np.zeros(0, np.int8), 0, 0)  # loads the compiled code
         started = time.perf_counter()

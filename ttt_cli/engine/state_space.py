@@ -174,7 +174,7 @@ class StateSpace:
         return self.codes[order], order
 
     def find(self, codes: Int64s) -> Int64s:
-        """int64[k]: the index of each code, -1 where it is no position of this space."""
+        """int64[k]: the index of each code, -1 where it is not a position of this space."""
         known, order = self._sorted
         places = np.minimum(np.searchsorted(known, codes), len(known) - 1)
         return np.where(known[places] == codes, order[places], -1)
@@ -186,7 +186,7 @@ class StateSpace:
         """
         found = int(self.find(np.array([position.code]))[0]) if position.rules == self.rules else -1
         if found < 0:
-            raise NotationError(f"{position.text!r} is no position of {self.rules.describe()}")
+            raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
         return found
 
     def path(self, cells: Sequence[int]) -> list[int]:

@@ -50,7 +50,7 @@ class Opinion:
 
     :ivar probabilities: float64[k, cells]; a row of zeros at an open position: it resigns.
     :ivar values: float64[k, cells], in its own unit, NaN where it has no opinion; None if it never has one.
-    :ivar known: bool[k], whether it has learnt anything there; None for players that need no experience.
+    :ivar known: bool[k], whether it has learned anything there; None for players that need no experience.
     """
 
     name: str

@@ -22,7 +22,7 @@ class Comparison:
     :ivar worth_a: float64[n], the expected game value, from the mover's side, once the first policy has moved
         and both sides go on perfectly; resigning is worth -1; NaN where it is not known.
     :ivar worth_b: the same for the second policy.
-    :ivar known_a: bool[n], what the first has learnt about; everything for players that need not learn.
+    :ivar known_a: bool[n], what the first has learned about; everything for players that need not learn.
     :ivar known_b: the same for the second.
     """
 

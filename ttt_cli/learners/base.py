@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """The games of one shard of one block, played and learnt from in one go.
+    """The games of one shard of one block, played and learned from in one go.
 
     :ivar first: the number in the run of the first game; in game 0, 2, 4 … the learner is X.
     :ivar games: how many.
@@ -457,7 +457,7 @@ class Learner(ABC, Generic[T]):
         return None
 
     def tag_run(self, table: T, run: str) -> None:
-        """Note in ``table`` that all it has learnt since the last such call came from this run.
+        """Note in ``table`` that all it has learned since the last such call came from this run.
 
         Only a table that knows the run of everything it holds does anything here.
         """

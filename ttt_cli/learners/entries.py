@@ -34,7 +34,7 @@ def check_spelling(rules: Rules, texts: Iterable[str]) -> None:
 def indexes(space: StateSpace, texts: Collection[str]) -> Int64s:
     """int64[k]: the index of the position that each text spells.
 
-    :raises InvalidFileError: naming the first text that is no position of ``space``.
+    :raises InvalidFileError: naming the first text that is not a position of ``space``.
     """
     codes = [
         int(text.translate(_DIGITS), 3) if len(text) == space.cells and not text.strip(SYMBOLS) else -1
@@ -66,7 +66,7 @@ def indexed(
 ) -> tuple[Index, Iterator[tuple[int, str, Any]]]:
     """An index with the positions of a file's entries, and the entries, each with its row.
 
-    :raises InvalidFileError: naming the first text that is no position of the board.
+    :raises InvalidFileError: naming the first text that is not a position of the board.
     """
     texts, found = [], []
     for text, entry in entries:

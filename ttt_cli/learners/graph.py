@@ -397,7 +397,7 @@ class Derived(NamedTuple):
 
     @classmethod
     def kept(cls, table: GraphTable, article: bool) -> "Derived":
-        """What the last block left, if no game has been learnt since; else computed afresh."""
+        """What the last block left, if no game has been learned since; else computed afresh."""
         games, rule, derived = _kept.get(table, (-1, article, None))
         if derived is None or (games, rule) != (table.visits[FIRST], article):
             return cls.of(table, article)

@@ -17,7 +17,7 @@ may fall below what a box began with: there are never fewer than no beads.
 ``choice=most`` plays the commonest kind instead of drawing (any of equally common ones).
 
 What his rule lacks is a reason to go on trying. In self-play the side that wins first fills its boxes with
-beads of one kind; then both play the same few games for ever, and what lies beside them is never learnt. So
+beads of one kind; then both play the same few games for ever, and what lies beside them is never learned. So
 in default training the machine makes any move with probability ``epsilon``, and the game teaches it like any
 other. With enough games the boxes of lost positions are empty and the commonest beads are perfect play.
 """

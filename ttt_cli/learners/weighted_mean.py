@@ -1,4 +1,4 @@
-"""Joining tables of values and visits: the weighted mean of what each part has learnt since the base.
+"""Joining tables of values and visits: the weighted mean of what each part has learned since the base.
 
 A part's weight is its visits minus the base's. With no part of weight the base's entry stays; with one, that
 part's entry is copied; with several, the value is their weighted mean and the visits add up. The mean is

@@ -35,7 +35,7 @@ class Remembered:
         return len(self._rows)
 
     def rows(self, lines: list[str]) -> list[int | None]:
-        """Where in ``positions`` each line is; None for what is no position."""
+        """Where in ``positions`` each line is; None for what is not a position."""
         from ttt_cli.engine.positions import Positions
 
         if new := [line for line in dict.fromkeys(lines) if line not in self._rows]:
@@ -50,7 +50,7 @@ def read_positions(env: Environment, rules: "Rules") -> Iterator[tuple[Remembere
     """The positions on stdin, as many at a time as have come in: all that are remembered, and which of them
     came in; blank lines are passed over. What is remembered is now and then begun anew.
 
-    :raises NotationError: at the first line that is no position, once those before it have been yielded.
+    :raises NotationError: at the first line that is not a position, once those before it have been yielded.
     """
     from ttt_cli.engine.positions import Positions
 

@@ -143,7 +143,7 @@ _COMMON_OPTIONS = (
                 min=1,
                 max=1000,
                 metavar="TIMES",
-                help="Read files that many times larger than usual.",
+                help="Multiply the limits on input sizes.",
                 rich_help_panel=COMMON,
             ),
         ],

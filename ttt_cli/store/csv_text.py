@@ -34,7 +34,7 @@ def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:
 def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
 
-    :raises InvalidFileError: if it is no CSV, or has too many lines to be held.
+    :raises InvalidFileError: if it is not valid CSV, or has too many lines to be held.
     """
     if (many := data.count(b"\n")) > (most := allowed(MOST_LINES)):
         raise beyond(f"has {many:,} lines; the limit is {most:,}", where)
@@ -48,4 +48,5 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
             if any(row):
                 yield reader.line_num, row
     except csv.Error as error:
-        raise InvalidFileError(f"is no CSV: {error}", where=f"{where}, line {reader.line_num}") from None
+        line = f"{where}, line {reader.line_num}"
+        raise InvalidFileError(f"is not valid CSV: {error}", where=line) from None

@@ -180,7 +180,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
             with translate_os_errors(path):
                 size = os.fstat(fd).st_size
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
-                    raise InvalidFileError("is no plain file", where=os.fspath(path))
+                    raise InvalidFileError("is not a regular file", where=os.fspath(path))
                 tail = _tail(fd, size, path)
             whole, torn = _is_record(tail), None
             if tail and not whole:
@@ -318,7 +318,7 @@ def _tail(fd: int, size: int, path: AnyPath) -> bytes:
         if b"\n" in tail:
             return tail[tail.rindex(b"\n") + 1 :]
     if start > 0:
-        raise InvalidFileError("is no log of JSON lines: its last line never ends", where=os.fspath(path))
+        raise InvalidFileError("is not a log of JSON lines: its last line never ends", where=os.fspath(path))
     return tail
 
 

@@ -1,7 +1,7 @@
 """Game records: the log ``games.jsonl`` of a store, one finished game a line, and reading it.
 
-A game is written here before any state learns it; a state's ``play`` records list the games it has learnt. So
-a crash in between neither loses a game nor teaches it twice.
+A game is written here before any state learns it, and a state's ``play`` records list the games that it has
+learned, so a crash in between neither loses a game nor teaches it twice.
 """
 
 import secrets
@@ -164,5 +164,5 @@ def waiting_games(store: Path, name: str, state: State) -> list[GameRecord]:
 
 
 def learnt_games(state: State) -> set[str]:
-    """The ids of the recorded games that a state has learnt."""
+    """The ids of the recorded games that a state has learned."""
     return {game for run in state.runs if run.kind == "play" for game in run.details.get("game_ids", ())}

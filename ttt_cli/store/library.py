@@ -153,7 +153,7 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
     options = replace(options, empty_brain=learner == "graph")
     if _native_format(source):
         raise InvalidFileError(
-            "is a state of ttt's own, there is nothing to import",
+            "is already a ttt state: there is nothing to import",
             where=str(path),
             hint=f"ttt show {path} looks inside; ttt merge joins it with others",
         )

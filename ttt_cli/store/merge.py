@@ -62,8 +62,8 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     if overlap and not learner.keeps_runs_apart and not allow_overlap:
         holders = [str(item.path) for item in kept if any(run.id == overlap[0] for run in item.state.runs)]
         raise InvalidFileError(
-            f"{' and '.join(holders[:2])} both hold run {', '.join(overlap)}, mixed with other experience "
-            "that cannot be taken apart",
+            f"{' and '.join(holders[:2])} both hold run {', '.join(overlap)}, mixed with other experience, "
+            "and cannot be separated",
             hint="--allow-overlap counts it twice",
         )
     closed = [loaded.state.closed() for loaded in kept]

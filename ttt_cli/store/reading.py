@@ -21,7 +21,7 @@ LARGE = 16 * 2**20
 LONGEST_LINE = 2**20
 """The longest line of a log, in bytes."""
 LONGEST_HEAD = 64 * 2**20
-"""The longest line of a file that is read in blocks: a state's runs, with the games learnt, stand on one."""
+"""The longest line of a file that is read in blocks: a state's runs, with the games learned, stand on one."""
 
 _times: ContextVar[int] = ContextVar("_times", default=1)
 _CANNOT = "cannot be read"

@@ -107,6 +107,6 @@ class Source:
     def rows(self) -> list[tuple[int, list[str]]]:
         """The rows of a CSV file that are not blank, with their lines.
 
-        :raises InvalidFileError: if the file is no CSV.
+        :raises InvalidFileError: if the file is not valid CSV.
         """
         return list(csv_rows(self.data, self.where))

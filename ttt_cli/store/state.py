@@ -36,7 +36,7 @@ class Run:
     """Provenance: one run whose experience is in a state.
 
     :ivar id: the same for the same call, whether it is finished or not; random for kind ``play``.
-    :ivar kind: ``train``, ``play`` (finished games learnt one by one), ``import`` or ``overlap``.
+    :ivar kind: ``train``, ``play`` (finished games learned one by one), ``import`` or ``overlap``.
     :ivar games: None where a foreign file does not tell.
     :ivar details: what else the kind records: parameters, seed, opponent, start, planned; the games' ids; …
     """
@@ -128,7 +128,7 @@ class State:
 
     @property
     def games(self) -> int | None:
-        """The games learnt from; None where a part of them cannot be known."""
+        """The games learned from; None where a part of them cannot be known."""
         counts = [run.games for run in self.runs]
         return None if None in counts else sum(count for count in counts if count is not None)
 

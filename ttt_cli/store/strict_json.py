@@ -103,10 +103,10 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
     if not data.strip():
         raise InvalidFileError("is empty", where=name) from None
     decode(data, where)
-    column, at, message, hint = error.colno, error.pos, f"is no JSON: {error.msg}", ""
+    column, at, message, hint = error.colno, error.pos, f"is not valid JSON: {error.msg}", ""
     if constant := _CONSTANT.match(error.doc, at):
         minus = "-" * (error.doc[max(0, at - 1) : at] == "-")
-        column, message = column - len(minus), f"{minus}{constant[0]} is no JSON number"
+        column, message = column - len(minus), f"{minus}{constant[0]} is not a JSON number"
     elif "infinity" in error.msg:
         message = "the number is too large"
     elif "depth" in error.msg:

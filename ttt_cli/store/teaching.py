@@ -1,4 +1,4 @@
-"""How states learn from recorded games. Their ``play`` records list the games they have learnt."""
+"""How states learn from recorded games. Their ``play`` records list the games they have learned."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -60,7 +60,7 @@ def teach(
 class Lesson:
     """What came of teaching recorded games to a state.
 
-    :ivar run: the record of the games learnt, if there are any.
+    :ivar run: the record of the games learned, if there are any.
     """
 
     state: State

@@ -51,7 +51,7 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
         ) from None
     if (at := data.find(b"\0")) >= 0:
         raise InvalidFileError(
-            "holds a NUL byte, so it is no text", where=f"{name}, {_line_and_byte(data, at, line)}"
+            "holds a NUL byte, so it is not text", where=f"{name}, {_line_and_byte(data, at, line)}"
         )
     return text
 

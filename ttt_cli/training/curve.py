@@ -159,7 +159,7 @@ def read(path: Path) -> list[Row]:
     lines = read_text(path, LIMIT, bom=True).splitlines()
     if not lines or lines[0].strip() != HEADER:
         raise InvalidFileError(
-            "is no learning curve", where=str(path), hint="ttt train … --curve FILE makes one"
+            "is not a learning curve", where=str(path), hint="ttt train … --curve FILE makes one"
         )
     rows: list[Row] = []
     for number, line in enumerate(lines[1:], 2):

@@ -207,7 +207,7 @@ def _worst(case: WorstCase) -> Text:
     if case.line is None:
         return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
     how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
-    return Text.assemble((how, "red"), " to one who knows it: ", (" ".join(cells(case.line)), "bold"))
+    return Text.assemble((how, "red"), " against a best response: ", (" ".join(cells(case.line)), "bold"))
 
 
 def cells(line: Iterable[int]) -> list[str]:

@@ -149,7 +149,7 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
     games = "the game" if learned.games == 1 else counted(learned.games, "game")
     total = "" if learner.state.games is None else f" from {counted(learner.state.games, 'game')}"
     new = counted(learned.new_positions, "new position")
-    return f"{name} has learnt {games}: {new}; it knows {learner.known:,}{total}"
+    return f"{name} has learned {games}: {new}; it knows {learner.known:,}{total}"
 
 
 def counted(number: int, thing: str) -> str:

@@ -25,7 +25,7 @@ SMALL = {
     "a key of a megabyte": (b'{"' + b"X" * 10**6 + b'": 1}', "1,000,000 characters"),
     "1e999": (b'{"X........": 1e999}', "too large"),
     "an integer of 400 digits": (b'{"X........": ' + b"9" * 400 + b"}", "too large|64 bits"),
-    "a key of 400 digits": (b'{"' + b"1" * 400 + b'": 1}', "no position"),
+    "a key of 400 digits": (b'{"' + b"1" * 400 + b'": 1}', "not positions"),
     "NaN": (b'{"X........": NaN}', "NaN"),
     "duplicate keys": (b'{"X........": 1, "X........": 2}', "twice"),
     "NUL": (b'{"X........\0": 1}', "NUL"),
@@ -38,13 +38,13 @@ SMALL = {
     "cut off": (b'{"X........": 1, "', "middle"),
     "blanks": (b" \n" * 1000, "empty|rows of a position"),
     "no object": (b"[1, 2, 3]", "no table"),
-    "other things": (b'{"name": "ttt", "version": 3}', "no positions"),
+    "other things": (b'{"name": "ttt", "version": 3}', "not positions"),
     "prose": (b"Tic-tac-toe is a game.\nIt is drawn.\n", "position|fields"),
     "many fields": (b"1," * 10**6, "a line of 2,000,000 bytes"),
     "quotes": (b'"' * 5_000, "position|CSV"),
-    "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "no positions"),
+    "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "not positions"),
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
-    "other games": (json.dumps({f"{i:064b}": i for i in range(1000)}).encode(), "no positions"),
+    "other games": (json.dumps({f"{i:064b}": i for i in range(1000)}).encode(), "not positions"),
 }
 
 

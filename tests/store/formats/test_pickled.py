@@ -134,7 +134,7 @@ def test_a_pickle_without_a_table_says_what_it_holds():
         ({}, "holds no positions"),
         (3.5, "holds no table"),
         ([1, 2], "holds no table"),
-        ({"XO": 1.0}, "no positions"),
+        ({"XO": 1.0}, "not positions"),
         ({1: 0.5, "1": 0.5}, "the key is there twice"),
         ({"alpha": 0.5, "q": {**positions(), "odd": 1.0}}, "1 of [0-9]+ are none .*'odd'"),
     ]:

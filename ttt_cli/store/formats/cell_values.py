@@ -33,7 +33,7 @@ class Values:
     :ivar shape: ``position`` (one number a key), ``cells`` (by the cell's name), ``list`` (one for each cell)
         or ``free`` (one for each free cell, in order, or one for each bead).
     :ivar rows: int64[m], the key of each number.
-    :ivar numbers: float64[m]; NaN for null, infinite for what is no number.
+    :ivar numbers: float64[m]; NaN for null, infinite for what is not a number.
     :ivar names: ``cells``: the cell of each number, as written.
     :ivar places: int64[m]: ``list`` and ``free``: the place of each number in its list.
     """

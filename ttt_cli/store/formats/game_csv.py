@@ -92,7 +92,7 @@ def read(source: Source, options: Options) -> Imported:
     meaning, where = _meaning_of(source, options), source.where
     if meaning is None:
         raise InvalidFileError(
-            "the rows are no finished games", where=where, hint="expected moves and a result in each"
+            "the rows are not finished games", where=where, hint="expected moves and a result in each"
         )
     rules = options.rules or STANDARD
     space, rows = StateSpace.of(rules), _stripped(source)

@@ -1,4 +1,4 @@
-"""``game-records``: finished games in JSON Lines, as a store's log holds them. They are learnt from."""
+"""``game-records``: finished games in JSON Lines, as a store's log holds them. They are learned from."""
 
 from typing import NoReturn
 
@@ -22,7 +22,7 @@ def recognises(source: Source, options: Options) -> bool:
 def read(source: Source, options: Options) -> NoReturn:
     """Refuse: it is no player's."""
     hint = f"a learner learns from them: ttt train q --games-from {source.where}"
-    raise InvalidFileError("holds records of games, which are no player's", where=source.where, hint=hint)
+    raise InvalidFileError("holds game records, not a player", where=source.where, hint=hint)
 
 
 def check(source: Source) -> Verification:

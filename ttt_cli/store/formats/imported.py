@@ -124,7 +124,7 @@ class Imported:
 
 
 def why_not(text: str) -> str:
-    """Why a board in native text is no position of the usual game."""
+    """Why a board in native text is not a position of the usual game."""
     try:
         Position(text)
     except NotationError as error:

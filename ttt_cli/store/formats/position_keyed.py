@@ -141,7 +141,7 @@ def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) ->
     for number, row in numbered:
         if len(row) != len(numbered[0][1]):
             raise InvalidFileError(
-                f"expected {len(numbered[0][1])} fields as before, found {len(row)}",
+                f"expected {len(numbered[0][1])} fields, as in the first row, found {len(row)}",
                 where=f"{where}, line {number}",
             )
     rows = [row for _, row in numbered]
@@ -232,7 +232,7 @@ def _table(
     longest = max(document.keys, key=len)
     if len(longest) > LONGEST:
         raise _NoPositionsError(
-            f"a key of {len(longest):,} characters is no position", where=f"{where}, key {quoted(longest)}"
+            f"a key of {len(longest):,} characters is not a position", where=f"{where}, key {quoted(longest)}"
         )
     document, fitting, rejected = _fitting(document, said, options, space, where)
     values = collect(document.values, document.keys, space.rules, where)
@@ -454,7 +454,7 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
         for name in sorted(facets - said.keys())
         if any(reading.facets.get(name) != leader.facets[name] for reading in near)
     }
-    custom = f"by custom, since the file does not tell: {_words(open_facets)}"
+    custom = f"assumed as usual, since the file does not say: {_words(open_facets)}"
     return leader, [custom] if open_facets else []
 
 
@@ -467,7 +467,7 @@ def _undecided(rivals: list[Reading], where: str) -> InvalidFileError:
         for reading in rivals
     )
     if differing == ["values"]:
-        hint = "say whose good the values measure: ttt import FILE --values-for x, o, mover or moved; or "
+        hint = "say whose perspective the values use: ttt import FILE --values-for x, o, mover or moved; or "
         hint += "behind the colon of an agent: values=x"
     else:
         said = [(name, rivals[0].facets[name]) for name in differing if name in rivals[0].facets]
@@ -490,7 +490,7 @@ def _misfit(keys: Sequence[str], nearest: Sequence[KeyReading], where: str) -> I
     if not nearest:
         shown = ", ".join(quoted(key) for key in keys[:TOLD])
         return _NoPositionsError(
-            f"the keys are no positions of {STANDARD.describe()}, such as {shown}", where=where
+            f"the keys are not positions of {STANDARD.describe()}, such as {shown}", where=where
         )
     reasons: dict[str, str] = {}
     for reading in nearest:

@@ -66,7 +66,7 @@ def read(source: Source, options: Options) -> Imported:
         entry = {}
         for cell in np.flatnonzero(space.legal[index_of[text]]).tolist():
             if type(values[cell]) not in (int, float):
-                raise InvalidFileError(f"the value of cell {cell + 1} is no number", where=place)
+                raise InvalidFileError(f"the value of cell {cell + 1} is not a number", where=place)
             zeros += values[cell] == 0
             if values[cell] != 0:
                 entry[str(cell + 1)] = [float(values[cell]), options.visits]

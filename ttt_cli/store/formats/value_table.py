@@ -76,7 +76,7 @@ def read_csv(data: bytes, where: str, options: Options) -> Imported:
             raise InvalidFileError(f"the index {index} is there twice", where=place)
         for side, field in enumerate(fields[1:]):
             if (value := number_in(field)) is None:
-                raise InvalidFileError(f"{quoted(field)} is no number", where=place)
+                raise InvalidFileError(f"{quoted(field)} is not a number", where=place)
             values[side, index] = value
     missing = np.flatnonzero(np.isnan(values[0]))
     if len(missing):
@@ -144,7 +144,7 @@ def _imported(values: Floats, options: Options) -> Imported:
     unreachable = np.ones(BOARDS, np.bool_)
     unreachable[indexes] = False
     strange = int(np.count_nonzero((values != start)[:, unreachable].any(axis=0)))
-    notes = ["values that are as before any learning count as not visited"]
+    notes = ["values that equal the starting values count as not visited"]
     if strange:
         notes.append(f"{strange:,} boards that no game reaches hold values of their own; they are left out")
     moves = sum(map(len, entries.values()))

@@ -116,7 +116,7 @@ class _Machine:
                 return self.pop()
             handler = opcodes.get(code)
             if handler is None:
-                raise self.damaged(f"0x{code:02x} is no opcode")
+                raise self.damaged(f"0x{code:02x} is not an opcode")
             handler(self)
         raise beyond(f"has more than {allowed(MOST_OPCODES):,} opcodes", self.where)
 
@@ -211,7 +211,7 @@ class _Machine:
         :raises InvalidFileError: naming it.
         """
         if not isinstance(module, str) or not isinstance(name, str):
-            raise self.damaged("a name is no text")
+            raise self.damaged("a name is not text")
         if module in _MODULES:  # of Python 2
             module, name = _MODULES[module], _BUILTINS.get(name, name)
         name = PickledName(module, name)
@@ -226,7 +226,7 @@ class _Machine:
         """
         if not isinstance(called, PickledName) or not isinstance(arguments, tuple):
             raise self.damaged(
-                "what is called is no name" if isinstance(arguments, tuple) else "no arguments"
+                "what is called is not a name" if isinstance(arguments, tuple) else "no arguments"
             )
         key = called.key
         constructor = CONSTRUCTORS.get(key) if len(arguments) <= MOST_ARGUMENTS else None
@@ -263,11 +263,11 @@ class _Machine:
         elif isinstance(target, (PickledSet, PickledObject)):
             target.members.extend(members)
         else:
-            raise self.damaged("it appends to what is no list")
+            raise self.damaged("it appends to something that is not a list")
 
     def set_items(self, target: Any, items: list[tuple[Any, Any]]) -> None:
         if not isinstance(target, (PickledDict, PickledObject)):
-            raise self.damaged("it sets an item of what is no dict")
+            raise self.damaged("it sets an item of something that is not a dict")
         target.items.extend(items)
 
 
@@ -324,7 +324,7 @@ def _shown(line: bytes) -> str:
 
 def _integer(machine: _Machine, line: bytes) -> int:
     if not _DIGITS.fullmatch(line):
-        raise machine.damaged(f"{_shown(line)} is no integer")
+        raise machine.damaged(f"{_shown(line)} is not an integer")
     return int(line)
 
 
@@ -336,7 +336,7 @@ def _int(machine: _Machine) -> int | bool:
 def _float(machine: _Machine) -> float:
     line = machine.line()
     if not _FLOAT.fullmatch(line):
-        raise machine.damaged(f"{_shown(line)} is no number")
+        raise machine.damaged(f"{_shown(line)} is not a number")
     return float(line)
 
 
@@ -354,7 +354,7 @@ def _string(machine: _Machine, raw: bytes) -> str | bytes:
 def _escaped(machine: _Machine) -> str | bytes:
     line = machine.line()
     if len(line) < 2 or line[:1] not in (b"'", b'"') or line[-1:] != line[:1]:
-        raise machine.damaged(f"{_shown(line)} is no string")
+        raise machine.damaged(f"{_shown(line)} is not a string")
     raw = _ESCAPE.sub(
         lambda escape: (
             bytes.fromhex(escape[1][1:].decode())
@@ -462,7 +462,7 @@ def _appends(machine: _Machine) -> None:
 def _additems(machine: _Machine) -> None:
     members = machine.pop_mark()
     if not isinstance(machine.top(), (PickledSet, PickledObject)):
-        raise machine.damaged("it adds to what is no set")
+        raise machine.damaged("it adds to something that is not a set")
     machine.append(machine.top(), members)
 
 
@@ -481,7 +481,7 @@ def _setitems(machine: _Machine) -> None:
 def _memo_index(machine: _Machine) -> int:
     line = machine.line()
     if not _INDEX.fullmatch(line):
-        raise machine.damaged(f"{_shown(line)} is no number of an object")
+        raise machine.damaged(f"{_shown(line)} is not the number of an object")
     return int(line)
 
 
