@@ -11,6 +11,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
 
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and lines would be folded
 
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 SIZES = ("small", "full")
 
 
@@ -32,12 +33,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "first" not in item.keywords)
+    if not COMPILED:
+        _skip(items, "compiled", "takes minutes without compiled kernels")
     if config.getoption("--long") or "long" in config.getoption("-m"):
         return
-    skip = pytest.mark.skip(reason="long: run with --long, and --size full for the full size")
+    _skip(items, "long", "run with --long, and --size full for the full size")
+
+
+def _skip(items: list[pytest.Item], marker: str, why: str) -> None:
     for item in items:
-        if "long" in item.keywords:
-            item.add_marker(skip)
+        if marker in item.keywords:
+            item.add_marker(pytest.mark.skip(reason=f"{marker}: {why}"))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """The solver against the state space, against plain search, and against what is known of k in a row."""
 
-import os
 import random
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import COMPILED
 from ttt_cli.engine import proof_search, retrograde
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.look_ahead import look_ahead
@@ -17,9 +17,6 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.solver import ENTRY, UNPROVEN, Proof, Solver
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
-
-COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
-compiled_only = pytest.mark.skipif(not COMPILED, reason="takes long without Numba")
 
 ENUMERATED = [
     Rules(3, 3, 3),
@@ -114,7 +111,7 @@ def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rule
 
 
 @pytest.mark.long
-@compiled_only
+@pytest.mark.compiled
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(4, 4, 3, misere=True)], ids=str)
 def test_positions_of_4x4_have_the_value_that_the_state_space_gives(rules: Rules, sized):
     space = StateSpace.of(rules)
@@ -124,7 +121,7 @@ def test_positions_of_4x4_have_the_value_that_the_state_space_gives(rules: Rules
     assert np.array_equal(found, retrograde.solve(space).values[rows])
 
 
-@compiled_only
+@pytest.mark.compiled
 @pytest.mark.parametrize("board", KNOWN, ids=lambda board: "{}x{}-{}".format(*board))
 def test_known_values_are_proven_with_few_nodes(board: tuple[int, int, int]):
     value, nodes = KNOWN[board]
@@ -134,13 +131,13 @@ def test_known_values_are_proven_with_few_nodes(board: tuple[int, int, int]):
 
 
 @pytest.mark.long
-@compiled_only
+@pytest.mark.compiled
 @pytest.mark.parametrize(("board", "value"), [((4, 8, 4), 0), ((6, 8, 5), 0), ((5, 7, 4), 1), ((7, 8, 4), 1)])
 def test_larger_boards(board: tuple[int, int, int], value: int):
     assert Solver(Rules(*board)).solve(start(*board)).value == value
 
 
-@compiled_only
+@pytest.mark.compiled
 @given(seed=st.integers(1, 10**6), free=st.integers(12, 21), image=st.integers(0, 7))
 def test_symmetric_positions_have_the_same_value(seed: int, free: int, image: int):
     rules = Rules(5, 5, 4)
@@ -217,7 +214,7 @@ def test_lines_of_small_boards_keep_the_value(rules: Rules):
         check_line(solver.solve(position), Solver(rules))
 
 
-@compiled_only
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "board", [(3, 4, 3), (4, 4, 4), (5, 5, 4), (5, 6, 4), (6, 6, 4), (6, 6, 5), (7, 7, 4)]
 )
@@ -243,7 +240,7 @@ def test_a_limit_that_does_not_suffice_is_told():
         assert proof.nodes <= limits.get("nodes", 0)
 
 
-@compiled_only
+@pytest.mark.compiled
 def test_a_limit_of_time_is_kept():
     position = start(8, 8, 5)
     Solver(position.rules).solve(position, nodes=1)  # compiles
@@ -252,7 +249,7 @@ def test_a_limit_of_time_is_kept():
     assert 0.5 <= proof.seconds < 2.5
 
 
-@compiled_only
+@pytest.mark.compiled
 def test_what_was_found_before_a_limit_is_kept():
     position = start(5, 5, 4)
     solver, calls = Solver(position.rules), 0
@@ -263,7 +260,7 @@ def test_what_was_found_before_a_limit_is_kept():
     assert solver.solve(position, nodes=200).value == 0
 
 
-@compiled_only
+@pytest.mark.compiled
 def test_nodes_depend_on_nothing_but_the_position(monkeypatch: pytest.MonkeyPatch):
     position = start(5, 6, 4)
     first = Solver(position.rules).solve(position)
@@ -272,7 +269,7 @@ def test_nodes_depend_on_nothing_but_the_position(monkeypatch: pytest.MonkeyPatc
     assert (first.nodes, first.line) == (second.nodes, second.line)
 
 
-@compiled_only
+@pytest.mark.compiled
 def test_a_batch_says_what_it_could_not_prove():
     rules = Rules(4, 5, 4)
     batch = Positions.of([random_position(rules, 15, seed) for seed in range(1, 101)], rules)
@@ -285,7 +282,7 @@ def test_a_batch_says_what_it_could_not_prove():
     assert np.array_equal(backwards[::-1], truth)
 
 
-@compiled_only
+@pytest.mark.compiled
 def test_progress_is_reported():
     position, told = start(4, 7, 4), []
     proof = Solver(position.rules).solve(position, report=lambda nodes, deviations: told.append(nodes))
@@ -296,7 +293,7 @@ def test_progress_is_reported():
 # The table
 
 
-@compiled_only
+@pytest.mark.compiled
 def test_a_small_table_costs_nodes_and_nothing_else():
     position = start(4, 6, 4)
     large, small = Solver(position.rules), Solver(position.rules, memory=100_000)
@@ -305,7 +302,7 @@ def test_a_small_table_costs_nodes_and_nothing_else():
     assert small.solve(position).value == large.solve(position).value == 0
 
 
-@compiled_only
+@pytest.mark.compiled
 def test_the_table_keeps_to_its_memory():
     for memory in (200_000, 1_000_000):
         solver = Solver(Rules(4, 7, 4), memory=memory)

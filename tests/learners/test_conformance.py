@@ -305,17 +305,20 @@ def test_symmetric_training(name: str):
 # Strength
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("turned", [False, True], ids=["usual", "exchanged"])
 @pytest.mark.parametrize("name", PERFECT)
 def test_unbeatable(name: str, turned: bool):
     assert is_unbeatable(trained(name, 1, turned=turned))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", PERFECT)
 def test_unbeatable_by_symmetry(name: str):
     assert is_unbeatable(trained(name, 1, symmetric=True))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in PERFECT])
 def test_nothing_is_made_for_the_usual_winner(name: str):
     usual, turned = (exploitability(trained(name, 1, turned=turned)) for turned in (False, True))

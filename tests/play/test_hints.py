@@ -33,6 +33,7 @@ def test_what_a_machine_thinks_and_has_not_seen():
     assert hint(Position("X........"), policy).is_new
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("rules", [Rules(6, 6, 4), Rules(8, 8, 5)])
 def test_where_positions_cannot_be_enumerated_the_machine_is_asked_all_the_same(rules):
     found = hint(Position.start(rules), Anywhere(rules))
