@@ -25,7 +25,6 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.moves import packed
 from ttt_cli.learners.q import Q
 from ttt_cli.training.runs import Plan, run
 
@@ -48,7 +47,9 @@ def compiled(folder: Path) -> Callable[..., None] | None:
 
 def limit(function: Callable[..., None], space: StateSpace, *, settled: bool) -> Task:
     """The C loop on a table of its own."""
-    q, (number, _, after) = Q(), packed(space)
+    q, number = Q(), space.legal.sum(axis=1, dtype=np.int8)
+    order = np.argsort(~space.legal, axis=1, kind="stable")  # the legal moves first
+    after = np.take_along_axis(space.successors, order, axis=1).astype(np.uint32)
     rule = (q.gamma, q.slips, q.epsilon, q.settling * len(space), q.alpha, q.pace)
     shape, start = (len(space), space.cells), q.empty(STANDARD)
     table = (np.zeros(shape), np.zeros(shape, np.int64), start.top.copy(), start.choice.copy())

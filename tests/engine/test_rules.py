@@ -20,8 +20,8 @@ def test_positions_of_the_usual_game(space: StateSpace):
     assert space.legal.sum() == 16167
 
 
-def test_classes_of_the_usual_game(space: StateSpace):
-    classes = space.quotient.space
+def test_classes_of_the_usual_game():
+    classes = StateSpace.of(symmetric=True)
     assert len(classes) == 765
     assert classes.terminal.sum() == 138
 

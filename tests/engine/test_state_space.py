@@ -1,4 +1,4 @@
-"""Spaces and their quotients by symmetry."""
+"""Spaces, and the classes of positions up to symmetry."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError
 
 BOARDS = [Rules(), Rules(2, 3, 2), Rules(1, 4, 2), Rules(3, 4, 4)]
@@ -42,7 +43,7 @@ def test_a_game(space: StateSpace):
 def test_classes_are_the_smallest_members(rules: Rules):
     """Against the definition, one position at a time."""
     space = StateSpace.of(rules)
-    quotient = space.quotient
+    found = classes(space.positions).positions.texts()
     for index in range(0, len(space), 1 + len(space) // 3000):
         text = space.texts[index]
         images = set()
@@ -51,35 +52,28 @@ def test_classes_are_the_smallest_members(rules: Rules):
             for cell, target in enumerate(image):
                 turned[target] = text[cell]
             images.add("".join(turned))
-        assert quotient.space.texts[quotient.members[index]] == min(images)
+        assert found[index] == min(images)
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_a_move_and_its_class_lead_to_the_same_class(rules: Rules):
-    space = StateSpace.of(rules)
-    quotient = space.quotient
+    space, small = StateSpace.of(rules), StateSpace.of(rules, symmetric=True)
+    found = classes(space.positions)
+    members = small.rows(found.positions)
+    assert (members >= 0).all() and set(members.tolist()) == set(range(len(small)))
     rows, cells = np.nonzero(space.legal)
-    after = quotient.members[space.successors[rows, cells]]
-    member = quotient.members[rows]
-    assert np.array_equal(quotient.space.successors[member, quotient.moves[rows, cells]], after)
+    after = members[space.successors[rows, cells]]
+    assert np.array_equal(small.successors[members[rows], found.moves[rows, cells]], after)
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
-def test_uniform_play_stays_uniform_through_the_quotient(rules: Rules):
-    space = StateSpace.of(rules)
-    quotient = space.quotient
-    everywhere = uniform(space.legal)
-    assert np.allclose(quotient.lift_probabilities(quotient.project_probabilities(everywhere)), everywhere)
+def test_uniform_play_stays_uniform_on_the_classes(rules: Rules):
+    positions = StateSpace.of(rules).positions
+    found, small = classes(positions), StateSpace.of(rules, symmetric=True)
+    everywhere, own = uniform(positions.legal), classes(small.positions)
+    on_classes = own.project(uniform(small.positions.legal))[small.rows(found.positions)]
+    assert np.allclose(found.lift_probabilities(on_classes, positions.legal), everywhere)
 
 
-def test_moves_of_the_empty_board_up_to_symmetry(space: StateSpace):
-    assert np.flatnonzero(space.quotient.space.legal[0]).tolist() == [0, 1, 4]
-    assert space.quotient.twins[0].tolist() == [4, 4, 0, 0, 1, 0, 0, 0, 0]
-
-
-def test_a_game_up_to_symmetry(space: StateSpace):
-    quotient = space.quotient
-    cells = quotient.project_game([8, 4, 0])
-    path = quotient.space.path(cells)
-    assert cells[0] == 0
-    assert quotient.space.text(path[-1]) == quotient.space.texts[quotient.members[space.path([8, 4, 0])[-1]]]
+def test_moves_of_the_empty_board_up_to_symmetry():
+    assert np.flatnonzero(StateSpace.of(symmetric=True).legal[0]).tolist() == [0, 1, 4]

@@ -13,9 +13,11 @@ from tests import tables
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
 from ttt_cli.learners import LEARNERS, learner_class
@@ -41,10 +43,10 @@ def exchanged(space: StateSpace) -> StateSpace:
 def game_on(space: StateSpace, cells: Sequence[int], *, resigned: bool = False) -> Game:
     """The game whose moves, as a table over ``space`` knows them, are these."""
     if space.symmetric:
-        quotient, game = StateSpace.of(space.rules).quotient, Game(space.rules)
+        game = Game(space.rules)
         for cell in cells:
-            index = quotient.full.index(game.position)
-            game.push(next(at for at in game.legal_moves if quotient.moves[index, at] == cell))
+            moves = classes(Positions.parse([game.position.text], space.rules)).moves[0]
+            game.push(next(at for at in game.legal_moves if moves[at] == cell))
         cells = game.moves
     return Game.of(space.rules, cells, resigned=resigned)
 

@@ -298,7 +298,7 @@ def test_other_boards(learner: Learner, rules: Rules):
 @pytest.mark.parametrize("name", NAMES)
 def test_symmetric_training(name: str):
     learner = made(name)
-    policy = policy_of(learner, after(learner, StateSpace.of().quotient.space, 2000))
+    policy = policy_of(learner, after(learner, StateSpace.of(symmetric=True), 2000))
     check_policy(policy, resigns=learner.learns_resigned)
 
 

@@ -14,6 +14,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.walk import Walk
@@ -70,9 +71,9 @@ def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, *
 
 def on_classes(learner: Menace, table: MenaceTable) -> PolicyTable:
     """What the learner plays on the classes' boards, equivalent cells taken together."""
-    policy = policy_of(learner, table)
-    played = FULL.quotient.project_probabilities(policy.probabilities)
-    return PolicyTable(SPACE, played, policy.values[FULL.quotient.representatives])
+    policy = learner.policy(table)
+    played = classes(SPACE.positions).project(policy.probabilities(SPACE.positions))
+    return PolicyTable(SPACE, played, policy.values(SPACE.positions))
 
 
 RANDOM = PolicyTable(FULL, uniform(FULL.legal))
@@ -128,7 +129,7 @@ def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
         table = empty_table(DRAWING, SPACE)
         DRAWING.learn(table, game, sides)
         expected = np.zeros_like(changes(table))
-        moves = FULL.quotient.project_game(game.moves)
+        moves = table.index.options(game)[0]
         for ply, (node, cell) in enumerate(zip(SPACE.path(moves), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]

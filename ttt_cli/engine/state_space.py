@@ -1,9 +1,8 @@
 """All positions of one game as arrays: rules are turned into a space once, after that every method is
 array look-ups.
 
-Positions are sorted by the number of stones, then by text; index 0 is the empty board. ``quotient`` is the
-same game up to the board's symmetries: a smaller space of the same kind, so that whatever works on a
-space works on it unchanged.
+Positions are sorted by the number of stones, then by text; index 0 is the empty board. The classes of
+positions up to the board's symmetries are a smaller space of the same kind.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError, UsageError
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,8 @@ class StateSpace:
     :ivar terminal: bool[n].
     :ivar results: int8[n], +1 X has won, -1 O has won, 0 drawn or open.
     :ivar successors: int32[n, cells], the index after the mover takes that cell, -1 where it may not.
-    :ivar symmetric: whether the positions are classes up to symmetry (``Quotient.space``).
+    :ivar symmetric: whether the positions stand for classes up to symmetry (``engine.symmetry``); then, of
+        the moves that a symmetry of a board exchanges, only the one with the lowest cell is legal.
     """
 
     rules: Rules
@@ -62,7 +63,7 @@ class StateSpace:
 
         :raises UsageError: if there are too many positions to hold in memory.
         """
-        return _build(rules).quotient.space if symmetric else _build(rules)
+        return _classes(rules) if symmetric else _build(rules)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A space that ``of`` makes is copied and sent to other processes by its name, not by its arrays."""
@@ -205,53 +206,6 @@ class StateSpace:
             path.append(after)
         return path
 
-    @cached_property
-    def quotient(self) -> "Quotient":
-        """The same game up to symmetry."""
-        return _quotient(self)
-
-
-@dataclass(frozen=True, eq=False)
-class Quotient:
-    """A space up to the board's symmetries.
-
-    :ivar space: the classes as a space: the member with the smallest text stands for its class, and of the
-        moves that a symmetry of that board exchanges only the one with the lowest cell is legal.
-    :ivar full: the space it was made from, of ``n`` positions.
-    :ivar members: int32[n], the class of each position.
-    :ivar representatives: int32[classes], the position that stands for each class.
-    :ivar moves: int8[n, cells], the cell of the class's board that a cell of the position corresponds to.
-    :ivar twins: int8[classes, cells], how many cells of the class's board a legal cell stands for.
-    """
-
-    space: StateSpace
-    full: StateSpace
-    members: Int32s
-    representatives: Int32s
-    moves: Int8s
-    twins: Int8s
-
-    def lift(self, table: Floats) -> Floats:
-        """float64[n, cells] from float64[classes, cells]: a value for each move of each position."""
-        return table[self.members[:, None], self.moves]
-
-    def lift_probabilities(self, table: Floats) -> Floats:
-        """Like ``lift``, sharing each probability equally among the equivalent cells."""
-        return self.lift(table / np.maximum(self.twins, 1)) * self.full.legal
-
-    def project_probabilities(self, table: Floats) -> Floats:
-        """float64[classes, cells] from float64[n, cells]: what a policy does on the classes' boards."""
-        rows = table[self.representatives]
-        moves = self.moves[self.representatives]
-        projected = np.zeros_like(rows)
-        np.add.at(projected, (np.arange(len(rows))[:, None], moves), rows)
-        return projected * self.space.legal
-
-    def project_game(self, cells: Sequence[int]) -> list[int]:
-        """The moves of a game on the classes' boards."""
-        path = self.full.path(cells)
-        return [int(self.moves[index, cell]) for index, cell in zip(path, cells, strict=False)]
-
 
 def enumerated(rules: Rules) -> StateSpace | None:
     """The state space of a board small enough to enumerate in an instant; None for larger boards."""
@@ -310,42 +264,14 @@ def _build(rules: Rules) -> StateSpace:
     return StateSpace(rules, *arrays)
 
 
-def _quotient(full: StateSpace) -> Quotient:
-    cells = full.cells
-    powers = 3 ** np.arange(cells - 1, -1, -1, dtype=np.int64)
-    images = np.array(full.rules.symmetries, dtype=np.int8)
-    smallest = full.codes.copy()
-    moves = np.broadcast_to(images[0], (len(full), cells)).copy()
-    turned = []
-    for image in images:
-        codes = full.stones @ powers[image]
-        smaller = codes < smallest
-        smallest[smaller] = codes[smaller]
-        moves[smaller] = image
-        turned.append(codes)
-    representatives = np.flatnonzero(smallest == full.codes)
-    # Of the cells that a symmetry of the class's own board exchanges, the lowest stands for all.
-    lowest = np.broadcast_to(np.arange(cells, dtype=np.int8), (len(representatives), cells)).copy()
-    for image, codes in zip(images, turned, strict=True):
-        stable = codes[representatives] == full.codes[representatives]
-        lowest[stable] = np.minimum(lowest[stable], image)
-    class_of = np.full(len(full), -1, np.int32)
-    class_of[representatives] = np.arange(len(representatives))
-    members = class_of[full.find(smallest)]
-    moves = np.take_along_axis(lowest[members], moves.astype(np.intp), axis=1)
-    twins = np.zeros((len(representatives), cells), np.int8)
-    np.add.at(twins, (np.arange(len(representatives))[:, None], lowest), np.int8(1))
-    after = full.successors[representatives]
-    chosen = (after >= 0) & (lowest == np.arange(cells))
-    space = StateSpace(
-        full.rules,
-        full.codes[representatives],
-        full.plies[representatives],
-        full.terminal[representatives],
-        full.results[representatives],
-        np.where(chosen, members[after], -1).astype(np.int32),
-        symmetric=True,
-    )
-    return Quotient(
-        space, full, members, representatives.astype(np.int32), moves, twins * space.legal.astype(np.int8)
-    )
+@lru_cache(maxsize=8)
+def _classes(rules: Rules) -> StateSpace:
+    full = _build(rules)
+    positions = full.positions
+    found = classes(positions)
+    same = (found.positions.x == positions.x) & (found.positions.o == positions.o)
+    own = np.flatnonzero(same)  # the positions that stand for their classes
+    members = (np.cumsum(same, dtype=np.int32) - np.int32(1))[full.rows(found.positions)]
+    successors = np.where(found.legal[own], members[full.successors[own]], np.int32(-1))
+    arrays = full.codes[own], full.plies[own], full.terminal[own], full.results[own], successors
+    return StateSpace(rules, *arrays, symmetric=True)

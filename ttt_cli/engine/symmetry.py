@@ -7,9 +7,11 @@ the one with the lowest cell stands for all.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.engine.positions import ONE, Bools, Int8s, Positions, Uint64s
-from ttt_cli.engine.state_space import Floats
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

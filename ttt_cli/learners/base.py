@@ -14,8 +14,7 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
-from ttt_cli.engine.policy import thresholds as as_thresholds
+from ttt_cli.engine.policy import Policy, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
@@ -118,32 +117,6 @@ class Shard:
                     moves[done:], uniforms[done:], self.first + start, done, sides.answers, results
                 )
                 sides.answer(index)
-            if self.journal is not None:
-                self.journal.append(moves.copy())
-        return results
-
-    def play(self, space: StateSpace, kernel: Callable[..., None], *, draws: int | None = None) -> Int64s:
-        """Call ``kernel(moves, uniforms, first, opponent, behaviour, results)`` until all games are played.
-
-        The kernel fills ``moves`` (int8[k, cells], preset to -1), drawing one of ``uniforms`` (float64[k,
-        cells], or fewer columns) a ply; ``first`` is the number of the first of these games in the run;
-        ``opponent`` and ``behaviour`` are as ``thresholds`` makes them. It counts into ``results``.
-
-        :param draws: uniform numbers a game, for a kernel that gets by with fewer than one a ply.
-        :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
-        """
-        results = np.zeros(3, np.int64)
-        opponent, behaviour = fixed_side(space, self.opponent), fixed_side(space, self.behaviour)
-        columns = space.cells if draws is None else draws
-        chunk = max(1, min(CHUNK * space.cells // columns, self.games))
-        all_moves, numbers = np.empty((chunk, space.cells), np.int8), np.empty((chunk, columns))
-        seed = seed_from(self.rng)
-        for start in range(0, self.games, chunk):
-            games = min(chunk, self.games - start)
-            moves, uniforms = all_moves[:games], numbers[:games]
-            moves.fill(-1)
-            uniform(uniforms.reshape(-1), seed, start * columns)
-            kernel(moves, uniforms, self.first + start, opponent, behaviour, results)
             if self.journal is not None:
                 self.journal.append(moves.copy())
         return results
@@ -270,7 +243,7 @@ class FixedSides:
         probabilities = policy.probabilities(positions)
         if index.symmetric:
             probabilities = classes(positions).project(probabilities)
-        self.answers.thresholds[side, places] = as_thresholds(probabilities)
+        self.answers.thresholds[side, places] = thresholds(probabilities)
         self.answers.owners[side, places] = rows
 
 
@@ -316,31 +289,6 @@ class Learned(Policy):
 
 
 Answer = Callable[[Int64s, Positions, Bools], tuple[Floats, Floats, Bools]]
-
-
-@lru_cache(maxsize=4)
-def thresholds(space: StateSpace, policy: PolicyTable | None) -> Floats:
-    """A policy as kernels read it: see ``engine.policy.thresholds``. No rows without a policy."""
-    return np.zeros((0, space.cells)) if policy is None else as_thresholds(policy.probabilities)
-
-
-@lru_cache(maxsize=4)
-def fixed_side(space: StateSpace, policy: Policy | None) -> Floats:
-    """The same of a policy that answers for positions, on the boards of ``space``."""
-    if policy is None:
-        return thresholds(space, None)
-    full = StateSpace.of(space.rules)
-    probabilities = policy.table(full).probabilities
-    if space.symmetric:
-        probabilities = full.quotient.project_probabilities(probabilities)
-    return thresholds(space, PolicyTable(space, probabilities))
-
-
-def moves_on(space: StateSpace, game: Game) -> Sequence[int]:
-    """The moves of a game as a table over ``space`` knows them: on the classes' boards if it is symmetric."""
-    if not space.symmetric:
-        return game.moves
-    return StateSpace.of(space.rules).quotient.project_game(game.moves)
 
 
 class Learner(ABC, Generic[T]):
@@ -405,7 +353,7 @@ class Learner(ABC, Generic[T]):
 
     @abstractmethod
     def train(self, table: T, shard: Shard) -> Int64s:
-        """Play the games of the shard and learn, changing ``table``; returns what ``Shard.play`` does."""
+        """Play the games of the shard and learn, changing ``table``; returns what ``Shard.run`` does."""
 
     @abstractmethod
     def learn(self, table: T, game: Game, sides: str = "xo") -> None:
@@ -478,20 +426,6 @@ class Learner(ABC, Generic[T]):
                 raise UsageError(f"{cls.name} has no parameter {name!r}", hint=f"it has {', '.join(known)}")
             _check(cls.name, name, value, known[name].default, known[name].metadata)
         return cls(**parameters)
-
-
-def answers(policy: PolicyTable) -> Policy:
-    """A policy over a space, or over the classes of one, as one that answers for positions."""
-    if not policy.space.symmetric:
-        return TabularPolicy(policy)
-    quotient = StateSpace.of(policy.space.rules).quotient
-    lifted = PolicyTable(
-        quotient.full,
-        quotient.lift_probabilities(policy.probabilities),
-        None if policy.values is None else quotient.lift(policy.values),
-        None if policy.known is None else policy.known[quotient.members],
-    )
-    return TabularPolicy(lifted)
 
 
 def _check(learner: str, name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:

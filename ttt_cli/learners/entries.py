@@ -1,6 +1,6 @@
 """Reading the entries of a state file: the position each is about, and how its faults are told."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -8,57 +8,14 @@ import numpy as np
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.positions import Bools, Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Int64s, StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, NotationError
 from ttt_cli.learners.index import Index
-
-_DIGITS = str.maketrans(SYMBOLS, "012")
 
 
 def unfit(text: str, fault: str, *, hint: str = "") -> InvalidFileError:
     """The error that names the entry of a position."""
     return InvalidFileError(fault, where=f'"entries": {text[:80]!r}', hint=hint)
-
-
-def check_spelling(rules: Rules, texts: Iterable[str]) -> None:
-    """Look whether texts can be positions of this board at all, before its space is made, which may be large.
-
-    :raises InvalidFileError: naming the first that cannot.
-    """
-    for text in texts:
-        if len(text) != rules.cells:
-            raise unfit(text, f"expected a position of {rules.cells} cells, found {len(text)}")
-
-
-def indexes(space: StateSpace, texts: Collection[str]) -> Int64s:
-    """int64[k]: the index of the position that each text spells.
-
-    :raises InvalidFileError: naming the first text that is not a position of ``space``.
-    """
-    codes = [
-        int(text.translate(_DIGITS), 3) if len(text) == space.cells and not text.strip(SYMBOLS) else -1
-        for text in texts
-    ]
-    found = space.find(np.array(codes, np.int64))
-    for text, index in zip(texts, found.tolist(), strict=True):
-        if index < 0:
-            check_spelling(space.rules, [text])
-            try:
-                Position(text, space.rules)
-            except NotationError as error:
-                raise unfit(text, str(error)) from None
-            raise unfit(text, "a symmetric table holds the smallest text of each class, and this is not it")
-    return found
-
-
-def spelled(
-    rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]]
-) -> tuple[StateSpace, dict[str, Any]]:
-    """The space that entries are over, and the entries by text, which can be positions of the board."""
-    given = dict(entries)
-    check_spelling(rules, given)
-    return StateSpace.of(rules, symmetric), given
 
 
 def indexed(
@@ -88,7 +45,8 @@ def indexed(
 
 def refuse(rules: Rules, text: str) -> NoReturn:
     """Say why a text cannot be the key of an entry."""
-    check_spelling(rules, [text])
+    if len(text) != rules.cells:
+        raise unfit(text, f"expected a position of {rules.cells} cells, found {len(text)}")
     try:
         Position(text, rules)
     except NotationError as error:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.store.state import State
 
 
@@ -17,11 +18,7 @@ def full_entries(state: State, turned: Callable[[Any, list[int]], Any]) -> dict[
     entries = dict(state.learner.to_entries(state.table))
     if not state.symmetric:
         return entries
-    quotient = StateSpace.of(state.rules).quotient
-    full, texts = quotient.full, quotient.space.texts
-    found = {}
-    for index, member in enumerate(quotient.members.tolist()):
-        entry = entries.get(texts[member])
-        if entry is not None:
-            found[full.texts[index]] = turned(entry, quotient.moves[index].tolist())
-    return found
+    positions = StateSpace.of(state.rules).positions
+    found = classes(positions)
+    rows = zip(positions.texts(), found.positions.texts(), found.moves.tolist(), strict=True)
+    return {text: turned(entries[own], moves) for text, own, moves in rows if own in entries}
