@@ -40,6 +40,7 @@ COMMANDS = {
     "formats": [("formats", "--json")],
     "schemas": [("schema", "--json")],
     "game": [("play", "--x", "q", "--o", "random", "--games", "2", "--seed", "1", "--json")],
+    "review": [("review", "--game", number, "--json") for number in "123"],
     "import": [("import", "x.json", "-o", "imported.json", "--json")],
     "verification": [("verify", "q", "--json"), ("verify", "x.json", "--json")],
     "error": [
@@ -72,6 +73,8 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, name: str):
     assert ttt(*TRAIN).code == 0
     if name in ("import", "verification"):
         assert ttt("export", "q", "--format", "q-table", "-o", "x.json").code == 0
+    if name == "review":
+        assert ttt("play", "--x", "random", "--o", "random", "--games", "3", "--seed", "1").code == 0
     if name == "curves":
         Curve(Path("c.csv"), 10).look(0, lambda: tables.uniform(StateSpace.of()))
     schema = json.loads(ttt("schema", name).out)

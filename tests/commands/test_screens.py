@@ -14,6 +14,8 @@ train q --preset article --games 300 --seed 1
 play --x q --o random --games 3 --seed 1
 play --x q --o random --seed 1
 play --replay state_store/games.jsonl
+review
+review --game 2
 train q --games-from state_store/games.jsonl
 evaluate q.article random minimax minimax:depth=2,ties=first --explain
 evaluate random --games 500 --seed 1
@@ -55,6 +57,7 @@ COMMANDS = (
         "evaluate",
         "tournament",
         "analyze",
+        "review",
         "solve",
         "move",
         "diff",
@@ -75,7 +78,8 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
     calls += [(["play", "--x", "human", "--o", "human", "--board", "8x8", "--line", "5"], KEYS)]
     for arguments, keys in calls:
         result = ttt(*arguments, stdin=keys, **screen)
-        typed = re.sub(r"(u, q\):|\[1\]:|\[Y/n\]) ", r"\1\n", result.err)  # where the person hits Enter
+        asked = r"(u, q\):|\[1\]:|\[Y/n\]) "
+        typed = re.sub(asked, r"\1\n", result.err)  # where the person hits Enter
         for line in (result.out + typed).splitlines():
             assert len(line) <= width or " " not in line.strip(), (arguments, line)
 

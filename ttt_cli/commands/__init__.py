@@ -6,6 +6,7 @@ COMMANDS = [
     "evaluate",
     "tournament",
     "analyze",
+    "review",
     "solve",
     "move",
     "diff",

@@ -21,6 +21,7 @@ from ttt_cli.shell.signals import graceful
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
+    from ttt_cli.evaluation.review import Review
     from ttt_cli.play.session import Session
     from ttt_cli.store.library import Loaded
     from ttt_cli.views.play_screen import PlayScreen
@@ -235,15 +236,17 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
 
 def _with_people(env: Environment, session: "Session", games: int | None) -> int:
     """Play until the people leave."""
+    from ttt_cli.evaluation.review import review
     from ttt_cli.store.games import record_game
     from ttt_cli.views.play_screen import PlayScreen, what_was_learned
 
     screen = PlayScreen(env, session)
+    last: Review | None = None
     env.say(KEYS)
     try:
         while session.score.games != games:
-            if session.score.games:
-                if env.interactive and not agrees(env, "Another game?"):
+            if last is not None:
+                if env.interactive and not _again(env, screen, last):
                     break
                 session.next_game()
             screen.start()
@@ -255,6 +258,8 @@ def _with_people(env: Environment, session: "Session", games: int | None) -> int
             assert session.record is not None
             record_game(env.store, session.record)
             screen.finish()
+            last = review(session.game)
+            screen.show_summary(last)
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.study(), session.record))
@@ -262,6 +267,15 @@ def _with_people(env: Environment, session: "Session", games: int | None) -> int
         env.say(f"\n{_kept(env, session)}")
         return ExitCode.INTERRUPTED
     return ExitCode.DONE
+
+
+def _again(env: Environment, screen: "PlayScreen", last: "Review") -> bool:
+    """Whether another game is wanted; on the way the review of the last one is shown in full to who asks."""
+    answers = {"": "yes", "y": "yes", "yes": "yes", "n": "no", "no": "no", "r": "review", "review": "review"}
+    help = "y or Enter for yes, n for no, r reviews the last game, q leaves"
+    while (answer := choose(env, "r reviews the game. Another game? [Y/n] ", answers, help)) == "review":
+        screen.show_review(last)
+    return answer == "yes"
 
 
 def _machine_moves(session: "Session", screen: "PlayScreen") -> None:
@@ -368,8 +382,11 @@ def _kept(env: Environment, session: "Session") -> str:
 
 def _replay(env: Environment, path: Path, wanted: str | None) -> int:
     """Show recorded games: all, or the one with this number or id."""
-    from ttt_cli.store.games import read_games
+    from ttt_cli.engine.side import Side
+    from ttt_cli.evaluation.review import review
+    from ttt_cli.store.games import no_game, read_games
     from ttt_cli.views.play_screen import show_record
+    from ttt_cli.views.review import show_review
 
     number, shown = 0, 0
     for number, record in enumerate(read_games(path), 1):
@@ -379,8 +396,11 @@ def _replay(env: Environment, path: Path, wanted: str | None) -> int:
                 env.document("ttt-game", record.fields())
             else:
                 show_record(env, record, number)
+                names = {Side.X: f"X ({record.x})", Side.O: f"O ({record.o})"}
+                show_review(env, review(record.game()), names)
+                env.out("")
     if not number:
         raise InvalidFileError("holds no games", where=str(path))
-    if not shown:
-        raise UsageError(f"no game {wanted!r} among the {number:,} of {path}", where="--game")
+    if wanted is not None and not shown:
+        raise no_game(path, wanted, number)
     return ExitCode.DONE

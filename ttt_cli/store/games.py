@@ -14,7 +14,7 @@ import orjson
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.files import append_line
 from ttt_cli.store.reading import read_lines
 from ttt_cli.store.state import State
@@ -142,6 +142,28 @@ def read_games(path: Path, wanted: Callable[[bytes], bool] = lambda line: True) 
                 return
             raise
         yield GameRecord.from_json(found, where)
+
+
+def pick_game(path: Path, wanted: str | None = None) -> tuple[int, GameRecord]:
+    """A game of a log and its number, from 1: the one with this number or id, else the last one.
+
+    :raises InvalidFileError: if the log holds no games.
+    :raises UsageError: if it does not hold the one that is wanted.
+    """
+    number, last = 0, None
+    for number, last in enumerate(read_games(path), 1):
+        if wanted is not None and wanted in (str(number), last.id):
+            return number, last
+    if last is None:
+        raise InvalidFileError("holds no games", where=str(path), hint="ttt play records finished games")
+    if wanted is not None:
+        raise no_game(path, wanted, number)
+    return number, last
+
+
+def no_game(path: Path, wanted: str, games: int) -> UsageError:
+    """The error that a log of so many games does not hold the one that is wanted."""
+    return UsageError(f"no game {wanted!r} among the {games:,} of {path}", where="--game")
 
 
 def waiting_games(store: Path, name: str, state: State) -> list[GameRecord]:

@@ -15,12 +15,14 @@ from rich.text import Text
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.environment import Environment, printable
+from ttt_cli.evaluation.review import Review
 from ttt_cli.play.hints import Hint, MoveHint
 from ttt_cli.play.online_learner import Learned, OnlineLearner
 from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board
+from ttt_cli.views.review import moves_table, summary
 
 
 class PlayScreen:
@@ -29,6 +31,7 @@ class PlayScreen:
     def __init__(self, env: Environment, session: Session) -> None:
         self.env = env
         self.session = session
+        self._stream = env.stderr if env.json else env.stdout
         self.console: Console = env.error_console if env.json else env.console
         self._says: list[str] = []  # what has happened since the last board
         self._shown: tuple[int, ...] | None = None  # the game as the board last showed it
@@ -57,7 +60,7 @@ class PlayScreen:
         if moves == self._shown:
             return
         for line in self._says:
-            self.console.print(line, soft_wrap=True)
+            self._line(line)
         self._says, self._shown = [], moves
         self.console.print()
         self.console.print(self._board())
@@ -74,7 +77,22 @@ class PlayScreen:
         score, (first, second) = self.session.score, self.session.players
         self.console.print(Text(self._outcome(), "bold"))
         wins = f"{self.called(first)} {score.wins[0]}, {self.called(second)} {score.wins[1]}"
-        self.console.print(f"Score: {wins}, drawn {score.draws}", soft_wrap=True)
+        self._line(f"Score: {wins}, drawn {score.draws}")
+
+    def show_summary(self, review: Review) -> None:
+        """Show in two lines what perfect play says of the game that has just ended."""
+        for line in summary(review, self._names()):
+            self._line(line)
+
+    def show_review(self, review: Review) -> None:
+        """Show what each move of the game that has just ended was worth."""
+        self.console.print(moves_table(review, self.env.width))
+
+    def _line(self, text: str) -> None:
+        self.console.print(self.env.folded(text, self._stream), soft_wrap=True)
+
+    def _names(self) -> dict[Side, str]:
+        return {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
 
     def _heading(self) -> str:
         x, o = (self.called(self.session.player(side)) for side in Side)
@@ -212,12 +230,16 @@ def strip(env: Environment, record: GameRecord) -> Text:
     return beside(boards, env.width)
 
 
-def show_record(env: Environment, record: GameRecord, number: int) -> None:
-    """A recorded game board by board."""
+def record_title(record: GameRecord, number: int) -> str:
+    """A recorded game in one line."""
     how = {"x": "X wins", "o": "O wins", "draw": "a draw"}[record.result]
     if record.resigned:
         how = f"{record.game().to_move.name} resigns"
-    title = f"Game {number} ({record.id}): X is {record.x}, O is {record.o}; {how}"
-    env.console.print(Text(printable(title), "bold"))
+    return printable(f"Game {number:,} ({record.id}): X is {record.x}, O is {record.o}; {how}")
+
+
+def show_record(env: Environment, record: GameRecord, number: int) -> None:
+    """A recorded game board by board."""
+    env.console.print(Text(record_title(record, number), "bold"))
     env.console.print()
     env.console.print(strip(env, record))

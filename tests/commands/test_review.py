@@ -1,0 +1,68 @@
+"""``ttt review``, and the review after a game of ``ttt play`` and under ``--replay``."""
+
+import re
+from pathlib import Path
+
+from ttt_cli.store.games import GameRecord, record_game
+
+STORE = Path("state_store")
+LOST = GameRecord((3, 7, 0, 1, 2, 6, 4, 5, 8), "x", "random", "human", id="aa")
+DRAWN = GameRecord((0, 4, 8, 1, 7, 6, 2, 5, 3), "draw", "human", "minimax", id="bb")
+RESIGNED = GameRecord((0, 4), "o", "human", "menace", resigned=True, id="cc")
+
+
+def test_the_last_game_or_the_one_asked_for(ttt):
+    for record in (LOST, DRAWN, RESIGNED):
+        record_game(STORE, record)
+    assert "Game 3 (cc)" in ttt("review").out
+    for wanted in ("1", "aa"):
+        found = ttt("review", "--game", wanted).out
+        assert "Game 1 (aa): X is random, O is human; X wins" in found
+        assert re.search(r"^ +8 +O +6 +win +loss +turning point: 9 kept the win$", found, re.MULTILINE)
+        assert "Move 8, O on 6, turned a win into a loss; 9 kept the win" in found
+        assert "Accuracy: X (random) 0 of 2 (0 %); O (human) 1 of 4 (25 %)" in found
+    assert "No move gave anything away" in ttt("review", STORE / "games.jsonl", "--game", 2).out
+    assert "X (human) resigned what was still a draw" in ttt("review").out
+
+
+def test_the_document(ttt):
+    record_game(STORE, LOST)
+    found = ttt("review", "--json").json
+    assert (found["game"], found["result"], found["turning_point"]) == ("aa", "x", 8)
+    assert found["moves"][7] == {
+        **{"cell": 6, "side": "o", "before": "win", "after": "loss", "best": [9], "proven": True}
+    }
+    assert found["accuracy"] == {"x": 0.0, "o": 0.25}
+    assert found["pace"][0] == {
+        **{"move": 6, "side": "o", "value": "win", "plies": 3, "best_plies": 1, "best": [5]}
+    }
+    record_game(STORE, DRAWN)
+    assert ttt("review", "--json").json["turning_point"] is None
+
+
+def test_what_cannot_be_reviewed(ttt):
+    result = ttt("review")
+    assert (result.code, result.out) == (3, "") and "no game has been recorded yet" in result.err
+    assert ttt("review", "none.jsonl").code == 3
+    record_game(STORE, LOST)
+    result = ttt("review", "--game", 2)
+    assert (result.code, result.out) == (2, "") and "no game '2' among the 1" in result.err
+    Path("empty.jsonl").touch()
+    assert "holds no games" in ttt("review", "empty.jsonl").err
+
+
+def test_after_a_game_in_two_lines_and_in_full_on_r(ttt):
+    keys = "1\n3\n4\n"
+    short = ttt("play", "minimax:ties=first", "--as", "x", "--games", 1, stdin=keys).out.splitlines()
+    score = next(at for at, line in enumerate(short) if line.startswith("Score"))
+    assert "turned a draw into a loss" in short[score + 1]
+    assert short[score + 2].startswith("Accuracy: X (you) ")
+    result = ttt("play", "minimax:ties=first", "--as", "x", stdin=keys + "r\nq\n", terminal=True, TERM="dumb")
+    assert re.search(r"^ +1 +X +1 +draw +draw *$", result.out, re.MULTILINE)
+    assert "turning point" in result.out
+    assert result.err.count("Another game?") == 2
+
+
+def test_replay_shows_it_in_full(ttt):
+    record_game(STORE, LOST)
+    assert "turning point: 9 kept the win" in ttt("play", "--replay", STORE / "games.jsonl").out

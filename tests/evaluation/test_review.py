@@ -1,0 +1,107 @@
+"""Reviews of finished games."""
+
+import random
+
+import pytest
+
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Side
+from ttt_cli.evaluation.analysis import analyse
+from ttt_cli.evaluation.review import Accuracy, Pace, Review, review
+
+
+def played(cells: str, rules: Rules = STANDARD, *, resigned: bool = False) -> Game:
+    """The game of these cells, numbered from 1."""
+    return Game.of(rules, [int(cell) - 1 for cell in cells.split()], resigned=resigned)
+
+
+def at_random(rules: Rules, seed: int) -> Game:
+    game, rng = Game(rules), random.Random(seed)
+    while not game.is_over:
+        game.push(rng.choice(game.legal_moves))
+    return game
+
+
+def test_a_game_that_turns_twice():
+    found = review(played("1 2 4 7 5 6 9"))
+    values = [(move.before, move.after) for move in found.moves]
+    assert values == [(0, 0), (0, -1), (1, 1), (-1, -1), (1, 1), (-1, -1), (1, 1)]
+    assert found.turning_point == 2
+    assert found.accuracy(Side.O) == Accuracy(0, 1, 0)
+    assert found.accuracy(Side.X).share == 1.0
+    assert [move.best for move in found.moves][1] == (4,)
+
+
+def test_the_turning_point_is_the_loser_s_last_chance():
+    found = review(played("4 8 1 2 3 7 5 6 9"))
+    assert [move.after for move in found.moves] == [0, -1, -1, -1, -1, 1, -1, -1, 1]
+    assert found.turning_point == 8
+    assert (found.moves[7].before, found.moves[7].best) == (1, (8,))
+
+
+def test_a_game_without_choices_has_no_accuracy():
+    found = review(played("1 2", Rules(1, 2, 2)))
+    assert [found.accuracy(side) for side in Side] == [Accuracy(0, 0, 0)] * 2
+    assert found.accuracy(Side.O).share is None
+
+
+def test_slower_wins_and_sooner_losses_cost_time_and_no_accuracy():
+    found = review(played("5 4 9 6 2 3 1"))
+    assert found.moves[4].pace == Pace(3, 1, (0,))
+    assert found.moves[3].pace == Pace(2, 4, (0,))
+    assert found.accuracy(Side.X).share == 1.0
+
+
+def test_resigning_a_draw_is_no_move_and_has_no_turning_point():
+    found = review(played("1 5", resigned=True))
+    assert (found.resigned, found.turning_point, len(found.moves)) == (0, None, 2)
+    lost = review(played("1 2 4", resigned=True))
+    assert (lost.resigned, lost.turning_point) == (-1, 2)
+
+
+@pytest.mark.parametrize("seed", range(1, 41))
+def test_it_says_what_the_analysis_says(seed: int):
+    """Against the definition, on boards with a state space."""
+    rules = (STANDARD, Rules(3, 4, 3))[seed % 2]
+    game = at_random(rules, seed)
+    found = review(game)
+    kept = {side: [] for side in Side}
+    for ply, (text, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
+        position = Position(text, rules)
+        truth = analyse(Positions.of([position], rules))
+        values = {option: int(truth.move_values[0, option]) for option in position.legal}
+        move = found.moves[ply]
+        assert (move.before, move.after) == (max(values.values()), values[cell])
+        assert move.best == tuple(option for option in values if values[option] == max(values.values()))
+        if len(set(values.values())) > 1:
+            kept[Side.to_move(ply)].append(values[cell] == max(values.values()))
+    for side in Side:
+        assert found.accuracy(side) == Accuracy(sum(kept[side]), len(kept[side]), 0)
+    check_turning_point(found)
+
+
+def check_turning_point(found: Review) -> None:
+    """After it the loser never has a better result in reach; before it, it had one."""
+    winner = found.game.result.winner
+    own = [number for number, move in enumerate(found.moves, 1) if move.side is not winner]
+    chances = [number for number in own if found.moves[number - 1].before > -1]
+    assert found.turning_point == (chances[-1] if winner is not None and chances else None)
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_where_there_is_no_state_space_only_what_is_proved_counts(seed: int):
+    """With few nodes less is known than with many, and nothing else."""
+    game = at_random(Rules(5, 5, 4), seed)
+    little, much = review(game, nodes=3), review(game, nodes=20_000)
+    for few, many in zip(little.moves, much.moves, strict=True):
+        for name in ("before", "after"):
+            assert getattr(few, name) in (None, getattr(many, name))
+        assert set(few.best) <= set(many.best)
+        assert not few.proven or many.proven
+        assert few.pace is many.pace is None
+    unproven = [sum(found.accuracy(side).unproven for side in Side) for found in (little, much)]
+    assert unproven[0] > unproven[1]
+    assert sum(move.proven for move in little.moves) + unproven[0] == len(game.moves)

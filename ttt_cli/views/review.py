@@ -1,0 +1,231 @@
+"""What ``ttt review`` shows of a game, and ``ttt play`` after one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from rich.table import Table
+from rich.text import Text
+
+from ttt_cli.documents import Cell, Count, ResultKey, RulesFields, Share, SideKey, Worth
+from ttt_cli.engine.side import Side
+from ttt_cli.environment import Environment, printable
+from ttt_cli.evaluation.review import Accuracy, MoveReview, Review
+from ttt_cli.store.games import GameRecord
+from ttt_cli.views.numbers import VALUES, percent
+
+STYLES = {1: "green", 0: "", -1: "red"}
+
+
+class ReviewedMove(TypedDict):
+    """A move, the value of the position and of the move, from the mover's side, and the cells that keep it.
+
+    ``proven``: whether it is known if the move kept what there was to keep.
+    """
+
+    cell: Cell
+    side: SideKey
+    before: Worth | None
+    after: Worth | None
+    best: list[Cell]
+    proven: bool
+
+
+class PaceFields(TypedDict):
+    """A move, numbered from 1, that won more slowly or lost sooner than it had to: plies to the end."""
+
+    move: Count
+    side: SideKey
+    value: Worth
+    plies: Count
+    best_plies: Count
+    best: list[Cell]
+
+
+class SidesAccuracy(TypedDict):
+    """Of the moves in positions whose moves differed in value, the share that kept it; null without any."""
+
+    x: Share | None
+    o: Share | None
+
+
+class ChoicesFields(TypedDict):
+    """What the accuracy of a side is made of, and its moves whose value has not been proved."""
+
+    kept: Count
+    choices: Count
+    unproven: Count
+
+
+class SidesChoices(TypedDict):
+    """The choices of both sides."""
+
+    x: ChoicesFields
+    o: ChoicesFields
+
+
+class ReviewFields(TypedDict):
+    """What ``ttt review`` says of a game.
+
+    ``turning_point``: the number of the loser's last move after which the better result was out of reach.
+    ``resigned``: the value, for the side that resigned, of the position it resigned in.
+    """
+
+    game: str
+    rules: RulesFields
+    x: str
+    o: str
+    result: ResultKey
+    moves: list[ReviewedMove]
+    accuracy: SidesAccuracy
+    choices: SidesChoices
+    pace: list[PaceFields]
+    turning_point: Count | None
+    resigned: Worth | None
+
+
+def review_fields(record: GameRecord, review: Review) -> dict[str, Any]:
+    """The fields of a ``ttt-review`` document."""
+    accuracy = {side: review.accuracy(side) for side in Side}
+    fields = record.fields()
+    return {
+        "game": record.id,
+        **{name: fields[name] for name in ("rules", "x", "o", "result")},
+        "moves": [
+            {
+                "cell": move.cell + 1,
+                "side": move.side.key,
+                "before": _value(move.before),
+                "after": _value(move.after),
+                "best": [cell + 1 for cell in move.best],
+                "proven": move.proven,
+            }
+            for move in review.moves
+        ],
+        "accuracy": {side.key: found.share for side, found in accuracy.items()},
+        "choices": {
+            side.key: {"kept": found.kept, "choices": found.choices, "unproven": found.unproven}
+            for side, found in accuracy.items()
+        },
+        "pace": [
+            {
+                "move": number,
+                "side": move.side.key,
+                "value": _value(move.after),
+                "plies": move.pace.plies,
+                "best_plies": move.pace.best_plies,
+                "best": [cell + 1 for cell in move.pace.best],
+            }
+            for number, move in enumerate(review.moves, 1)
+            if move.pace
+        ],
+        "turning_point": review.turning_point,
+        "resigned": _value(review.resigned),
+    }
+
+
+def _value(value: int | None) -> str | None:
+    return None if value is None else VALUES[value]
+
+
+def show_review(env: Environment, review: Review, names: Mapping[Side, str]) -> None:
+    """Show a game move by move, where it was decided, and the accuracy of both sides.
+
+    :param names: what the sides are called.
+    """
+    if review.moves:
+        env.draw(moves_table(review, env.width), wrap=True)
+        env.out("")
+    for line in summary(review, names):
+        env.out(line)
+
+
+def moves_table(review: Review, width: int) -> Table:
+    """Each move of a game: what the position was worth, what it is worth now, both from the mover's side, and
+    the better moves."""
+    table = Table(box=None, padding=(0, 2 if width > 40 else 1, 0, 0), header_style="bold")
+    table.add_column("move", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("cell", justify="right", no_wrap=True)
+    table.add_column("was", no_wrap=True)
+    table.add_column("now", no_wrap=True)
+    table.add_column("")
+    for number, move in enumerate(review.moves, 1):
+        remark = _remark(move)
+        if number == review.turning_point:
+            remark = f"turning point: {remark}"
+        table.add_row(
+            str(number), move.side.name, str(move.cell + 1), _worth(move.before), _worth(move.after), remark
+        )
+    return table
+
+
+def _worth(value: int | None) -> Text:
+    return Text("?", "dim") if value is None else Text(VALUES[value], STYLES[value])
+
+
+def _remark(move: MoveReview) -> str:
+    """What could have been played instead."""
+    if move.lost_value:
+        assert move.before is not None
+        return f"{_cells(move.best)} kept the {VALUES[move.before]}"
+    if move.pace:
+        own, other, best = move.pace.plies, move.pace.best_plies, _cells(move.pace.best)
+        if move.after == 1:
+            return f"wins in {_plies(own)}, {best} in {other}"
+        return f"loses in {_plies(own)}, {best} in {other}"
+    if not move.proven:
+        return "not proved"
+    return "the only move" if move.is_choice and len(move.best) == 1 else ""
+
+
+def _plies(number: int) -> str:
+    return f"{number} {'ply' if number == 1 else 'plies'}"
+
+
+def _cells(cells: Sequence[int]) -> str:
+    """``4``, ``4 or 7``, ``4, 7 or 9``; of many the first ones."""
+    names = [str(cell + 1) for cell in cells]
+    if len(names) > 9:
+        return f"{', '.join(names[:7])} or one of {len(names) - 7} others"
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def summary(review: Review, names: Mapping[Side, str]) -> list[str]:
+    """Two lines: where the game was decided, and the accuracy of both sides."""
+    accuracy = "; ".join(f"{printable(names[side])} {_accuracy(review.accuracy(side))}" for side in Side)
+    return [_decision(review, names), f"Accuracy: {accuracy}"]
+
+
+def _decision(review: Review, names: Mapping[Side, str]) -> str:
+    result = review.game.result
+    winner = None if result is None else result.winner
+    if review.turning_point is not None:
+        return _mistake(review, review.turning_point)
+    if winner is not None:
+        loser = printable(names[winner.other])
+        if review.game.resigned and review.resigned is not None and review.resigned > -1:
+            return f"{loser} resigned what was still a {VALUES[review.resigned]}"
+        own = [move for move in review.moves if move.side is winner.other]
+        if all(move.before == -1 for move in own):
+            return f"{loser} could not have escaped the loss against perfect play"
+        return "Where the game was lost could not be proved"
+    missed = [number for number, move in enumerate(review.moves, 1) if move.lost_value]
+    if missed:
+        more = f"; {len(missed)} moves gave something away" if len(missed) > 1 else ""
+        return _mistake(review, missed[-1]) + more
+    if all(move.proven for move in review.moves):
+        return "No move gave anything away"
+    return "No move is proved to have given anything away"
+
+
+def _mistake(review: Review, number: int) -> str:
+    move = review.moves[number - 1]
+    assert move.before is not None and move.after is not None
+    turned = f"turned a {VALUES[move.before]} into a {VALUES[move.after]}"
+    return f"Move {number}, {move.side.name} on {move.cell + 1}, {turned}; {_remark(move)}"
+
+
+def _accuracy(found: Accuracy) -> str:
+    parts = f"{found.kept} of {found.choices}"
+    text = "had no choice that mattered" if found.share is None else f"{parts} ({percent(found.share, 0)})"
+    return f"{text}, {found.unproven} not proved" if found.unproven else text
