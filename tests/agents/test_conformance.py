@@ -21,12 +21,16 @@ from ttt_cli.store.teaching import teach
 
 VALUES = {
     "ties": {"heuristic": ("random", "first"), "minimax": ("random", "first", "last", "trap")},
-    "depth": {"minimax": ("1", "2", "3", "20")},
+    "depth": {"minimax": ("1", "2", "3", "20"), "search": ("1", "2", "3", "20")},
+    "nodes": {"search": ("1", "100")},
     "centre": {"heuristic": ("true", "false")},
     "speed": {"minimax": ("true", "false")},
     "opening": {"minimax": ("search", "random")},
 }
 """Every value of every option of the built-in players."""
+
+VALUED = ["q", "td", "graph"]
+"""The learners whose values say how good a position is."""
 
 PLAYERS = [name for name, player in players().items() if player.make is not None]
 AGENTS = [
@@ -35,6 +39,7 @@ AGENTS = [
     "minimax:depth=2,ties=last,opening=random,speed=false",
     *LEARNERS,
     *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.1", "choice=article", "side=o")),
+    *(f"{name}:{option}" for name in VALUED for option in ("search=1", "search=3", "search=2,ties=last")),
 ]
 BOARDS = [Rules(), Rules(2, 3, 2), Rules(1, 4, 3)]
 GAMES = {Rules(): ((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw"), Rules(2, 3, 2): ((0, 2, 1), "x")}

@@ -9,6 +9,7 @@ from tests import tables
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
@@ -77,6 +78,27 @@ def test_options_of_states(store: Path) -> None:
     assert np.array_equal(as_x.known, plain.known & space.x_moves)
 
 
+def test_states_search_with_their_values(store: Path) -> None:
+    plain, ahead = resolve("td", store).policy, resolve("td:search=2", store).policy
+    open_line = Positions.parse(["XX.OO....", "X...X.O.."], STANDARD)
+    assert np.flatnonzero(ahead.probabilities(open_line)[0]).tolist() == [2]  # wins
+    assert np.flatnonzero(ahead.probabilities(open_line)[1]).tolist() == [8]  # blocks
+    start = Positions.start(STANDARD)
+    one, two = (np.asarray(resolve(f"td:search={n}", store).policy.values(start)) for n in (1, 2))
+    own = np.asarray(plain.values(start))
+    assert np.allclose(one, np.where(np.isnan(own), 0.5, own), rtol=0, atol=1e-12)  # unseen: undecided
+    assert not np.allclose(two, one)
+    first = resolve("td:search=2,ties=first", store).policy.probabilities(start)
+    assert np.flatnonzero(first)[0] == np.flatnonzero(ahead.probabilities(start))[0]
+    assert (first.max(), np.count_nonzero(first)) == (1.0, 1)
+
+
+def test_only_values_on_a_known_scale_are_searched_with(store: Path) -> None:
+    library.save(State.empty(learner_of("menace", "default"), STANDARD), store / "menace.json")
+    with pytest.raises(UsageError, match="menace cannot be searched on top of: it values no positions"):
+        resolve("menace:search=2", store)
+
+
 def test_agents_that_meet_play_the_same_game(store: Path) -> None:
     rules = [agent.rules for agent in resolve_all(["random", "td.3x4-3", "minimax"], store)]
     assert rules == [Rules(3, 4)] * 3
@@ -91,7 +113,7 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
     [
         ("minmax", UsageError, "did you mean 'minimax'"),
         ("tdd", UsageError, "did you mean 'td'"),
-        ("xyzzy", UsageError, "there are random, heuristic, minimax, human"),
+        ("xyzzy", UsageError, "there are random, heuristic, minimax, search, human"),
         ("q", UsageError, "ttt train q makes it"),
         ("q.article", UsageError, "ttt train q --preset article makes it"),
         ("./nothing", InvalidFileError, "no such file"),
@@ -109,6 +131,9 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
         ("td:epsilon=1.5", UsageError, "from 0 to 1"),
         ("td:epsilon=nan", UsageError, "from 0 to 1"),
         ("td:side=z", UsageError, "side is x|o"),
+        ("td:search=0", UsageError, "search is N (from 1), not '0'"),
+        ("search:depth=x", UsageError, "depth is N (from 1), not 'x'"),
+        ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),
         ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
         ("td:depth=2", UsageError, "a state takes epsilon="),
         ("nobody:depth=2", UsageError, "no agent is called 'nobody'"),

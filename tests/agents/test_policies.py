@@ -23,6 +23,8 @@ ANYWHERE = [
     "minimax:depth=1",
     "minimax:depth=2,ties=first",
     "minimax:depth=2,opening=random",
+    "search:depth=2",
+    "search:nodes=50",
 ]
 SMALL = [
     "minimax",
@@ -30,8 +32,16 @@ SMALL = [
     "minimax:ties=first",
     "minimax:ties=trap",
     "minimax:speed=false",
+    "search:depth=5",
+    "search",
 ]
-STATES = [*LEARNERS, *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.25", "side=x"))]
+STATES = [
+    "q:search=2",
+    "td:search=3",
+    "graph:search=2",
+    *LEARNERS,
+    *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.25", "side=x")),
+]
 BOARDS = [Rules(), Rules(3, 4, 3), Rules(4, 4, 4), Rules(5, 5, 4), Rules(8, 8, 5)]
 CASES = [
     (text, rules)

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ttt_cli.agents.registry import PROBABILITY, Option, finite, one_of, players
+from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, finite, one_of, players
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
@@ -83,9 +83,11 @@ STATE_OPTIONS = {
     "choice": Option("RULE (default, article, …)", str),
     "side": one_of("x", "o"),
     "ties": one_of("random", "first", "last"),
+    "search": WHOLE,
 }
 """The options of every state: explore so often; another choice rule; forget what it knows of the other side's
-moves, which a table made for one side knows by chance only; which of exactly equal moves."""
+moves, which a table made for one side knows by chance only; which of exactly equal moves; look so many plies
+ahead, the move itself included."""
 
 FILE_OPTIONS = {
     "values": one_of("x", "o", "mover", "moved", "owner"),
@@ -194,16 +196,40 @@ def play_by(
     side: str | None = None,
     ties: str | None = None,
     epsilon: float = 0.0,
+    search: int | None = None,
 ) -> Policy:
     """What a state plays under the options of a state.
 
-    :raises UsageError: if it has no such choice rule, or no ties.
+    :raises UsageError: if it has no such choice rule, or no ties, or no values to search with.
     """
     state = state.choosing(choice) if choice else state
-    policy = state.breaking(ties) if ties else state.policy
+    if search is None:
+        policy = state.breaking(ties) if ties else state.policy
+    else:
+        policy = searching(state, search, ties or "random")
     if side is not None:
         policy = OneSided(policy, Side[side.upper()])
     return Exploring(policy, epsilon) if epsilon else policy
+
+
+def searching(state: "State", depth: int, ties: str) -> Policy:
+    """A state that looks so many plies ahead.
+
+    :raises UsageError: if it does not say how good a position is, on a scale that is known.
+    """
+    from ttt_cli.agents.search import LookingAhead, Search
+    from ttt_cli.store.plays import BreakingTies
+
+    scale = None if state.plays else state.learner.value_scale
+    if scale is None:
+        why = "its values are in units of another program" if state.plays else "it values no positions"
+        raise UsageError(f"{state.learner.name} cannot be searched on top of: {why}")
+    searcher: Policy
+    if state.policy.network is None:
+        searcher = LookingAhead(state.policy, depth, scale)
+    else:
+        searcher = Search(state.rules, depth=depth, player=state.policy)
+    return searcher if ties == "random" else BreakingTies(searcher, ties)
 
 
 def _read(text: str, name: str, options: str | None, accepted: Mapping[str, Option]) -> dict[str, Any]:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ttt_cli.engine.policy import Policy
 
-BUILT_IN = {"random": "uniform", "heuristic": "heuristic", "minimax": "minimax", "human": "human"}
+BUILT_IN = {
+    "random": "uniform",
+    "heuristic": "heuristic",
+    "minimax": "minimax",
+    "search": "search",
+    "human": "human",
+}
 """The file of each player, by the name it goes by."""
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ttt_cli.engine.network import Network
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -36,10 +37,12 @@ class Policy(ABC):
 
     :ivar rules: the game it plays.
     :ivar formula: the same in short, where there is such a formula.
+    :ivar network: what its values come from, where that is a network.
     """
 
     rules: Rules
     formula: Formula | None = None
+    network: Network | None = None
 
     @abstractmethod
     def probabilities(self, positions: Positions) -> Floats:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.kernel import Kernel, Part
+from ttt_cli.engine.rules import Rules
 
 Int8s = NDArray[np.int8]
 Int64s = NDArray[np.int64]
@@ -70,6 +71,17 @@ EXACT = 30
 ZERO, ONE, TWO, FOUR, HALF, TOP = (np.uint64(number) for number in (0, 1, 2, 4, 32, 56))
 PAIRS, QUADS, NIBBLES, BYTES = (np.uint64((2**64 - 1) // divisor) for divisor in (3, 5, 17, 255))
 MIX, STIR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+def game_of(rules: Rules) -> Game:
+    """The rules as kernels read them."""
+    return (
+        np.array(rules.line_masks, np.uint64),
+        np.array(rules.lines, np.int64).reshape(len(rules.lines), rules.line),
+        np.array(rules.symmetries, np.int64),
+        np.uint64((1 << rules.cells) - 1),
+        rules.misere,
+    )
 
 
 @Part
@@ -250,7 +262,7 @@ def force(mover: Bitboard, opponent: Bitboard, game: Game, scratch: Scratch) -> 
 
 
 @Part
-def insert(moves: Int64s, scores: Int64s, number: int, cell: int, score: int) -> None:
+def insert(moves: Int64s, scores: NDArray[Any], number: int, cell: int, score: Any) -> None:
     """Put a cell among the ``number`` cells that are sorted by falling scores."""
     place = number
     while place > 0 and scores[place - 1] < score:

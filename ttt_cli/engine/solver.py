@@ -114,13 +114,7 @@ class Solver:
         cells, lines = rules.cells, len(rules.lines)
         self.rules = rules
         self.memory = memory
-        self._game: search.Game = (
-            np.array(rules.line_masks, np.uint64),
-            np.array(rules.lines, np.int64).reshape(lines, rules.line),
-            np.array(rules.symmetries, np.int64),
-            np.uint64((1 << cells) - 1),
-            rules.misere,
-        )
+        self._game = search.game_of(rules)
         self._path: search.Path = (
             np.zeros((cells + 1, 4), np.uint64),
             np.zeros((cells + 1, cells), np.int64),

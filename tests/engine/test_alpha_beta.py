@@ -1,0 +1,165 @@
+"""Alpha-beta search, against working backwards and against plain recursion."""
+
+import numpy as np
+import pytest
+
+from tests.engine import test_positions
+from ttt_cli.engine.alpha_beta import search
+from ttt_cli.engine.network import Network, gain, line_network, network, place, squashed, total
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.retrograde import ILLEGAL, solve
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import Floats, StateSpace
+
+BOARDS = [Rules(), Rules(2, 4, 2), Rules(3, 4, 3), Rules(1, 5, 3), Rules(3, 3, 3, misere=True)]
+
+
+def sample(rules: Rules) -> Positions:
+    """The positions of random games."""
+    return Positions.of(test_positions.sample(rules), rules)
+
+
+def opinion(net: Network, rules: Rules, moved: int, other: int) -> float:
+    """What a network says of a board, from the view of the side that has just moved."""
+    patterns = np.zeros((2, len(net.starts)), np.int32)
+    for cell in range(rules.cells):
+        if moved >> cell & 1:
+            place(net, patterns, 0, cell)
+        elif other >> cell & 1:
+            place(net, patterns, 1, cell)
+    return float(squashed(total(net, patterns[0])))
+
+
+def score(net: Network, rules: Rules, mine: int, theirs: int, left: int) -> float:
+    """What a board is worth to the side with the stones ``mine``, which is to move: plain recursion."""
+    cells, taken = rules.cells, mine | theirs
+    free = [cell for cell in range(cells) if not taken >> cell & 1]
+    lines, number = rules.line_masks, len(free)
+
+    def completing(stones: int) -> list[int]:
+        return [cell for cell in free if any((stones | 1 << cell) & line == line for line in lines)]
+
+    own, other = completing(mine), completing(theirs)
+    forced = False
+    if rules.misere:
+        free = [cell for cell in free if cell not in own]
+        if not free:
+            return -number
+    elif own:
+        return number
+    elif len(other) > 1:
+        return -(number - 1)
+    elif other:
+        free, forced = other, True
+    if number == 1:
+        return 0.0
+    if left == 1 and not forced:
+        return max(opinion(net, rules, mine | 1 << cell, theirs) for cell in free)
+    return max(-score(net, rules, theirs, mine | 1 << cell, left - (not forced)) for cell in free)
+
+
+def move_scores(net: Network, positions: Positions, depth: int) -> Floats:
+    """What ``search`` is to find."""
+    rules = positions.rules
+    found = np.full((len(positions), rules.cells), -np.inf)
+    for row, cell in zip(*np.nonzero(positions.legal), strict=True):
+        position = positions.position(row).play(int(cell))
+        moved, other = (position.x, position.o) if position.plies % 2 else (position.o, position.x)
+        number = rules.cells - position.plies + 1
+        if position.winner:
+            found[row, cell] = -number if rules.misere else number
+        elif number == 1:
+            found[row, cell] = 0.0
+        elif depth > 1:
+            found[row, cell] = -score(net, rules, other, moved, depth - 1)
+        elif not rules.misere and any(
+            (other | 1 << reply) & line == line for line in rules.line_masks for reply in position.legal
+        ):
+            found[row, cell] = -(number - 1)
+        else:
+            found[row, cell] = opinion(net, rules, moved, other)
+    return found
+
+
+def test_what_a_stone_adds_is_the_difference():
+    rng = np.random.default_rng(1)
+    sets = [(0, 1, 4), (4, 2, 3, 5), (5,)]
+    starts = [0, 27, 108]
+    slots = rng.integers(0, 20, 111).astype(np.int32)
+    net = network(6, sets, starts, slots, rng.integers(-9, 9, 20).astype(np.float64))
+    patterns = np.zeros((2, 3), np.int32)
+    for ply, cell in enumerate((4, 0, 5, 3, 2, 1)):
+        side = ply % 2
+        before, added = total(net, patterns[side]), gain(net, patterns[side], cell)
+        place(net, patterns, side, cell)
+        assert total(net, patterns[side]) == before + added
+    # The cells 4, 0, 5 ... in turn: X has 4, 5, 2, and each set's first cell is the lowest digit.
+    assert patterns[0].tolist() == [2 + 3 * 2 + 9, 1 + 3 + 9 * 2 + 27, 1]
+    assert patterns[1].tolist() == [1 + 3 + 9 * 2, 2 + 3 * 2 + 9 + 27 * 2, 2]
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(5, 5, 4), Rules(1, 12, 12), Rules(8, 8, 8)], ids=str)
+def test_the_lines_are_seen_alike_from_all_sides(rules: Rules):
+    net, positions = line_network(rules), sample(rules)
+    x, o = positions.x.tolist(), positions.o.tolist()
+    for image in rules.symmetries[1:]:
+        turned = [
+            [sum(1 << image[cell] for cell in range(rules.cells) if board >> cell & 1) for board in boards]
+            for boards in (x, o)
+        ]
+        for here, there in zip(zip(x, o, strict=True), zip(*turned, strict=True), strict=True):
+            assert opinion(net, rules, *here) == opinion(net, rules, *there)
+
+
+def test_lines_count_by_their_stones():
+    rules = Rules(4, 4, 4)
+    values = [opinion(line_network(rules), rules, stones, 0) for stones in (0, 0b1, 0b11, 0b111)]
+    assert values == sorted(set(values)) and values[0] == 0
+    assert opinion(line_network(rules), rules, 0, 0b11) < -values[2]  # who is to move makes more of it
+    assert opinion(line_network(rules), rules, 0b11, 0b100) < values[2]  # a blocked line
+
+
+@pytest.mark.parametrize("rules", BOARDS, ids=str)
+def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
+    space = StateSpace.of(rules)
+    rows = np.arange(len(space))[:: 1 + len(space) // 3000]
+    expected = solve(space).move_scores(rows).astype(np.float64)
+    expected[expected == ILLEGAL] = -np.inf
+    net, positions = line_network(rules), space.positions[rows]
+    found = search(positions, net, depth=99, exact=True)
+    assert np.array_equal(found, expected)
+    quick = search(positions, net, depth=99)
+    best = expected.max(axis=1, keepdims=True)
+    assert np.array_equal(quick == best, expected == best)
+    assert (quick <= best).all()
+
+
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(3, 5, 4), Rules(3, 4, 3, misere=True)], ids=str)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_nothing_is_overlooked(rules: Rules, depth: int):
+    net, positions = line_network(rules), sample(rules)[::5]
+    expected = move_scores(net, positions, depth)
+    assert np.array_equal(search(positions, net, depth=depth, exact=True), expected)
+
+
+@pytest.mark.parametrize("depth", [3, 5])
+def test_the_quick_search_chooses_as_the_exact_one(depth: int):
+    positions = sample(Rules(4, 4, 4))
+    net = line_network(positions.rules)
+    exact, quick = (search(positions, net, depth=depth, exact=exact) for exact in (True, False))
+    best = exact.max(axis=1, keepdims=True)
+    assert np.array_equal(exact == best, quick == best)
+
+
+def test_a_limit_of_nodes_leaves_the_deepest_search_that_was_finished():
+    positions = sample(Rules(4, 4, 4))
+    net = line_network(positions.rules)
+    by_depth = [search(positions, net, depth=depth) for depth in range(1, 7)]
+    reached = set()
+    for nodes in (1, 30, 300, 3000):
+        found = search(positions, net, depth=6, nodes=nodes)
+        for row in np.flatnonzero(~positions.terminal):
+            depths = [at for at, whole in enumerate(by_depth) if np.array_equal(whole[row], found[row])]
+            assert depths
+            reached.add(depths[0])
+    assert reached == set(range(6))

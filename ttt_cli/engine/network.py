@@ -1,0 +1,119 @@
+"""An n-tuple network: what a position is worth, as a sum of table entries, one for each small set of cells.
+
+The stones on a set of cells are its *pattern*, a number in base 3: 0 free, 1 a stone of the side that has
+just moved, 2 one of the other side. Each pattern has a weight, and several may share one. The sum of the
+weights is squashed to x / (1 + |x|), between -1 and 1, from the view of the side that has just moved. What a
+completed line or a full board is worth the rules tell, not the network.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ttt_cli.engine.kernel import Part
+from ttt_cli.engine.positions import Int32s
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import Floats
+
+LONGEST = 10
+"""Lines of more cells are not looked at: they would have too many patterns."""
+
+STEEPNESS, TEMPO = 4, 2
+"""What one more stone, and being to move, multiply the worth of a line by."""
+
+
+class Network(NamedTuple):
+    """A network over ``t`` sets of cells, as kernels read it.
+
+    :ivar sets: int32[cells, s], the sets that each cell belongs to; what lies beyond ``number`` is
+        meaningless.
+    :ivar powers: int32[cells, s], what a stone of the side that has just moved adds to their patterns.
+    :ivar number: int32[cells], how many they are.
+    :ivar starts: int32[t], where the patterns of each set begin in ``slots``.
+    :ivar slots: int32[patterns], which weight each pattern has.
+    :ivar weights: float64[weights].
+    """
+
+    sets: Int32s
+    powers: Int32s
+    number: Int32s
+    starts: Int32s
+    slots: Int32s
+    weights: Floats
+
+
+def network(
+    cells: int, sets: Sequence[Sequence[int]], starts: Sequence[int], slots: Int32s, weights: Floats
+) -> Network:
+    """The network over these sets of cells, the first cell of each the lowest digit of its pattern."""
+    places: list[list[tuple[int, int]]] = [[] for _ in range(cells)]
+    for number, cells_of in enumerate(sets):
+        for place, cell in enumerate(cells_of):
+            places[cell].append((number, 3**place))
+    table = np.zeros((2, cells, max(1, *map(len, places), 1)), np.int32)
+    for cell, of in enumerate(places):
+        for at, pair in enumerate(of):
+            table[:, cell, at] = pair
+    numbers = np.array([len(of) for of in places], np.int32)
+    return Network(table[0], table[1], numbers, np.array(starts, np.int32), slots, weights)
+
+
+def line_network(rules: Rules) -> Network:
+    """What the lines of a board promise: one that one side alone has stones on is worth more the more they
+    are, and more to the side that is to move. Weights are whole numbers, so that sums are exact."""
+    length = rules.line if rules.line <= LONGEST else 0
+    sign = -1 if rules.misere else 1
+    weights = np.zeros(1 + 2 * length)
+    slots = np.zeros(3**length, np.int32)
+    for pattern in range(3**length):
+        digits = [pattern // 3**place % 3 for place in range(length)]
+        mine, theirs = digits.count(1), digits.count(2)
+        if mine and not theirs:
+            slots[pattern], weights[mine] = mine, sign * STEEPNESS**mine
+        elif theirs and not mine:
+            slots[pattern], weights[length + theirs] = length + theirs, -sign * TEMPO * STEEPNESS**theirs
+    lines = rules.lines if length else ()
+    return network(rules.cells, lines, [0] * len(lines), slots, weights)
+
+
+@Part
+def place(network: Network, patterns: Int32s, side: int, cell: int) -> None:
+    """Put a stone of a side on a cell.
+
+    :param patterns: int32[2, t], the pattern of each set if X, or O, has just moved.
+    """
+    for at in range(network.number[cell]):
+        number, power = network.sets[cell, at], network.powers[cell, at]
+        patterns[side, number] += power
+        patterns[1 - side, number] += 2 * power
+
+
+@Part
+def total(network: Network, pattern: Int32s) -> Any:
+    """The sum of the weights of int32[t] patterns."""
+    found = 0.0
+    for number in range(len(pattern)):
+        found += network.weights[network.slots[network.starts[number] + pattern[number]]]
+    return found
+
+
+@Part
+def gain(network: Network, pattern: Int32s, cell: int) -> Any:
+    """What a stone of the side to move on a cell adds to the sum.
+
+    :param pattern: int32[t], as if that side had just moved.
+    """
+    found = 0.0
+    for at in range(network.number[cell]):
+        number = network.sets[cell, at]
+        slot = network.starts[number] + pattern[number]
+        found += network.weights[network.slots[slot + network.powers[cell, at]]]
+        found -= network.weights[network.slots[slot]]
+    return found
+
+
+@Part
+def squashed(sum_of_weights: float) -> Any:
+    """The value of a sum, between -1 and 1."""
+    return sum_of_weights / (1.0 + abs(sum_of_weights))
