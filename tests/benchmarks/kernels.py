@@ -1,13 +1,19 @@
 """Kernels: games a second of every learner, and of ``q`` as a share of what C by hand reaches.
 
     python -m tests.benchmarks.kernels [ROUNDS]
+    python -m tests.benchmarks.kernels --against DIR [ROUNDS]
 
 All on one core, in turns, the best of the rounds. A round is a default run from nothing (``new``: exploring,
 every value still changing) or more games for a table that a default run has left (``settled``). The yardstick
 is ``limit.c``, compiled if there is a C compiler (``$CC``, or ``cc``); it prints the two rates it reaches.
+
+With ``--against``, the games a second of ``ttt train`` here over those of another checkout, in pairs: the
+median of the rounds' ratios, and the range that they lie in. Both are asked through the command line, which
+is what versions have in common, with the processor's time as their clock.
 """
 
 import ctypes
+import json
 import os
 import shutil
 import subprocess
@@ -16,6 +22,7 @@ import tempfile
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from statistics import median
 from time import process_time
 from typing import Any
 
@@ -31,6 +38,18 @@ from ttt_cli.training.runs import Plan, run
 SOURCE = Path(__file__).with_name("limit.c")
 GAMES = {"new": 1 << 18, "settled": 1 << 18}
 Task = Callable[[], None]
+
+HERE = Path(__file__).parents[2]
+KINDS = {"default": [], "article": ["--preset", "article"], "symmetric": ["--symmetry"]}
+SECONDS = 2.0
+"""What a run takes that is compared with another checkout's."""
+
+CLOCKED = """
+import sys, time
+time.monotonic = time.process_time
+from ttt_cli.app import main
+sys.exit(main())
+"""
 
 
 def compiled(folder: Path) -> Callable[..., None] | None:
@@ -105,6 +124,36 @@ def rates(tasks: dict[str, Task], games: int, rounds: int) -> dict[str, float]:
     return best
 
 
+def speed(checkout: Path, learner: str, options: list[str], games: int) -> float | None:
+    """Games a second of ``ttt train`` as a checkout has it; None if it has no such learner or option."""
+    with tempfile.TemporaryDirectory() as folder:
+        call = [sys.executable, "-c", CLOCKED, "train", learner, *options, "--games", str(games)]
+        call += ["--seed", "1", "--store", folder, "--json", "--quiet"]
+        variables = os.environ | {"PYTHONPATH": str(checkout.resolve())}
+        found = subprocess.run(call, cwd=folder, env=variables, capture_output=True, text=True)
+    return float(json.loads(found.stdout)["games_per_second"]) if found.returncode == 0 else None
+
+
+def compare(other: Path, rounds: int) -> None:
+    """Print for each learner the games a second here over those of another checkout."""
+    print(f"{'':<10}" + "".join(f"{kind:>24}" for kind in KINDS))
+    for name in LEARNERS:
+        row = f"{name:<10}"
+        for options in KINDS.values():
+            first = [speed(checkout, name, options, 20_000) for checkout in (other, HERE)]  # compiles
+            if None in first:
+                row += f"{'-':>24}"
+                continue
+            games = min(int(SECONDS * (speed(HERE, name, options, 20_000) or 0)), 9_000_000)  # one shard
+            ratios = []
+            for number in range(rounds):
+                order = [HERE, other] if number % 2 else [other, HERE]
+                found = {checkout: speed(checkout, name, options, games) or 0.0 for checkout in order}
+                ratios.append(found[HERE] / found[other])
+            row += f"{f'{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})':>24}"
+        print(row, flush=True)
+
+
 def main(rounds: int) -> None:
     """Measure and print."""
     space = StateSpace.of()
@@ -128,4 +177,7 @@ def main(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
+    if sys.argv[1:2] == ["--against"]:
+        compare(Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 3)
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

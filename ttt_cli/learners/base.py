@@ -80,46 +80,46 @@ class Shard:
         return "x" if (self.first + game) % 2 == 0 else "o"
 
     @property
-    def alone(self) -> bool:
-        """Whether the learner chooses all moves by itself."""
-        return self.opponent is None and self.behaviour is None
+    def taught(self) -> int:
+        """The same for kernels: 3 both sides learn, 0 whoever is the learner in a game."""
+        return 3 if self.opponent is None else 0
 
-    def run(
-        self, index: Index, reserve: Callable[[int], None], kernel: Callable[..., int], *, draws: int
-    ) -> Int64s:
-        """Call ``kernel(moves, uniforms, first, done, answers, results)`` until all games are played.
+    def chunks(self, index: Index, results: Int64s, *, one_number: bool = False) -> "Iterator[Chunk]":
+        """The games in chunks, each to be played by one call of a kernel::
 
-        The kernel fills ``moves`` (int8[k, cells], preset to -1), drawing one of ``uniforms`` (float64[k,
-        draws]) a ply; ``first + done`` is the number of the first of these games in the run; ``answers`` are
-        the fixed sides'. It counts into ``results`` and returns how many games it has played. If those are
-        not all, it has asked a fixed side for an answer: it is called again with the rest, and goes on with
-        the moves that stand in the first of them.
+            for chunk in shard.chunks(table.index, results):
+                chunk.played += kernel(*arguments, *chunk.games)
 
-        :param reserve: called before so many games are played, to make room in the table for what they add.
-        :param draws: uniform numbers a game: one a ply, or one alone.
-        :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
+        If a kernel has not played all games of a chunk, it has asked a fixed side for an answer: it is given
+        the same chunk again, and goes on with the moves that stand in the first of the games that are left.
+
+        :param results: int64[3], games won by O, drawn, won by X, to be counted: one of result r at r + 1.
+        :param one_number: whether one uniform number serves a whole game where the learner chooses all moves.
         """
-        cells, results = index.rules.cells, np.zeros(3, np.int64)
+        cells = index.rules.cells
+        alone = self.opponent is None and self.behaviour is None
+        draws = 1 if one_number and alone and cells <= ONE_NUMBER else cells
         make = FixedSides if index.space is None else _known_sides
         sides = make(index, self.opponent, self.behaviour)
-        chunk = max(1, min(CHUNK * cells // draws, self.games))
-        all_moves, numbers = np.empty((chunk, cells), np.int8), np.empty((chunk, draws))
+        size = max(1, min(CHUNK * cells // draws, self.games))
+        all_moves, numbers = np.empty((size, cells), np.int8), np.empty((size, draws))
         seed = seed_from(self.rng)
-        for start in range(0, self.games, chunk):
-            games = min(chunk, self.games - start)
-            moves, uniforms = all_moves[:games], numbers[:games]
+        for start in range(0, self.games, size):
+            count = min(size, self.games - start)
+            moves, uniforms = all_moves[:count], numbers[:count]
             moves.fill(-1)
             uniform(uniforms.reshape(-1), seed, start * draws)
-            reserve(games)
-            done = 0
-            while done < games:
-                done += kernel(
-                    moves[done:], uniforms[done:], self.first + start, done, sides.answers, results
-                )
+            chunk = Chunk(self.first + start, moves, uniforms, sides.answers, results)
+            while chunk.left > 0:
+                yield chunk
                 sides.answer(index)
             if self.journal is not None:
                 self.journal.append(moves.copy())
-        return results
+
+
+def taught(sides: str) -> int:
+    """The sides to learn from as kernels read them: 1 X, 2 O, 3 both."""
+    return ("x" in sides) + 2 * ("o" in sides)
 
 
 class Answers(NamedTuple):
@@ -156,6 +156,45 @@ class Answers(NamedTuple):
 
 NO_ANSWERS = Answers.room(1, 1)
 """Where no side is fixed."""
+
+
+@dataclass(eq=False)
+class Chunk:
+    """Games that a kernel plays, or follows, in one go.
+
+    :ivar number: the number in the run of the first game.
+    :ivar moves: int8[k, cells], -1 where none has been made yet; the kernel writes them.
+    :ivar uniforms: float64[k, draws], a uniform number for each ply, or one for a whole game; float64[0, 1]
+        for a finished game, which is followed.
+    :ivar answers: the fixed sides'.
+    :ivar results: int64[3], which the kernel counts into.
+    :ivar played: how many games the kernel says that it has played.
+    """
+
+    number: int
+    moves: Int8s
+    uniforms: Floats
+    answers: Answers
+    results: Int64s
+    played: int = 0
+
+    @classmethod
+    def of(cls, moves: Int8s, cells: int) -> "Chunk":
+        """One finished game on a board of so many cells."""
+        row = np.full((1, cells), -1, np.int8)
+        row[0, : len(moves)] = moves
+        return cls(0, row, np.zeros((0, 1)), NO_ANSWERS, np.zeros(3, np.int64))
+
+    @property
+    def left(self) -> int:
+        """How many games are still to be played."""
+        return len(self.moves) - self.played
+
+    @property
+    def games(self) -> tuple[Int8s, Floats, int, Answers, Int64s]:
+        """The games that are left: the last arguments of every kernel."""
+        done = self.played
+        return self.moves[done:], self.uniforms[done:], self.number + done, self.answers, self.results
 
 
 @Part
@@ -353,7 +392,10 @@ class Learner(ABC, Generic[T]):
 
     @abstractmethod
     def train(self, table: T, shard: Shard) -> Int64s:
-        """Play the games of the shard and learn, changing ``table``; returns what ``Shard.run`` does."""
+        """Play the games of the shard and learn, changing ``table``.
+
+        :returns: int64[3], games won by O, drawn, won by X: a game of result r counts at r + 1.
+        """
 
     @abstractmethod
     def learn(self, table: T, game: Game, sides: str = "xo") -> None:

@@ -26,9 +26,9 @@ gives up a draw in the game with the wins of X and O exchanged; below a tenth, r
 averages of the first games. No result is worth more for being near, so X takes the duller of two openings.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -41,9 +41,8 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace, enumerated
 from ttt_cli.learners.base import (
-    NO_ANSWERS,
-    ONE_NUMBER,
     Answers,
+    Chunk,
     Entry,
     Learned,
     Learner,
@@ -263,19 +262,13 @@ class Book(Learner[BookTable]):
 
     def train(self, table: BookTable, shard: Shard) -> Int64s:
         asked = shard.opponent is None or shard.behaviour is None  # whether the book itself chooses any move
-        tally, cells = self._tally(table) if asked else _no_tally(), table.index.rules.cells
-
-        def reserve(games: int) -> None:
-            table.reserve(games)
+        tally, results = self._tally(table) if asked else _no_tally(), np.zeros(3, np.int64)
+        _kept.pop(table, None)
+        for chunk in shard.chunks(table.index, results, one_number=True):
+            table.reserve(chunk.left)
             if asked:
                 tally.reserve(len(table.index.links.cells))
-
-        def games(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
-            return self._play(table, tally, moves, uniforms, first + done, *rest)
-
-        _kept.pop(table, None)
-        one = shard.alone and cells <= ONE_NUMBER
-        results = shard.run(table.index, reserve, games, draws=1 if one else cells)
+            chunk.played += self._kernel(table, tally)(*chunk.games)
         if asked and self.choice == "default":
             _kept[table] = tally
         return results
@@ -284,16 +277,15 @@ class Book(Learner[BookTable]):
         """A book notes whole games, whichever side is asked for."""
         _kept.pop(table, None)
         table.reserve(1)
-        given = np.full((1, table.index.rules.cells), -1, np.int8)
-        given[0, : len(game.moves)] = table.index.options(game)[0]
-        none = np.zeros((0, 1))
-        self._play(table, _no_tally(), given, none, 0, NO_ANSWERS, np.zeros(3, np.int64))
+        chunk = Chunk.of(table.index.options(game)[0], table.index.rules.cells)
+        self._kernel(table, _no_tally())(*chunk.games)
 
-    def _play(self, table: BookTable, tally: Tally, *chunk: Any) -> int:
+    def _kernel(self, table: BookTable, tally: Tally) -> Callable[..., int]:
+        """What plays and notes, given the games."""
         rules, exploration = table.index.rules, (float(self.epsilon), float(self.epsilon_end))
-        learnt = (table.seen, tally.sums, tally.scores, table.index.links, table.index.board)
+        learned = (table.seen, tally.sums, tally.scores, table.index.links, table.index.board)
         article = self.choice == "article"
-        return int(play(*learnt, first_stage(rules), centre_of(rules), article, exploration, *chunk))
+        return partial(play, *learned, first_stage(rules), centre_of(rules), article, exploration)
 
     def _tally(self, table: BookTable) -> Tally:
         """What the last block left, if there is any; else worked out afresh."""

@@ -23,8 +23,9 @@ same score it takes the one that promises most against an opponent who picks any
 untried moves first; where there are none, with probability epsilon any move, else one of the best.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -38,7 +39,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners.base import NO_ANSWERS, Answers, Entry, Learned, Learner, Shard, can_answer, parameter
+from ttt_cli.learners.base import Answers, Chunk, Entry, Learned, Learner, Shard, can_answer, parameter
 from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
 from ttt_cli.learners.index import (
     FIRST,
@@ -171,16 +172,11 @@ class Graph(Learner[GraphTable]):
         resigns = any(
             may_resign(policy) for policy in (shard.opponent, shard.behaviour) if policy is not None
         )
-
-        def reserve(games: int) -> None:
-            nonlocal derived
-            table.reserve(games)
+        results = np.zeros(3, np.int64)
+        for chunk in shard.chunks(table.index, results):
+            table.reserve(chunk.left)
             derived = derived.with_room(table)
-
-        def games(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
-            return self._play(table, derived, resigns, moves, uniforms, first + done, *rest)
-
-        results = shard.run(table.index, reserve, games, draws=table.index.rules.cells)
+            chunk.played += self._kernel(table, derived, resigns)(*chunk.games)
         derived.keep(table, article)
         return results
 
@@ -188,15 +184,14 @@ class Graph(Learner[GraphTable]):
         """Learn from a game: the plies of both sides in any case; nothing from a resigned game."""
         if not game.resigned:
             table.reserve(1)
-            moves = np.full((1, table.index.rules.cells), -1, np.int8)
-            moves[0, : len(game.moves)] = table.index.options(game)[0]
-            none, counted = np.zeros((0, moves.shape[1])), np.zeros(3, np.int64)
-            self._play(table, Derived.none(), True, moves, none, 0, NO_ANSWERS, counted)
+            chunk = Chunk.of(table.index.options(game)[0], table.index.rules.cells)
+            self._kernel(table, Derived.none(), True)(*chunk.games)
 
-    def _play(self, table: GraphTable, *chunk: Any) -> int:
-        learnt = (table.visits, table.seen, table.edges, table.nodes)
+    def _kernel(self, table: GraphTable, derived: "Derived", resigns: bool) -> Callable[..., int]:
+        """What plays and learns, given the games."""
+        learned = (table.visits, table.seen, table.edges, table.nodes)
         rule = (self.choice == "article", float(self.epsilon))
-        return int(play(learnt, table.index.links, table.index.board, rule, *chunk))
+        return partial(play, learned, table.index.links, table.index.board, rule, derived, resigns)
 
     def entry_visits(self, entry: dict[str, Any]) -> int:
         visits: int = entry["visits"]

@@ -22,8 +22,9 @@ in default training the machine makes any move with probability ``epsilon``, and
 other. With enough games the boxes of lost positions are empty and the commonest beads are perfect play.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,7 +35,17 @@ from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
-from ttt_cli.learners.base import NO_ANSWERS, Answers, Entry, Learned, Learner, Shard, can_answer, parameter
+from ttt_cli.learners.base import (
+    Answers,
+    Chunk,
+    Entry,
+    Learned,
+    Learner,
+    Shard,
+    can_answer,
+    parameter,
+    taught,
+)
 from ttt_cli.learners.entries import indexed, unfit
 from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, grown, meet, moves_of, union
 
@@ -110,25 +121,22 @@ class Menace(Learner[MenaceTable]):
 
     def train(self, table: MenaceTable, shard: Shard) -> Int64s:
         """Play the shard. The learner draws beads, whatever its choice; in self-play both sides learn."""
-        taught = 3 if shard.opponent is None else 0
-
-        def games(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
-            return self._play(table, taught, moves, uniforms, first + done, *rest)
-
-        return shard.run(table.index, table.reserve, games, draws=table.index.rules.cells)
+        results = np.zeros(3, np.int64)
+        for chunk in shard.chunks(table.index, results):
+            table.reserve(chunk.left)
+            chunk.played += self._kernel(table, shard.taught)(*chunk.games)
+        return results
 
     def learn(self, table: MenaceTable, game: Game, sides: str = "xo") -> None:
         table.reserve(1)
-        moves = np.full((1, table.index.rules.cells), -1, np.int8)
-        moves[0, : len(game.moves)] = table.index.options(game)[0]
-        none, counted = np.zeros((0, 1)), np.zeros(3, np.int64)
-        taught = ("x" in sides) + 2 * ("o" in sides)
-        self._play(table, taught, moves, none, 0, NO_ANSWERS, counted)
+        chunk = Chunk.of(table.index.options(game)[0], table.index.rules.cells)
+        self._kernel(table, taught(sides))(*chunk.games)
 
-    def _play(self, table: MenaceTable, *chunk: Any) -> int:
+    def _kernel(self, table: MenaceTable, taught: int) -> Callable[..., int]:
+        """What plays and learns, given the games."""
         rewards = (self.win, self.draw, -self.loss)
-        learnt = (table.change, table.index.links, table.index.board)
-        return int(play(*learnt, rewards, float(self.epsilon), *chunk))
+        learned = (table.change, table.index.links, table.index.board)
+        return partial(play, *learned, rewards, float(self.epsilon), taught)
 
     @property
     def has_ties(self) -> bool:

@@ -38,8 +38,9 @@ Behaviour is epsilon-greedy. The first games explore all the time, for the rule 
 came about and everything must have been seen once; then epsilon falls with the number of the game.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,15 +52,15 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
-    NO_ANSWERS,
-    ONE_NUMBER,
     Answers,
+    Chunk,
     Entry,
     Learned,
     Learner,
     Shard,
     can_answer,
     parameter,
+    taught,
 )
 from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
 from ttt_cli.learners.index import (
@@ -160,16 +161,11 @@ class Q(Learner[QTable]):
         return QTable.of(index, np.zeros(index.moves), np.zeros(index.moves, np.int64))
 
     def train(self, table: QTable, shard: Shard) -> Int64s:
-        taught = 3 if shard.opponent is None else 0
-        cells = table.index.rules.cells
-        written = len(shard.journal or ())
-        one = shard.alone and self.choice != "article" and cells <= ONE_NUMBER
-
-        def play(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
-            epsilon = self._exploration(table.index, first)
-            return self._play(table, taught, epsilon, moves, uniforms, first + done, *rest)
-
-        results = shard.run(table.index, table.reserve, play, draws=1 if one else cells)
+        results, written = np.zeros(3, np.int64), len(shard.journal or ())
+        for chunk in shard.chunks(table.index, results, one_number=self.choice != "article"):
+            table.reserve(chunk.left)
+            epsilon = self._exploration(table.index, chunk.number)
+            chunk.played += self._kernel(table, epsilon, shard.taught)(*chunk.games)
         for moves in (shard.journal or [])[written:]:
             _name_cells(table.index.links, moves)
         return results
@@ -178,20 +174,19 @@ class Q(Learner[QTable]):
         if game.resigned:
             return
         table.reserve(1)
-        moves = np.full((1, table.index.rules.cells), -1, np.int8)
-        moves[0, : len(game.moves)] = table.index.options(game)[1]
-        none = np.zeros((0, 1))
-        taught = ("x" in sides) + 2 * ("o" in sides)
-        self._play(table, taught, 0.0, moves, none, 0, NO_ANSWERS, np.zeros(3, np.int64))
+        chunk = Chunk.of(table.index.options(game)[1], table.index.rules.cells)
+        self._kernel(table, 0.0, taught(sides))(*chunk.games)
 
-    def _play(self, table: QTable, taught: int, epsilon: float, *chunk: Any) -> int:
-        learnt = (table.values, table.visits, table.top, table.choice)
+    def _kernel(self, table: QTable, epsilon: float, taught: int) -> Callable[..., int]:
+        """What plays and learns, given the games."""
+        learned = (table.values, table.visits, table.top, table.choice)
         index = (table.index.links, table.index.board)
         if self.choice == "article":
             rule = (float(self.alpha), float(self.gamma), float(self.epsilon))
-            return int(play_article(*learnt, *index, rule, taught, *chunk))
+            return partial(play_article, *learned, *index, rule, taught)
         mix = (self.gamma * (1.0 - self.slips), self.gamma * self.slips)
-        return int(play(*learnt, *index, mix, (float(self.alpha), float(self.pace)), epsilon, taught, *chunk))
+        steps = (float(self.alpha), float(self.pace))
+        return partial(play, *learned, *index, mix, steps, epsilon, taught)
 
     def _exploration(self, index: Index, number: int) -> float:
         """Epsilon from the ``number``-th game of the run on."""

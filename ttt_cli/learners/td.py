@@ -27,8 +27,9 @@ Step sizes fall with the visits of the entry, exploration with the number of the
 equally good training takes the first, for exploration sees to the others; the policy plays them all alike.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,15 +41,15 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
-    NO_ANSWERS,
-    ONE_NUMBER,
     Answers,
+    Chunk,
     Entry,
     Learned,
     Learner,
     Shard,
     can_answer,
     parameter,
+    taught,
 )
 from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
 from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, grown, meet, union
@@ -129,27 +130,24 @@ class Td(Learner[TdTable]):
         return np.stack([np.where(ends == 0, drawn, ends == side) for side in (1, -1)], axis=1)
 
     def train(self, table: TdTable, shard: Shard) -> Int64s:
-        sides, cells = 3 if shard.opponent is None else 0, table.index.rules.cells
-
-        def play(moves: Int8s, uniforms: Floats, first: int, done: int, *rest: Any) -> int:
-            return self._play(table, moves, uniforms, first + done, *rest, sides)
-
-        one = shard.alone and cells <= ONE_NUMBER
-        return shard.run(table.index, table.reserve, play, draws=1 if one else cells)
+        results = np.zeros(3, np.int64)
+        for chunk in shard.chunks(table.index, results, one_number=True):
+            table.reserve(chunk.left)
+            chunk.played += self._kernel(table, shard.taught)(*chunk.games)
+        return results
 
     def learn(self, table: TdTable, game: Game, sides: str = "xo") -> None:
         table.reserve(1)
-        given = np.full((1, table.index.rules.cells), -1, np.int8)
-        given[0, : len(game.moves)] = table.index.options(game)[0]
-        none, taught = np.zeros((0, 1)), sum(1 + SIDES.index(side) for side in sides)
-        self._play(table, given, none, 0, NO_ANSWERS, np.zeros(3, np.int64), taught)
+        chunk = Chunk.of(table.index.options(game)[0], table.index.rules.cells)
+        self._kernel(table, taught(sides))(*chunk.games)
 
-    def _play(self, table: TdTable, *chunk: Any) -> int:
+    def _kernel(self, table: TdTable, sides: int) -> Callable[..., int]:
+        """What plays and learns, given the games."""
         exploration = (float(self.epsilon), float(self.epsilon_end))
         steps = (float(self.alpha), float(self.alpha_end))
         worth = (float(self.draw), float(self.gamma), float(self.slips))
-        learnt = (table.values, table.visits, table.index.links, table.index.board)
-        return int(play(*learnt, self.target == "best", exploration, steps, worth, *chunk))
+        learned = (table.values, table.visits, table.index.links, table.index.board)
+        return partial(play, *learned, self.target == "best", exploration, steps, worth, sides)
 
     @property
     def has_ties(self) -> bool:
@@ -230,12 +228,12 @@ def play(
     exploration: tuple[float, float],
     steps: tuple[float, float],
     worth: tuple[float, float, float],
+    sides: int,
     moves: Int8s,
     uniforms: Floats,
     number: int,
     answers: Answers,
     results: Int64s,
-    sides: int,
 ) -> int:
     """Play the games, or follow those in ``moves`` if there are no ``uniforms``, and learn from each.
 

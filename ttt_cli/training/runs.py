@@ -29,7 +29,7 @@ FIRST_BLOCK = 256
 curve has most to show."""
 
 Trained = tuple[Any, Int64s]
-"""A shard's table after its games, and their results as ``Shard.run`` counts them."""
+"""A shard's table after its games, and their results as ``Learner.train`` counts them."""
 
 Executor = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Trained]]
 """Trains each shard from the same table; the table given is not used afterwards."""
