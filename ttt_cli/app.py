@@ -1,14 +1,14 @@
 """The ``ttt`` program: its commands, and the one place where an error becomes a line and an exit code."""
 
+import errno
 import gc
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,8 @@ from ttt_cli.commands import COMMANDS
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.shell.frame import LazyGroup, load_command
+from ttt_cli.shell.signals import die_by_signals, stop_by_signals
+from ttt_cli.streams import give_up
 
 
 class Commands(LazyGroup):
@@ -36,7 +38,7 @@ Exit codes:
   2    invalid usage
   3    a file cannot be read or used
   4    another process is writing the file
-  130  interrupted (141: the reader closed the pipe; 143: terminated)
+  130  interrupted (129: hung up; 141: closed pipe; 143: terminated)
 
 \b
 Examples:
@@ -84,22 +86,12 @@ def run(arguments: Sequence[str], env: Environment) -> int:
         except SystemExit as end:  # the shell's completion, or Typer met a closed pipe
             closed = isinstance(end.__context__, BrokenPipeError)
             result = ExitCode.CLOSED_PIPE if closed else end.code
-            _abandon(env.stdout)
+            if not give_up(env.stdout) and not result:
+                result = ExitCode.FAILED
         except BaseException as error:
-            _abandon(env.stdout)
+            give_up(env.stdout)
             result = _report(error, env)
     return result if isinstance(result, int) else ExitCode.DONE
-
-
-def _abandon(stream: TextIO) -> None:
-    """Write what is left to a stream; if that fails, drop it, else Python complains when it ends."""
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        with suppress(OSError, ValueError):
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, stream.fileno())
-            os.close(null)
 
 
 def _report(error: BaseException, env: Environment) -> int:
@@ -116,6 +108,9 @@ def _report(error: BaseException, env: Environment) -> int:
     return known.exit_code
 
 
+_UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
+
+
 def _translate(error: BaseException) -> TttError:
     """Any exception as one of the program's own errors."""
     if isinstance(error, TttError):
@@ -128,7 +123,7 @@ def _translate(error: BaseException) -> TttError:
     if isinstance(error, KeyboardInterrupt):
         error = Stopped(ExitCode.INTERRUPTED)
     if isinstance(error, Stopped):
-        known.message = error.exit_code.name.lower()
+        known.message = error.exit_code.label
         known.exit_code = error.exit_code
     elif isinstance(error, typer.Abort):
         known.message = "the input ended before an answer"
@@ -136,7 +131,9 @@ def _translate(error: BaseException) -> TttError:
         if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError):
             known = InvalidFileError("")
         known.message = error.strerror or str(error) or type(error).__name__
-        known.where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        named = isinstance(error.filename, str | bytes)
+        unwritten = "standard output" if error.errno in _UNWRITTEN else ""
+        known.where = os.fsdecode(error.filename) if named else unwritten
     elif isinstance(error, MemoryError):
         known.message = "not enough memory"
         known.hint = "a smaller --board needs less"
@@ -183,14 +180,14 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)
 
 
-def _terminate(signum: int, frame: object) -> None:
-    raise Stopped(ExitCode.TERMINATED)
-
-
 def main() -> None:
     """The ``ttt`` of the shell."""
-    signal.signal(signal.SIGTERM, _terminate)
-    gc.set_threshold(100_000)  # loading libraries makes many objects and hardly any garbage
-    code = run(sys.argv[1:], Environment.of_process())
+    try:
+        stop_by_signals()
+        gc.set_threshold(100_000)  # loading libraries makes many objects and hardly any garbage
+        code = run(sys.argv[1:], Environment.of_process())
+    except (Stopped, KeyboardInterrupt) as end:  # a signal between two steps of the above
+        code = end.exit_code if isinstance(end, Stopped) else ExitCode.INTERRUPTED
+    die_by_signals()
     gc.freeze()  # spares the interpreter's end the search through all of them
     sys.exit(code)

@@ -5,16 +5,15 @@ nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own
 """
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import StringIO, TextIOWrapper
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ttt_cli.errors import TttError
+from ttt_cli.streams import standard_streams
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -45,12 +44,8 @@ class Environment:
 
     @classmethod
     def of_process(cls) -> "Environment":
-        """The environment of this process. A closed stream reads as empty and swallows what is written."""
-        for stream in (sys.stdin, sys.stdout, sys.stderr):
-            if isinstance(stream, TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # a poor locale or input is no reason to fail
-        null = StringIO()
-        return cls(sys.stdin or null, sys.stdout or null, sys.stderr or null)
+        """The environment of this process."""
+        return cls(*standard_streams())
 
     @property
     def interactive(self) -> bool:
@@ -71,7 +66,7 @@ class Environment:
     def width(self) -> int:
         """Columns to draw in: ``COLUMNS``, else the terminal's, else 80."""
         columns = self.variables.get("COLUMNS", "")
-        if columns.isascii() and columns.isdigit() and int(columns) > 0:
+        if columns.isascii() and columns.isdigit() and len(columns) <= 4 and int(columns) > 0:
             return int(columns)
         for stream in (self.stdout, self.stderr):
             try:

@@ -15,9 +15,15 @@ class ExitCode(IntEnum):
     USAGE = 2
     INVALID_FILE = 3
     BUSY = 4
+    HUNG_UP = 129
     INTERRUPTED = 130
     CLOSED_PIPE = 141
     TERMINATED = 143
+
+    @property
+    def label(self) -> str:
+        """The name as a message has it."""
+        return self.name.lower().replace("_", " ")
 
 
 class TttError(Exception):

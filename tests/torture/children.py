@@ -16,6 +16,7 @@ from time import monotonic, sleep
 from tests.store.faults import fault_at
 from ttt_cli import app
 from ttt_cli.environment import Environment
+from ttt_cli.shell.signals import stop_by_signals
 
 LITTER = ".ttt-tmp"
 
@@ -62,8 +63,7 @@ class Child:
     def _run(self, words: list[str], folder: Path, around: Callable[[Callable[[], int]], int]) -> int:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(3600)  # a child that hangs must not outlive its test for long
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, app._terminate)
+        stop_by_signals()
         os.chdir(folder)
         with (
             self._out.open("w", encoding="utf-8") as out,

@@ -5,26 +5,22 @@ digest of all the sources it is made of, so that a change to any of them is noti
 switched off the plain functions run instead: slower, the same bytes.
 """
 
-import hashlib
 import logging
 import os
-import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryFile
 from threading import Lock
-from time import perf_counter, time
+from time import perf_counter
 from types import FunctionType
 from typing import Any
 
-log = logging.getLogger("ttt_cli")
+from ttt_cli.engine.code_cache import CodeCache
 
-KEPT_DAYS = 30
-"""Compiled code that nobody has used for so long is deleted."""
+log = logging.getLogger("ttt_cli")
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 """Kernels divide by nothing that can be zero: no need to check."""
@@ -106,62 +102,56 @@ class Kernel(Part):
         """Compile or load, and run; of several threads one does it, and the others wait."""
         with self._compiling:
             if self._compiled is None:
-                compiled, kept = self._prepared()
+                compiled, cache = self._prepared()
                 started = perf_counter()
                 result = compiled(*arguments)
-                if kept and compiled.stats.cache_misses:
-                    name = self.python.__name__
-                    log.info("compiled the %s kernel in %.1f s; %s", name, perf_counter() - started, kept)
+                if cache is not None and not cache.loaded:
+                    name, seconds = self.python.__name__, perf_counter() - started
+                    log.info("compiled the %s kernel in %.1f s; %s", name, seconds, cache.fate)
                 self._compiled = compiled
                 return result
         return self._compiled(*arguments)
 
-    def _prepared(self) -> tuple[Any, str]:
-        """What to run, and what becomes of its compiled code; nothing does where there is none."""
+    def _prepared(self) -> "tuple[Callable[..., Any], CodeCache | None]":
+        """What to run, and where its compiled code is kept; nowhere where there is none."""
         try:
-            import numba
+            numba = _import_numba()
         except ImportError:
             _warn("Numba is not installed: kernels run uncompiled, some hundred times slower")
-            return self._as_written, ""
+            return self._as_written, None
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             _warn("Numba is switched off (NUMBA_DISABLE_JIT): kernels run uncompiled, much slower")
-            return self._as_written, ""
+            return self._as_written, None
         with _preparing:  # Numba's settings hold for the whole process
             numba.config.DISABLE_JIT = 0
-            folder = _cache_folder(self.sources())
-            if folder is None:
-                kept = "it cannot be kept: NUMBA_CACHE_DIR can name a folder for it"
-                return self.compiled(numba), kept
-            numba.config.CACHE_DIR = str(folder)
-            return self.compiled(numba, cache=True), "later runs find it in a cache"
+            cache = CodeCache(self.sources())
+            if cache.folder is None:
+                return self.compiled(numba), cache
+            numba.config.CACHE_DIR = str(cache.folder)
+            try:
+                compiled = self.compiled(numba, cache=True)
+            except RuntimeError as error:  # Numba cannot write there
+                return self.compiled(numba), cache.without(error)
+            compiled._cache = cache.over(compiled._cache)
+            return compiled, cache
 
 
-def _cache_folder(sources: set[str]) -> Path | None:
-    """The folder for the compiled code of these files; None where nothing can be written."""
-    digest = hashlib.sha256()
-    for source in sorted(sources):
-        digest.update(Path(source).read_bytes())
-    root = _cache_root()
-    folder = root / digest.hexdigest()[:16]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            os.utime(folder)
-    except OSError:
-        return None
-    for other in root.iterdir():
-        with suppress(OSError):
-            if other.is_dir() and time() - other.stat().st_mtime > KEPT_DAYS * 86_400:
-                shutil.rmtree(other)
-    return folder
+def _import_numba() -> Any:
+    """Numba, which is kept from taking settings from a file in the working folder: whoever made the folder is
+    not the user. (It looks there whenever it compiles, if PyYAML is installed.)"""
+    if "numba" not in sys.modules:
+        yaml = sys.modules.get("yaml")
+        sys.modules["yaml"] = None  # type: ignore[assignment]
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "A Numba config file is found")
+                import numba
+        finally:
+            del sys.modules["yaml"]
+            if yaml is not None:
+                sys.modules["yaml"] = yaml
+    import numba
+    import numba.core.config
 
-
-def _cache_root() -> Path:
-    """Where compiled code is kept: a folder of ours in the user's cache, or what NUMBA_CACHE_DIR names."""
-    if named := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(named) / "ttt"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "ttt" / "kernels"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "ttt" / "kernels"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ttt" / "kernels"
+    numba.core.config._config_fname = os.devnull
+    return numba

@@ -1,5 +1,7 @@
 """What the shell offers for an AGENT or a file. Looks at names alone, so that it answers at once."""
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
@@ -8,6 +10,8 @@ from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.environment import DEFAULT_STORE
 
 STATE_SUFFIXES = (".json", ".csv")
+
+_HARMLESS = re.compile(r"[\w.,:=@%+/ ~-]*")
 
 
 def stored_names(store: Path) -> list[str]:
@@ -21,13 +25,20 @@ def stored_names(store: Path) -> list[str]:
 def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
     """Players that need no file, states in the store, and files by their path."""
     names = [*BUILT_IN, *stored_names(_store(context))]
-    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)] or _paths(incomplete)
+    own = [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
+    return _harmless(own or _paths(incomplete))
 
 
 def complete_states(context: typer.Context, incomplete: str) -> list[str]:
     """States in the store, and files by their path."""
     names = stored_names(_store(context))
-    return [name for name in names if name.startswith(incomplete)] + _paths(incomplete)
+    return _harmless([name for name in names if name.startswith(incomplete)] + _paths(incomplete))
+
+
+def _harmless(names: Iterable[str]) -> list[str]:
+    """Those that mean nothing to any shell: zsh evaluates what it is offered, and a file's name is the choice
+    of whoever made it."""
+    return [name for name in names if _HARMLESS.fullmatch(name)]
 
 
 def _store(context: typer.Context) -> Path:

@@ -1,0 +1,38 @@
+"""What the shell is offered means nothing to it: whoever made a file chose its name."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+from ttt_cli.shell.completion import complete_agents, complete_states
+
+HOSTILE = [
+    "q\\$(touch PWNED).json",
+    "q$(touch PWNED).json",
+    "q`touch PWNED`.json",
+    "q;touch PWNED.json",
+    "q|touch.json",
+    "q&.json",
+    "q>PWNED.json",
+    "q'.json",
+    'q".json',
+    "q\n.json",
+    "q\x1b]0;x\x07.json",
+    "q*.json",
+    "q{a,b}.json",
+    "q!1.json",
+    "q#.json",
+    "q(e).json",
+]
+
+
+def test_names_that_a_shell_acts_on_are_not_offered(tmp_path: Path, monkeypatch):
+    folder = tmp_path / "dl"
+    folder.mkdir()
+    for name in [*HOSTILE, "q.json", "q.3x4-3.json", "größe.json"]:
+        (folder / name).write_bytes(b"")
+    monkeypatch.chdir(tmp_path)
+    context = SimpleNamespace(params={"store": folder})
+    for complete in (complete_agents, complete_states):
+        assert complete(context, "dl/q") == ["dl/q.3x4-3.json", "dl/q.json"]
+        assert complete(context, "dl/g") == ["dl/größe.json"]
+        assert complete(context, "q") == ["q", "q.3x4-3"]

@@ -1,0 +1,137 @@
+"""Standard output is complete or the exit code is not 0; notices that cannot be written never stop work."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX streams and signals")
+
+TTT = [sys.executable, "-m", "ttt_cli"]
+BOOK = ["export", "minimax", "--format", "policy-csv", "-o", "-"]
+"""Writes 348,327 bytes."""
+
+
+def shell(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "TTT": " ".join(TTT), **variables}
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=env, timeout=120)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_does_not_fit_on_the_disk_fails(tmp_path: Path, unbuffered: str):
+    line = f"ulimit -f 64; trap '' XFSZ; $TTT {' '.join(BOOK)} > {tmp_path / 'part'}"
+    outcome = shell(line, PYTHONUNBUFFERED=unbuffered)
+    assert (outcome.returncode, outcome.stderr) == (1, "Error: standard output: File too large\n")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_early_is_told_by_the_exit_code(unbuffered: str):
+    outcome = shell(f"$TTT {' '.join(BOOK)} | head -1; echo ${{PIPESTATUS[0]}}", PYTHONUNBUFFERED=unbuffered)
+    assert outcome.stdout.splitlines()[-1] == "141"
+    assert outcome.stderr == ""
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_the_same_bytes_with_and_without_a_buffer(unbuffered: str):
+    outcome = shell(f"$TTT {' '.join(BOOK)} | wc -c", PYTHONUNBUFFERED=unbuffered)
+    assert int(outcome.stdout) == 348_327
+
+
+def test_a_closed_standard_output_fails_where_there_is_something_to_write():
+    outcome = shell("$TTT analyze X........ >&-")
+    assert (outcome.returncode, outcome.stderr) == (1, "Error: standard output: is closed\n")
+    assert shell("$TTT nosuch >&-").returncode == 2
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-", "2> >(exit)"])
+def test_notices_that_cannot_be_written_stop_nothing(tmp_path: Path, stderr: str, unbuffered: str):
+    path = tmp_path / "q.json"
+    line = f"$TTT train q --games 300 --checkpoint 0 -o {path} {stderr}"
+    outcome = shell(line, PYTHONUNBUFFERED=unbuffered)
+    assert outcome.returncode == 0
+    assert path.exists()
+    assert shell(f"$TTT nosuch {stderr}", PYTHONUNBUFFERED=unbuffered).returncode == 2
+
+
+def test_files_never_take_the_number_of_a_closed_stream(tmp_path: Path):
+    """Else what anything writes to descriptor 1 or 2 would end up in them."""
+    code = (
+        "import os\nfrom ttt_cli.streams import standard_streams\nstandard_streams()\n"
+        f"fd = os.open({str(tmp_path / 'new')!r}, os.O_WRONLY | os.O_CREAT)\n"
+        "os._exit(0 if fd > 2 else 1)\n"
+    )
+    assert subprocess.run(["bash", "-c", '"$0" -c "$1" <&- >&- 2>&-', sys.executable, code]).returncode == 0
+
+
+# ---- signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_any_moment_of_the_start_leaves_no_traceback(tmp_path: Path, number: int):
+    """While modules are loaded, orjson's among them, which crashes if an exception meets it."""
+    words = ["ttt", "show", str(tmp_path / "none.json")]
+    code = (
+        f"import os, sys\nsys.argv = {words!r}\nfrom ttt_cli.__main__ import main\n"
+        "os.write(1, b'x')\nmain()\n"
+    )
+    for moment in range(12):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"x"
+        time.sleep(0.005 + 0.012 * moment)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode in (-number, 128 + number, 3)
+        assert b"Traceback" not in err
+        assert err.count(b"\n") <= 1
+
+
+def test_no_exception_is_raised_into_an_import(tmp_path: Path):
+    (tmp_path / "slow.py").write_text(
+        "import os, signal\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGTERM)\n    for _ in range(10**6): pass\n"
+        "except BaseException as error:\n    print('raised', error)\n",
+        encoding="utf-8",
+    )
+    code = "from ttt_cli.shell.signals import stop_by_signals\nstop_by_signals()\nimport slow\n"
+    outcome = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}{tmp_path}"},
+    )
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (143, "", "Error: terminated\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
+def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path, number: int, code: int):
+    path = tmp_path / "q.json"
+    process = subprocess.Popen(
+        [*TTT, "train", "q", "--games", "1000000000", "--checkpoint", "0.3", "-o", str(path)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stderr is not None
+    while "saved" not in process.stderr.readline():
+        assert process.poll() is None
+    before = path.read_bytes()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "stopped; go on with: ttt train q --resume" in err
+    assert path.read_bytes() != before
+
+
+def test_signals_that_are_to_be_ignored_are(tmp_path: Path):
+    line = (
+        f"trap '' HUP; $TTT train q --games 300 -o {tmp_path / 'q.json'} & sleep 0.5; kill -HUP $!; wait $!"
+    )
+    assert shell(line).returncode == 0
