@@ -30,6 +30,10 @@ class Commands(LazyGroup):
         """Import the command's module."""
         return load_command(name)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
 
 EXIT_CODES = """\b
 Exit codes:
@@ -166,7 +170,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
             hint = did_you_mean(message.split("'")[1] if "'" in message else "", map(str, choices)) or hint
     elif hasattr(error, "possibilities"):  # an unknown option
         where, message = error.option_name, "no such option"  # type: ignore[attr-defined]
-        known = [name for option in context.command.get_params(context) for name in option.opts]
+        parameters = context.command.get_params(context)
+        known = [name for option in parameters for name in option.opts if name.startswith("-")]
         from ttt_cli.shell.options import COMMON_NAMES
 
         if isinstance(context.command, LazyGroup) and where in COMMON_NAMES:

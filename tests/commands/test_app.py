@@ -149,7 +149,7 @@ def sample(
         (["q", "--games"], "Error: --games: requires an argument (see ttt agents --help)"),
         (["q", "--games", "0"], "Error: --games: 0 is not in the range x>=1 (see ttt agents --help)"),
         (["q", "--games", "-1"], "Error: --games: -1 is not in the range x>=1 (see ttt agents --help)"),
-        (["q", "--games", "1e3"], "Error: --games: '1e3' is not a whole number (see ttt agents --help)"),
+        (["q", "--games", "1e-3"], "Error: --games: '1e-3' is not a whole number (see ttt agents --help)"),
         (["q", "--side", "frist"],
          "Error: --side: 'frist' is not one of 'first', 'second' (did you mean 'first'?)"),
         (["q", "--side", "9"],
@@ -404,3 +404,22 @@ def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None
 def test_the_installed_program_is_main() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert 'ttt = "ttt_cli.__main__:main"' in text
+
+
+def test_help_is_a_command_too(ttt: Callable[..., Outcome]) -> None:
+    assert ttt("help") == ttt("--help")
+    assert ttt("help", "train", "q") == ttt("train", "q", "--help")
+    assert ttt("help", "plya").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["version"], "did you mean --version?"),
+        (["evaluate", "q", "--agent"], "no such option (see ttt evaluate --help)"),
+        (["move", "random", "hello"], "'hello'"),
+    ],
+)
+def test_hints_are_what_can_be_typed(ttt: Callable[..., Outcome], words: list[str], hint: str) -> None:
+    result = ttt(*words)
+    assert result.code == 2 and hint in result.err

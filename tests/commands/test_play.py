@@ -21,6 +21,7 @@ from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, read_games, record_game
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.views.numbers import percent
 
 LOG = Path("state_store/games.jsonl")
 TD = Path("state_store/td.json")
@@ -48,7 +49,7 @@ def test_the_winning_line_is_marked_and_the_winner_named(ttt):
     result = ttt("play", "--x", "human", "--o", "human", stdin="1\n4\n2\n5\n3\n")
     assert "  *X*│*X*│*X*\n" in result.out
     assert "Player 1 wins as X\nScore: player 1 1, player 2 0, drawn 0\n" in result.out
-    assert "Game 2: X is player 2, O is player 1" in result.out
+    assert "Game 2: X is player 1, O is player 2" in result.out
 
 
 @pytest.mark.parametrize("end", ["", "q\n", "quit\n"])
@@ -65,7 +66,7 @@ def test_leaving_records_no_unfinished_game(ttt, end):
         ("10", "there is no cell 10"),
         ("00000000000001", "there is no cell"),
         ("five", "'five' is not a key: a number plays that cell"),
-        ("", "'' is not a key"),
+        ("", "type the number of a cell; free are 1 2 3 4 6 7 8 9"),
         ("\x1b[A", "is not a key"),
         ("x" * 5000, "is not a key"),
         ("²", "is not a key"),
@@ -93,7 +94,7 @@ def test_h_shows_what_the_machine_knows_and_what_is_true(ttt):
     ttt("play", "--x", "td", "--o", "td", "--games", 3, "--seed", 1)
     result = ttt("play", "td", "--as", "x", stdin="h\n")
     assert "What td would do as X" in result.out
-    rows = re.findall(r"^ +(\d) +(not seen|[+-]\S+) +([\d.]+)% +(.*?) *$", result.out, re.MULTILINE)
+    rows = re.findall(r"^ +(\d) +(not seen|[+-]\S+) +([\d.]+) % +(.*?) *$", result.out, re.MULTILINE)
     assert [row[0] for row in rows] == list("123456789")
     assert {row[3] for row in rows} == {"draws"}
     assert "not seen" in {row[1] for row in rows} and len({row[1] for row in rows}) > 1
@@ -206,8 +207,11 @@ def test_machines_show_one_line_a_game_with_running_rates(ttt):
     lines = result.out.splitlines()
     assert len(lines) == len(log()) == 20
     wins = sum("minimax wins" in line for line in lines)
-    assert f"minimax {wins / 20:6.1%}  random   0.0%  drawn {1 - wins / 20:6.1%}" in lines[-1]
-    assert [game.x for game in log()[:3]] == ["minimax", "random", "minimax"]
+    assert (
+        f"minimax {percent(wins / 20, 1):>7}  random     0 %  drawn {percent(1 - wins / 20, 1):>7}"
+        in lines[-1]
+    )
+    assert [game.x for game in log()[:3]] == ["minimax", "minimax", "minimax"]
 
 
 def test_two_machines_without_more_play_one_game_to_look_at(ttt):
@@ -309,7 +313,7 @@ def damaged(name: str, content: bytes) -> str:
         (["--replay", "none.jsonl"], 3, "none.jsonl"),
         (["--replay", "empty.json"], 3, "holds no games"),
         (["--replay", "broken.json"], 3, "line 1"),
-        (["--replay", "x.jsonl", "--games", "2"], 2, "--games does not go with --replay"),
+        (["--replay", "x.jsonl", "--as", "x"], 2, "--as does not go with --replay"),
         (["--game", "2"], 2, "--replay"),
     ],
 )
@@ -406,3 +410,52 @@ def test_killed_machines_lose_nothing(tmp_path):
     ids = [game for run in state.runs for game in run.details["game_ids"]]
     assert sorted(ids) == sorted({game.id for game in read_games(tmp_path / LOG)})
     assert np.any(state.table.visits)
+
+
+def test_bare_at_a_terminal_it_asks_whom_to_play(ttt):
+    result = ttt("play", "--as", "x", stdin="nobody\n2\n5\nq\n", terminal=True, TERM="dumb")
+    assert result.code == 0
+    menu = re.findall(r"^ *(\d) +([a-z]+) +(.+?) *$", result.out, re.MULTILINE)[:4]
+    assert [(number, name) for number, name, _ in menu] == [
+        *(("1", "easy"), ("2", "medium"), ("3", "hard"), ("4", "q"))
+    ]
+    assert "wins 79 %" in menu[1][2] and "never loses" in menu[2][2]
+    assert "a number from 1 to 4, or a name" in result.err
+    assert "Game 1: X is you, O is medium" in result.out
+
+
+def test_levels_are_players_unless_a_state_is_called_so(ttt):
+    result = ttt("play", "--x", "hard", "--o", "easy", "--games", 4, "--seed", 1)
+    assert (result.code, len(log())) == (0, 4)
+    assert "easy     0 %" in result.out.splitlines()[-1]
+    assert [game.x for game in log()] == ["hard"] * 4
+    assert ttt("evaluate", "hard", "--check", "unbeatable", "--quiet").code == 0
+    ttt("train", "td", "--games", 10, "-o", "state_store/hard.json")
+    assert ttt("evaluate", "hard", "--json").json["agent"]["games"] == 10
+
+
+def test_the_hint_says_what_is_best(ttt):
+    people = ("play", "--x", "human", "--o", "human")
+    assert "best: 5\n" in ttt(*people, stdin="1\nh\n").out
+    assert "best: any, all are worth the same" in ttt(*people, stdin="h\n").out
+    assert "best: 2, 4, 6 or 8\n" in ttt(*people, stdin="1\n5\n9\nh\n").out
+    assert "best: 3\n" in ttt(*people, stdin="1\n9\n2\n8\nh\n").out  # wins at once; others win later, or not
+
+
+def test_a_replay_of_a_long_log_shows_its_end(ttt):
+    for number in range(12):
+        record_game(Path("state_store"), GameRecord((0, 3, 1, 4, 2), "x", "a", "b", id=f"id{number}"))
+    result = ttt("play", "--replay", LOG)
+    assert "the last 10 of 12 games" in result.err
+    assert "(id1)" not in result.out and "Game 3 (id2)" in result.out and "Game 12 (id11)" in result.out
+    assert result.out.count("Game ") == 10
+    assert ttt("play", "--replay", LOG, "--games", "12").out.count("Game ") == 12
+    assert ttt("play", "--replay", LOG, "--json").out.count("\n") == 12
+
+
+def test_at_a_terminal_many_games_are_one_line(ttt):
+    call = ("play", "--x", "minimax", "--o", "random", "--games", 30, "--seed", 1)
+    counted = ttt(*call, terminal=True, TERM="xterm").out
+    assert "30 games  minimax" in counted and "wins as" not in counted
+    watched = ttt(*call[:6], 1, "--watch", "--delay", 0, terminal=True, TERM="xterm")
+    assert watched.out.rindex("┼") > watched.out.rindex("Game 1:")

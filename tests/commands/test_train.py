@@ -29,3 +29,10 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     refused = ttt("train", "td", "--resume", "-o", "td.json")
     assert (refused.code, "begun by a version" in refused.err) == (3, True)
     assert ttt("train", "td", "-n", "10", "-o", "td.json").code == 0
+
+
+def test_numbers_are_taken_as_people_write_them(ttt):
+    document = ttt("train", "q", "--games", "1.5k", "--seed", "1e3", "--json").json
+    assert (document["games"], document["seed"]) == (1500, 1000)
+    result = ttt("train", "q", "--games", "99999999999999999999k")
+    assert (result.code, result.err.count("\n")) == (2, 1) and "too large" in result.err

@@ -136,9 +136,9 @@ def complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., l
 
 
 def test_agents_are_completed(complete: Callable[..., list[str]]) -> None:
-    names = ["random", "heuristic", "minimax", "human", "book", "q", "q.article"]
+    names = ["random", "heuristic", "minimax", "human", "easy", "medium", "hard", "book", "q", "q.article"]
     assert complete(complete_agents, "") == names
-    assert complete(complete_agents, "h") == ["heuristic", "human"]
+    assert complete(complete_agents, "h") == ["heuristic", "human", "hard"]
     assert complete(complete_agents, "q") == ["q", "q.article"]
     assert complete(complete_agents, "mine") == ["mine.json"]
     assert complete(complete_agents, "./mi") == ["./mine.json"]

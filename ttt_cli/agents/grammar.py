@@ -1,7 +1,8 @@
 """The AGENT argument: how a player is named on the command line.
 
-``NAME`` or ``NAME:option=value,option=value``. A name is a built-in player, a state in the store, or a path
-to a file that can be read; names win over paths, so a file called q in the working directory is ``./q``.
+``NAME`` or ``NAME:option=value,option=value``. A name is a built-in player, a state in the store, a path to a
+file that can be read, or a level such as ``easy``; the first of these wins, so a file called q in the working
+directory is ``./q``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ttt_cli.agents.levels import LEVELS, level
 from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, finite, one_of, players
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -143,6 +145,9 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
     values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS) if path or fresh else {}
     said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
     loaded = library.load(path, options=_how(said, rules)) if path else None
+    if loaded is None and options is None and (meant := level(text, rules)) is not None:
+        agent, own = _find(meant, store, rules, fresh)
+        return replace(agent, name=text), own
     if loaded is None and fresh:
         loaded = library.untrained(store, name, rules)
     if loaded is None:
@@ -278,7 +283,7 @@ def _unknown(name: str, store: Path) -> TttError:
             f"there is no state {name!r} in {store}", hint=f"ttt train {base}{article} makes it"
         )
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
-    near = did_you_mean(name, [*players(), *stored])
+    near = did_you_mean(name, [*players(), *LEVELS, *stored])
     built_in = ", ".join(players())
     return UsageError(
         f"no agent is called {name!r}", hint=near or f"there are {built_in}, the states in {store}, and paths"

@@ -66,6 +66,12 @@ class GameFields(TypedDict):
 DOCUMENTS = {"game": GameFields}
 
 
+MENU_STATES = 9
+"""States that the menu of opponents lists at most."""
+
+LAST_GAMES = 10
+"""Games that a replay shows unless told otherwise."""
+
 KEYS = "a number plays that cell, h shows what is known, u takes back, q leaves"
 
 
@@ -82,17 +88,25 @@ def play(
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option(metavar="AGENT", help="Who is X in the first game.", autocompletion=complete_agents),
+        typer.Option(metavar="AGENT", help="Who is X.", autocompletion=complete_agents),
     ] = None,
     o: Annotated[
         str | None,
-        typer.Option(metavar="AGENT", help="Who is O in the first game.", autocompletion=complete_agents),
+        typer.Option(metavar="AGENT", help="Who is O.", autocompletion=complete_agents),
     ] = None,
     alternate: Annotated[
-        bool, typer.Option("--alternate/--no-alternate", help="Change sides after each game.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--alternate/--no-alternate",
+            help="Change sides after each game.",
+            show_default="alternate, unless --x or --o is given",
+        ),
+    ] = None,
     games: Annotated[
-        int | None, typer.Option("--games", "-n", min=1, metavar="N", help="Leave after N games.")
+        int | None,
+        typer.Option(
+            "--games", "-n", min=1, metavar="N", help="Leave after N games; of a replay: the last N."
+        ),
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Show the boards of two machines; until Ctrl-C without --games.")
@@ -114,12 +128,15 @@ def play(
         str | None, typer.Option(metavar="N|ID", help="Of the recorded games, this one alone.")
     ] = None,
 ) -> int:
-    """Play against a machine, which learns from each finished game, or let two machines play.
+    """Play against a machine, which learns from each finished game, or let two machines play. The opponent
+    may also be easy, medium or hard.
 
-    A cell's number plays it, h shows what is known of the moves, u takes back, q leaves.
+    A cell's number plays it, h shows what is known of the moves, u takes back, q leaves. Called bare at a
+    terminal, it asks whom to play.
 
     Examples:
-      ttt play minimax:depth=2 --as o
+      ttt play
+      ttt play medium --as o
       ttt play --x human --o human
       ttt play --x q --o random --games 100
       ttt play --replay state_store/games.jsonl --game 1
@@ -127,15 +144,21 @@ def play(
     if isnan(delay):
         raise UsageError("nan is not a number of seconds", where="--delay")
     if replay is not None:
-        own = {"AGENT": agent, "--as": side, "--x": x, "--o": o, "--games": games, "--watch": watch}
+        own = {"AGENT": agent, "--as": side, "--x": x, "--o": o, "--watch": watch}
         for name in (name for name, value in own.items() if value):
             raise UsageError(f"{name} does not go with --replay, which shows recorded games")
-        return _replay(env, replay, game)
+        return _replay(env, replay, game, games or LAST_GAMES)
     if game is not None:
         raise UsageError("--game says which game of --replay FILE to show")
     from ttt_cli.play.player import players_of
     from ttt_cli.play.session import Session
 
+    if agent is None and x is None and o is None and env.interactive:
+        agent = _opponent(env)
+        if agent is None:
+            return ExitCode.DONE
+    if alternate is None:
+        alternate = x is None and o is None
     pairing = _pairing(agent, side, x, o)
     people = "human" in pairing
     if watch and people:
@@ -151,6 +174,22 @@ def play(
     if people:
         return _with_people(env, session, games)
     return _machines(env, session, games, watch, delay)
+
+
+def _opponent(env: Environment) -> str | None:
+    """Ask at the terminal whom to play; None if the person leaves."""
+    from ttt_cli.agents.levels import LEVELS
+    from ttt_cli.engine.rules import STANDARD
+    from ttt_cli.shell.completion import stored_names
+    from ttt_cli.views.play_screen import opponents
+
+    rules = given_rules(env) or STANDARD
+    states = ["q", *(name for name in stored_names(env.store) if name not in ("q", "games"))]
+    names = [*LEVELS, *states[:MENU_STATES]]
+    env.draw(opponents(names, rules), wrap=True)
+    answers = {str(number): name for number, name in enumerate(names, 1)} | {name: name for name in names}
+    help = f"a number from 1 to {len(names)}, or a name; Enter: q; ctrl-D leaves"
+    return choose(env, "Whom do you play? [q]: ", {**answers, "": "q"}, help, leave=())
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
@@ -318,6 +357,8 @@ def _fault(key: str, cell: int, session: "Session") -> str:
     game = session.game
     cells = game.legal_moves
     free = f"{len(cells)} are free" if len(cells) > 16 else f"free are {' '.join(str(c + 1) for c in cells)}"
+    if not key:
+        return f"type the number of a cell; {free}"
     if not (key.isascii() and key.isdigit()):
         return f"{key[:20]!r} is not a key: {KEYS}"
     if 0 <= cell < game.rules.cells:
@@ -326,7 +367,8 @@ def _fault(key: str, cell: int, session: "Session") -> str:
 
 
 def _machines(env: Environment, session: "Session", games: int | None, watch: bool, delay: float) -> int:
-    """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at."""
+    """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at. At a
+    terminal the rates change in their place."""
     from ttt_cli.play.online_learner import learning
     from ttt_cli.store.games import record_game
     from ttt_cli.views.play_screen import PlayScreen, what_was_learned
@@ -335,19 +377,20 @@ def _machines(env: Environment, session: "Session", games: int | None, watch: bo
     boards = watch or games is None
     if not (games or watch):
         games = 1
-    live = watch and not env.json and env.stdout.isatty() and env.variables.get("TERM") != "dumb"
+    terminal = not env.json and env.stdout.isatty() and env.variables.get("TERM") != "dumb"
+    live = terminal and (watch or games != 1)
     apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
     with (
         graceful(apart, "stopping (again: at once)") as stopping,
         learning(session.learners) as learn,
-        screen.live() if live else nullcontext() as show,
+        screen.live(boards=watch) if live else nullcontext() as show,
     ):
         while not stopping() and session.score.games != games:
             if session.over:
                 session.next_game()
             while not (session.over or stopping()):
                 session.machine_move()
-                if show:
+                if show and watch:
                     show()
                     sleep(delay)
             if session.record is None:
@@ -356,7 +399,9 @@ def _machines(env: Environment, session: "Session", games: int | None, watch: bo
             learn(session.record)
             if env.json:
                 _document(env, session)
-            elif not live:
+            elif show:
+                show()
+            else:
                 screen.finish_line(boards=boards)
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.total))
@@ -380,27 +425,31 @@ def _kept(env: Environment, session: "Session") -> str:
     return f"{counted(session.score.games, 'finished game')} kept in {printable(str(env.store / LOG))}"
 
 
-def _replay(env: Environment, path: Path, wanted: str | None) -> int:
-    """Show recorded games: all, or the one with this number or id."""
+def _replay(env: Environment, path: Path, wanted: str | None, last: int) -> int:
+    """Show recorded games: the last ones, or the one with this number or id; under ``--json`` all."""
+    from collections import deque
+
     from ttt_cli.engine.side import Side
     from ttt_cli.evaluation.review import review
-    from ttt_cli.store.games import no_game, read_games
+    from ttt_cli.store.games import pick_game, read_games
     from ttt_cli.views.play_screen import show_record
     from ttt_cli.views.review import show_review
 
-    number, shown = 0, 0
-    for number, record in enumerate(read_games(path), 1):
-        if wanted in (None, record.id, str(number)):
-            shown += 1
-            if env.json:
-                env.document("ttt-game", record.fields())
-            else:
-                show_record(env, record, number)
-                names = {Side.X: f"X ({record.x})", Side.O: f"O ({record.o})"}
-                show_review(env, review(record.game()), names)
-                env.out("")
-    if not number:
-        raise InvalidFileError("holds no games", where=str(path))
-    if wanted is not None and not shown:
-        raise no_game(path, wanted, number)
+    if wanted is not None:
+        records = [pick_game(path, wanted)]
+    else:
+        numbered = enumerate(read_games(path), 1)
+        records = list(numbered if env.json else deque(numbered, last))
+        if not records:
+            raise InvalidFileError("holds no games", where=str(path))
+        if records[0][0] > 1:
+            number = records[-1][0]
+            env.say(f"the last {len(records):,} of {number:,} games; --games and --game N show others")
+    for number, record in records:
+        if env.json:
+            env.document("ttt-game", record.fields())
+            continue
+        show_record(env, record, number)
+        show_review(env, review(record.game()), {Side.X: f"X ({record.x})", Side.O: f"O ({record.o})"})
+        env.out("")
     return ExitCode.DONE

@@ -132,6 +132,8 @@ def _inside(loaded: "Loaded", text: str) -> Inside:
 
 
 def _print(env: Environment, summary: StateSummary) -> None:
+    from ttt_cli.views.numbers import percent
+
     games = summary["games"]
     lines = {
         "file": f"{summary['file']} ({summary['format']})",
@@ -152,7 +154,7 @@ def _print(env: Environment, summary: StateSummary) -> None:
         env.out(f"{inside['position']}, {inside['to_move']} to move{known}")
         for move in inside["moves"]:
             value = "" if move["value"] is None else f"  value {move['value']:+.4f}"
-            env.out(f"  cell {move['cell']:>2}  played {move['probability']:7.2%}{value}")
+            env.out(f"  cell {move['cell']:>2}  played {percent(move['probability']):>8}{value}")
 
 
 def _describe_run(run: RunFields) -> str:

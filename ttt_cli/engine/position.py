@@ -31,9 +31,7 @@ class Position:
     rules: Rules = STANDARD
 
     def __post_init__(self) -> None:
-        fault = self._fault()
-        if fault:
-            raise NotationError(f"not a position of {self.rules.describe()}: {self.text!r}: {fault}")
+        self._check(self.text)
 
     @classmethod
     def start(cls, rules: Rules = STANDARD) -> "Position":
@@ -60,7 +58,14 @@ class Position:
                 f"not a position of {rules.describe()}: {text!r}: "
                 f"separated rows must be {rules.rows} of {rules.cols} cells each"
             )
-        return cls("".join(rows).translate(_NORMAL), rules)
+        position = cls.reached("".join(rows).translate(_NORMAL), rules)
+        position._check(text)
+        return position
+
+    def _check(self, text: str) -> None:
+        """Raise NotationError if no game leads to this board, which was written as ``text``."""
+        if fault := self._fault():
+            raise NotationError(f"not a position of {self.rules.describe()}: {text!r}: {fault}")
 
     def _fault(self) -> str:
         """Why no game leads to this board, or nothing."""

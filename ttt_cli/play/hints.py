@@ -46,6 +46,21 @@ class Hint:
     is_new: bool
     proven: bool
 
+    @property
+    def best(self) -> tuple[MoveHint, ...]:
+        """The moves of the highest proved value, of these the quickest wins and the slowest losses; none if a
+        move that is not proved might be better."""
+
+        def worth(move: MoveHint) -> tuple[int, int]:
+            assert move.value is not None
+            return move.value, -move.value * (move.plies or 0)
+
+        known = [move for move in self.moves if move.value is not None]
+        top = max(map(worth, known), default=(-1, 0))
+        if len(known) < len(self.moves) and top[0] < 1:
+            return ()
+        return tuple(move for move in known if worth(move) == top)
+
 
 def hint(position: Position, policy: Policy | None) -> Hint:
     """What is known of an open position's moves.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from ttt_cli.agents.levels import LEVELS
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.environment import DEFAULT_STORE
 
@@ -24,7 +25,7 @@ def stored_names(store: Path) -> list[str]:
 
 def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
     """Players that need no file, states in the store, and files by their path."""
-    names = [*BUILT_IN, *stored_names(_store(context))]
+    names = [*BUILT_IN, *LEVELS, *stored_names(_store(context))]
     own = [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
     return _harmless(own or _paths(incomplete))
 

@@ -35,6 +35,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.errors import ExitCode, Stopped, UsageError, did_you_mean
+from ttt_cli.shell.numbers import written_freely
 
 if TYPE_CHECKING:
     from ttt_cli.shell.options import Spread
@@ -109,7 +110,10 @@ class LazyGroup(TyperGroup):
         """
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
-            near = did_you_mean(args[0], known)
+            options = [name for option in self.params for name in option.opts]
+            near = did_you_mean(args[0], [*known, *(name.lstrip("-") for name in options)])
+            if f"--{args[0]}" in options:
+                near = f"did you mean --{args[0]}?"
             raise UsageError(
                 f"no such command {args[0]!r}",
                 where=ctx.command_path,
@@ -202,7 +206,9 @@ def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
     made: Any = typer.main.get_command(single)
     for parameter in made.params:
         kind = getattr(parameter.type, "name", "").partition(" ")[0]
-        usual = {"int": "N", "float": "NUMBER"}.get(kind)
+        usual = {"int": "N", "integer": "N", "float": "NUMBER"}.get(kind)
+        if kind in ("int", "integer"):
+            parameter.type = written_freely(parameter.type)
         if parameter.param_type_name == "argument":
             usual = parameter.name.upper()
         parameter.metavar = parameter.metavar or usual

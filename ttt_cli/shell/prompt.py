@@ -1,5 +1,6 @@
 """Asking a person: one line of the input for each question, with the question on stderr."""
 
+from collections.abc import Collection
 from typing import TypeVar
 
 from ttt_cli.environment import Environment, printable
@@ -9,7 +10,7 @@ T = TypeVar("T")
 LEAVE = ("q", "quit", "exit")
 
 
-def read_key(env: Environment, prompt: str) -> str | None:
+def read_key(env: Environment, prompt: str, leave: Collection[str] = LEAVE) -> str | None:
     """A line of the input without its blanks, in lower case; None if the person leaves: by ``q``, or at the
     end of the input.
 
@@ -28,12 +29,14 @@ def read_key(env: Environment, prompt: str) -> str | None:
     if shown and (not terminal or not line):
         env.stderr.write(printable(key[:40]) + "\n")
         env.stderr.flush()
-    return None if not line or key in LEAVE else key
+    return None if not line or key in leave else key
 
 
-def choose(env: Environment, question: str, answers: dict[str, T], help: str) -> T | None:
+def choose(
+    env: Environment, question: str, answers: dict[str, T], help: str, leave: Collection[str] = LEAVE
+) -> T | None:
     """Ask until one of the ``answers`` is given, with ``help`` after any other; None if the person leaves."""
-    while (key := read_key(env, printable(question))) is not None:
+    while (key := read_key(env, printable(question), leave)) is not None:
         if key in answers:
             return answers[key]
         correct(env, help)

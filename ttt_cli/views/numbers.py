@@ -1,5 +1,9 @@
 """How numbers are shown to people: never rounded to a certainty that they are not."""
 
+from collections.abc import Sequence
+
+from ttt_cli.engine.position import Cell
+
 VALUES = {1: "win", 0: "draw", -1: "loss"}
 """A game value in words, from the side it belongs to."""
 
@@ -23,3 +27,16 @@ def bar(shares: tuple[float, float, float], width: int, *, unicode: bool) -> tup
     lengths[shares.index(max(shares))] += width - sum(lengths)
     win, draw, loss = (mark * length for mark, length in zip(marks, lengths, strict=True))
     return win, draw, loss
+
+
+def cells_in_words(cells: Sequence[Cell]) -> str:
+    """``4``, ``4 or 7``, ``4, 7 or 9``; of many the first ones. Cells count from 0, and are shown from 1."""
+    names = [str(cell + 1) for cell in cells]
+    if len(names) > 9:
+        return f"{', '.join(names[:7])} or one of {len(names) - 7} others"
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def in_plies(number: int) -> str:
+    """``1 ply``, ``2 plies``."""
+    return f"{number} {'ply' if number == 1 else 'plies'}"

@@ -4,17 +4,25 @@ Boards and results go to stdout (under ``--json`` to stderr, since stdout is for
 to stderr.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ttt_cli.agents.grammar import resolve
+from ttt_cli.agents.levels import level
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Result, Side
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, printable
+from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import Review
 from ttt_cli.play.hints import Hint, MoveHint
 from ttt_cli.play.online_learner import Learned, OnlineLearner
@@ -22,6 +30,7 @@ from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board
+from ttt_cli.views.numbers import cells_in_words, in_plies, percent
 from ttt_cli.views.review import moves_table, summary
 
 
@@ -133,17 +142,27 @@ class PlayScreen:
         self.env.out(line, flush=True)
 
     @contextmanager
-    def live(self) -> Iterator[Callable[[], None]]:
-        """A board that changes in its place: ``show()`` draws it as it is now, with the rates."""
+    def live(self, *, boards: bool) -> Iterator[Callable[[], None]]:
+        """Rates that change in their place: ``show()`` draws them as they are, ten times a second at most.
+        With ``boards`` it draws the board with them, every time, and the last one stays."""
+        last_drawn = 0.0
         with Live(console=self.console, auto_refresh=False) as drawing:
 
             def show() -> None:
-                parts = (Text(self._heading()), Text(), self._board(), Text(self._rates()))
-                drawing.update(Group(*parts), refresh=True)
+                nonlocal last_drawn
+                if boards:
+                    parts = (Text(self._heading()), Text(), self._board(), Text(self._rates()))
+                    drawing.update(Group(*parts), refresh=True)
+                elif monotonic() > last_drawn + 0.1:
+                    drawing.update(self._total(), refresh=True)
+                    last_drawn = monotonic()
 
             yield show
-            total = f"{counted(self.session.score.games, 'game')}  {self._rates()}"
-            drawing.update(Text(total), refresh=True)
+            finished = boards and self.session.over
+            drawing.update(Group(self._board(), self._total()) if finished else self._total(), refresh=True)
+
+    def _total(self) -> Text:
+        return Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
 
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players
@@ -151,7 +170,8 @@ class PlayScreen:
         if names[0] == names[1]:  # a machine against itself: what differs is the side
             names, wins = ["X", "O"], [score.results[Result.X_WINS], score.results[Result.O_WINS]]
         counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
-        return "  ".join(f"{name} {count / max(score.games, 1):6.1%}" for name, count in counts)
+        games = max(score.games, 1)
+        return "  ".join(f"{name} {percent(count / games, 1):>7}" for name, count in counts)
 
 
 def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecord | None = None) -> str:
@@ -202,7 +222,15 @@ def _hint_table(hint: Hint, name: str, width: int) -> Group:
             table.add_row(*row.values())
         tables.append(table)
     side_by_side.add_row(*tables)
-    return Group(*parts, side_by_side)
+    return Group(*parts, side_by_side, *([Text(f"best: {best}", "bold")] if (best := _best(hint)) else []))
+
+
+def _best(hint: Hint) -> str:
+    """The moves that perfect play chooses from, in words; nothing where they are not known."""
+    cells = [move.cell for move in hint.best]
+    if len(cells) == len(hint.moves) > 1:
+        return "any, all are worth the same"
+    return cells_in_words(cells)
 
 
 def _hint_row(hint: Hint, move: MoveHint, name: str) -> dict[str, str]:
@@ -210,15 +238,40 @@ def _hint_row(hint: Hint, move: MoveHint, name: str) -> dict[str, str]:
     if hint.has_opinions:
         row["value"] = "not seen" if move.opinion is None else f"{move.opinion:+.4g}"
     if name:
-        row["plays"] = f"{move.probability:.1%}"
+        assert move.probability is not None
+        row["plays"] = percent(move.probability, 1)
     if hint.proven:
         row["perfect play"] = _worth(move)
     return row
 
 
 def _worth(move: MoveHint) -> str:
-    distance = f" in {move.plies}" if move.plies and move.value else ""
+    distance = f" in {in_plies(move.plies)}" if move.plies and move.value else ""
     return {1: "wins", 0: "draws", -1: "loses", None: "not proved"}[move.value] + distance
+
+
+def opponents(names: Sequence[str], rules: Rules) -> Table:
+    """A menu: numbers, names, and how often the levels win against random play, both sides together."""
+    table = Table.grid(padding=(0, 2, 0, 1))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for number, name in enumerate(names, 1):
+        table.add_row(str(number), printable(name), _level_in_words(name, rules))
+    return table
+
+
+def _level_in_words(name: str, rules: Rules) -> str:
+    agent = level(name, rules)
+    if agent is None:
+        return "learns from your games"
+    if enumerated(rules) is None:
+        return agent
+    policy = resolve(agent, Path(), rules).policy
+    sides = both_sides(policy, Uniform(rules))
+    win, loss = (sum(getattr(rates, end) for rates in sides) / 2 for end in ("win", "loss"))
+    loses = f"loses {percent(loss, 0)}" if loss else "never loses"
+    return f"{agent}; against random play it wins {percent(win, 0)}, {loses}"
 
 
 def strip(env: Environment, record: GameRecord) -> Text:

@@ -1,6 +1,6 @@
 """What ``ttt review`` shows of a game, and ``ttt play`` after one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from rich.table import Table
@@ -11,7 +11,7 @@ from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.review import Accuracy, MoveReview, Review
 from ttt_cli.store.games import GameRecord
-from ttt_cli.views.numbers import VALUES, percent
+from ttt_cli.views.numbers import VALUES, cells_in_words, in_plies, percent
 
 STYLES = {1: "green", 0: "", -1: "red"}
 
@@ -167,27 +167,15 @@ def _remark(move: MoveReview) -> str:
     """What could have been played instead."""
     if move.lost_value:
         assert move.before is not None
-        return f"{_cells(move.best)} kept the {VALUES[move.before]}"
+        return f"{cells_in_words(move.best)} kept the {VALUES[move.before]}"
     if move.pace:
-        own, other, best = move.pace.plies, move.pace.best_plies, _cells(move.pace.best)
+        own, other, best = move.pace.plies, move.pace.best_plies, cells_in_words(move.pace.best)
         if move.after == 1:
-            return f"wins in {_plies(own)}, {best} in {other}"
-        return f"loses in {_plies(own)}, {best} in {other}"
+            return f"wins in {in_plies(own)}, {best} in {other}"
+        return f"loses in {in_plies(own)}, {best} in {other}"
     if not move.proven:
         return "not proved"
     return "the only move" if move.is_choice and len(move.best) == 1 else ""
-
-
-def _plies(number: int) -> str:
-    return f"{number} {'ply' if number == 1 else 'plies'}"
-
-
-def _cells(cells: Sequence[int]) -> str:
-    """``4``, ``4 or 7``, ``4, 7 or 9``; of many the first ones."""
-    names = [str(cell + 1) for cell in cells]
-    if len(names) > 9:
-        return f"{', '.join(names[:7])} or one of {len(names) - 7} others"
-    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def summary(review: Review, names: Mapping[Side, str]) -> list[str]:
