@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from tests.commands.conftest import Outcome, Run
+from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.app import Commands
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
@@ -136,7 +137,7 @@ def complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., l
 
 
 def test_agents_are_completed(complete: Callable[..., list[str]]) -> None:
-    names = ["random", "heuristic", "minimax", "human", "easy", "medium", "hard", "book", "q", "q.article"]
+    names = [*BUILT_IN, "easy", "medium", "hard", "book", "q", "q.article"]
     assert complete(complete_agents, "") == names
     assert complete(complete_agents, "h") == ["heuristic", "human", "hard"]
     assert complete(complete_agents, "q") == ["q", "q.article"]
