@@ -95,6 +95,9 @@ def run(arguments: Sequence[str], env: Environment) -> int:
         except BaseException as error:
             give_up(env.stdout)
             result = _report(error, env)
+        finally:
+            if programs := sys.modules.get("ttt_cli.agents.program"):
+                programs.stop_all()
     return result if isinstance(result, int) else ExitCode.DONE
 
 

@@ -36,6 +36,8 @@ class Environment:
     """``--line`` as given."""
     limits: int = 1
     """How many times larger than usual files may be."""
+    patience: float = 10.0
+    """Seconds that a program may take for each answer."""
     quiet: bool = False
     json: bool = False
     debug: bool = False

@@ -3,9 +3,10 @@
 ``NAME`` or ``NAME:option=value,option=value``. A name is a built-in player, a state in the store, a path to a
 file that can be read, or a level such as ``easy``; the first of these wins, so a file called q in the working
 directory is ``./q``.
+``exec:COMMAND`` is a program; options stand before its colon, ``exec,option=value:COMMAND``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -40,7 +41,7 @@ class Agent:
     :ivar make: how its policy is made; None for a person.
     :ivar source: the file it comes from.
     :ivar games: how many games it has learned from, where that is known.
-    :ivar digest: of its content, where it is a native state.
+    :ivar fingerprint: gives the digest of a program.
     :ivar loaded: the state in its file, if it plays by one.
     :ivar options: what stands behind the colon, as read.
     """
@@ -50,7 +51,7 @@ class Agent:
     make: Make | None = None
     source: Path | None = None
     games: int | None = None
-    digest: str | None = None
+    fingerprint: Callable[[], str] | None = None
     loaded: "Loaded | None" = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -71,8 +72,17 @@ class Agent:
 
     @property
     def remarks(self) -> list[str]:
-        """What there is to say of the file it plays by, if another program wrote it."""
-        return self.loaded.remarks if self.loaded else []
+        """What there is to say of the file it plays by, if another program wrote it, and of how it has played
+        so far."""
+        played = self.policy.remarks if "policy" in self.__dict__ else []
+        return [*(self.loaded.remarks if self.loaded else []), *played]
+
+    @cached_property
+    def digest(self) -> str | None:
+        """Of what it plays by: a native state, a program; None for others."""
+        if self.loaded is not None:
+            return self.loaded.digest or None
+        return self.fingerprint() if self.fingerprint else None
 
     def fields(self) -> dict[str, Any]:
         """The agent as a document names it."""
@@ -101,24 +111,50 @@ FILE_OPTIONS = {
 counts as; whether a win that is not in it is seen; a facet of its spelling, such as ``spelling.first=O``."""
 
 
-def resolve(text: str, store: Path, rules: Rules | None = None) -> Agent:
+def resolve(
+    text: str, store: Path, rules: Rules | None = None, *, typed: bool = True, estimated: bool = False
+) -> Agent:
     """The agent that ``text`` names.
 
     :param rules: the game to play; None: the state's own, or the usual one.
+    :param typed: whether the user has typed it: what a file says is never run.
+    :param estimated: whether a policy that is estimated from samples will do.
     :raises UsageError: for an unknown name, option or value, with what is accepted.
     :raises InvalidFileError: if a file cannot be read, or is a state for another game.
     """
-    return resolve_all([text], store, rules)[0]
+    if not typed and is_program(text):
+        raise UsageError("a program that a file names is not run", where=text, hint="type it yourself")
+    return resolve_all([text], store, rules, estimated=estimated)[0]
+
+
+def is_program(text: str) -> bool:
+    """Whether an AGENT argument stands for something to be run."""
+    player = players().get(_before_colon(text)[0])
+    return player is not None and bool(player.argument)
+
+
+def _before_colon(text: str) -> tuple[str, str | None]:
+    """The name of a program's kind, and its options."""
+    name, comma, options = text.partition(":")[0].partition(",")
+    return name, options if comma else None
 
 
 def resolve_all(
-    texts: Sequence[str], store: Path, rules: Rules | None = None, *, fresh: bool = False
+    texts: Sequence[str],
+    store: Path,
+    rules: Rules | None = None,
+    *,
+    fresh: bool = False,
+    estimated: bool = False,
 ) -> list[Agent]:
     """Several agents that are to play the same game: where ``rules`` are not given, the first state's own.
 
     :param fresh: a learner's name for which there is no file yet means the learner that has seen nothing.
+    :param estimated: whether policies that are estimated from samples will do.
     """
-    found = [_find(text, store, rules, fresh) for text in texts]
+    found = [
+        _program(text, estimated) if is_program(text) else _find(text, store, rules, fresh) for text in texts
+    ]
     game = rules or next((own for _, own in found if own is not None), STANDARD)
     for agent, own in found:
         if own is not None and own != game:
@@ -130,6 +166,24 @@ def resolve_all(
                 else "agents play each other on one board only",
             )
     return [replace(agent, rules=game) for agent, _ in found]
+
+
+def _program(text: str, estimated: bool) -> tuple[Agent, None]:
+    """A program; it plays any game."""
+    name, options = _before_colon(text)
+    argument, player = text.partition(":")[2].strip(), players()[name]
+    if not argument:
+        raise UsageError(f"{name} needs a {player.argument}", where=text, hint=player.example)
+    values = _read(text, name, options, player.options)
+    if "samples" in values and not estimated:
+        raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
+    assert player.make is not None and player.fingerprint is not None
+    return Agent(
+        text,
+        make=partial(player.make, argument=argument, **values),
+        fingerprint=partial(player.fingerprint, argument),
+        options=values,
+    ), None
 
 
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Agent, Rules | None]:
@@ -156,13 +210,11 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
         play_by(loaded.state, **values)
     except TttError as error:
         raise UsageError(error.message, where=text, hint=error.hint) from None
-    games, digest = loaded.state.games, loaded.digest or None
     agent = Agent(
         text,
         make=lambda rules: play_by(loaded.state, **values),
         source=loaded.path,
-        games=games,
-        digest=digest,
+        games=loaded.state.games,
         loaded=loaded,
         options=values,
     )

@@ -16,6 +16,7 @@ BUILT_IN = {
     "minimax": "minimax",
     "search": "search",
     "human": "human",
+    "exec": "program",
 }
 """The file of each player, by the name it goes by."""
 
@@ -35,12 +36,24 @@ class AgentType:
     :ivar about: in a few words.
     :ivar make: makes its policy, given the rules and its options by name; None for a person.
     :ivar options: what may stand behind the colon, by name.
+    :ivar argument: what stands behind the first colon instead, options then standing before it, each after a
+        comma; ``make`` gets it as ``argument``. Such a player counts where it is typed, never in a file.
+    :ivar example: of that.
+    :ivar fingerprint: a digest of everything by which such a player plays.
     """
 
     name: str
     about: str
     make: "Callable[..., Policy] | None"
     options: Mapping[str, Option] = field(default_factory=dict)
+    argument: str = ""
+    example: str = ""
+    fingerprint: Callable[[str], str] | None = None
+
+    @property
+    def usage(self) -> str:
+        """How it is named on the command line."""
+        return f"{self.name}:{self.argument}" if self.argument else self.name
 
 
 @lru_cache(maxsize=1)

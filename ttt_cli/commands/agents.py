@@ -88,7 +88,7 @@ def agents(
         raise UsageError("nothing is trained without --compare", where="--seed")
     from ttt_cli.agents.registry import players
 
-    rows = [{"name": name, "kind": "built-in", "about": player.about} for name, player in players().items()]
+    rows = [{"name": one.usage, "kind": "built-in", "about": one.about} for one in players().values()]
     where = printable(str(env.store))
     rows += [{"name": name, "kind": "state", "about": f"in {where}"} for name in stored_names(env.store)]
     if env.json:

@@ -40,10 +40,10 @@ def diff(
     from ttt_cli.evaluation.difference import compare
     from ttt_cli.views import difference as view
 
-    agents = resolve_all([a, b], env.store, given_rules(env))
+    agents = resolve_all([a, b], env.store, given_rules(env), estimated=True)
+    found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     for agent in agents:
         env.remark(agent.remarks)
-    found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     if csv is not None:
         import io
         from csv import writer
@@ -66,14 +66,20 @@ def diff(
 
 
 def _positions(env: Environment, agents: "list[Agent]") -> "Positions | None":
-    """Where to compare: everywhere on a small board, else in the positions that one of the two has seen.
+    """Where to compare: everywhere on a small board, else in the positions that one of the two has seen; and
+    where a program can come to be asked.
 
     :raises UsageError: if neither has seen any.
     """
     from ttt_cli.engine.positions import Positions
     from ttt_cli.engine.state_space import enumerated
+    from ttt_cli.evaluation.walk import own_positions
 
     rules = agents[0].rules
+    if programs := [agent for agent in agents if agent.policy.costly]:
+        names = " and ".join(printable(agent.name) for agent in programs)
+        env.say(f"compared in the positions that the play of {names} can reach")
+        return Positions.concatenate([own_positions(agent.policy) for agent in programs]).distinct()
     if enumerated(rules) is not None:
         return None
     seen = [agent.loaded.state.seen for agent in agents if agent.loaded is not None]

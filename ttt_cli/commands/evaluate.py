@@ -1,6 +1,7 @@
 """``ttt evaluate``: the truth about a player."""
 
 import secrets
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -90,6 +91,7 @@ def evaluate(
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
     if games_to is not None and games is None:
         raise UsageError("--games-to goes with --games")
+    from ttt_cli.agents.asked import UnsteadyError
     from ttt_cli.agents.grammar import resolve_all
     from ttt_cli.engine.state_space import enumerated
     from ttt_cli.evaluation.verdict import loses_somewhere
@@ -97,8 +99,7 @@ def evaluate(
     player, *others = resolve_all([agent, *(opponents or OPPONENTS)], env.store, given_rules(env))
     if not opponents:
         others = _usual(player, others)
-    for one in (player, *others):
-        env.remark(one.remarks)
+    _tell(env, player, others)
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
     seed = secrets.randbits(32) if seed is None else seed
@@ -109,15 +110,25 @@ def evaluate(
     if verdict is None:
         if mistakes is not None:
             raise TttError("mistakes can be told of what can be gone through alone", where="--mistakes")
-        beatable = loses_somewhere(player.policy)
+        try:
+            beatable = loses_somewhere(player.policy)
+        except UnsteadyError:
+            beatable = False
         _sample(env, player, others, GAMES, seed, None, beatable=beatable)
         if explain:
             env.say("--explain: nothing can be told for certain")
         return ExitCode.FAILED if check else ExitCode.DONE
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
+    _tell(env, player, others)
     _report(env, player, verdict, explain)
     return ExitCode.FAILED if check and not verdict.unbeatable else ExitCode.DONE
+
+
+def _tell(env: Environment, player: "Agent", others: "list[Agent]") -> None:
+    """What there is to say of the players' files, and of how they have played so far."""
+    for one in (player, *others):
+        env.remark(one.remarks)
 
 
 def _usual(player: "Agent", others: "list[Agent]") -> "list[Agent]":
@@ -130,10 +141,13 @@ def _usual(player: "Agent", others: "list[Agent]") -> "list[Agent]":
 def _judge(
     env: Environment, player: "Agent", others: "list[Agent]", positions: int | None, exact: bool
 ) -> "Verdict | None":
-    """The verdict; None, with a notice, where more can happen than can be gone through.
+    """The verdict; None, with a notice, where more can happen than can be gone through, or a player's choices
+    vary from one question to the next.
 
-    :raises OutgrownError: in that case, if the verdict has to be exact.
+    :raises OutgrownError: in the first case, if the verdict has to be exact.
+    :raises UnsteadyError: in the second, likewise.
     """
+    from ttt_cli.agents.asked import UnsteadyError
     from ttt_cli.evaluation.verdict import judge
     from ttt_cli.evaluation.walk import BUDGET, OutgrownError
     from ttt_cli.views.progress import progress
@@ -144,10 +158,11 @@ def _judge(
     try:
         with progress(env, budget, title="walk", unit="positions") as tick:
             return judge(policy, against, budget=budget, tick=lambda done: tick(done, ""))
-    except OutgrownError as error:
+    except (OutgrownError, UnsteadyError) as error:
         if exact:
             raise
-        env.say(f"{error.message}; {GAMES:,} games are played instead")
+        who = f"{printable(error.where)}: " if error.where else ""
+        env.say(f"{who}{error.message}; {GAMES:,} games are played instead (--games N plays fewer)")
         return None
 
 
@@ -175,7 +190,7 @@ def _report(env: Environment, player: "Agent", verdict: "Verdict", explain: bool
         if story:
             view.show_line(env, player.name, side, story)
     if verdict.unbeatable is False and not explain:
-        env.say(f"how it loses: ttt evaluate {printable(player.name)} --explain")
+        env.say(f"how it loses: ttt evaluate {printable(shlex.quote(player.name))} --explain")
 
 
 def _head(env: Environment, player: "Agent", method: str) -> None:
@@ -241,6 +256,7 @@ def _sample(
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 
             matches.append((other.name, play_match(player.policy, other.policy, games, seed, watch)))
+    _tell(env, player, others)
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {printable(str(games_to))}")
     if env.json:

@@ -86,6 +86,7 @@ def export(
     """
     from ttt_cli.agents.grammar import resolve
     from ttt_cli.engine.position import Position
+    from ttt_cli.evaluation.walk import own_positions
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store.formats.format import Player, Wanted
 
@@ -96,9 +97,12 @@ def export(
     if format_name is not None and format_name not in (*names, STATE):
         hint = did_you_mean(format_name, names) or f"there are {', '.join(names)}"
         raise UsageError(f"no such format {format_name!r}", where="--format", hint=hint)
-    agent = resolve(source, env.store, given_rules(env))
+    agent = resolve(source, env.store, given_rules(env), estimated=True)
+    reached = own_positions(agent.policy) if agent.policy.costly else None
+    if reached is not None:
+        env.say(f"{printable(agent.name)}: the {len(reached):,} open positions that its own play can reach")
     env.remark(agent.remarks)
-    player = Player(printable(agent.name), _state(agent), agent.policy)
+    player = Player(printable(agent.name), _state(agent), agent.policy, reached)
     form = _chosen(player, out, format_name, formats)
     for option, given in (("--from", start is not None), ("--depth", depth is not None), ("--best", best)):
         if given and option not in form.options:

@@ -21,7 +21,10 @@ HEADING = "Judge"
 
 
 class Move(TypedDict):
-    """The cell that ``ttt move`` plays; null: the agent resigns."""
+    """The cell that ``ttt move`` plays; null: the agent resigns.
+
+    The probability of a program's choice is not known.
+    """
 
     agent: str
     position: PositionText
@@ -99,7 +102,8 @@ class _Answers:
         import numpy as np
 
         if new := self.remembered.positions[len(self.over) :]:
-            self._probabilities = np.concatenate([self._probabilities, self._policy.probabilities(new)])
+            if not self._policy.costly:
+                self._probabilities = np.concatenate([self._probabilities, self._policy.probabilities(new)])
             self.over += new.terminal.tolist()
 
     def draw(self, rows: list[int], rng: "np.random.Generator") -> list[int | None]:
@@ -108,12 +112,18 @@ class _Answers:
 
         :raises UsageError: if a game is over.
         """
+        import numpy as np
+
         from ttt_cli.engine.policy import sample
 
         for row in rows:
             if self.over[row]:
                 raise UsageError(f"the game is over in {self.remembered.positions.text(row)!r}")
-        return sample(self._probabilities[rows], rng.random(len(rows)))
+        uniforms = rng.random(len(rows))
+        if not self._policy.costly:
+            return sample(self._probabilities[rows], uniforms)
+        chosen = self._policy.choose(self.remembered.positions, np.array(rows, np.int64), uniforms)
+        return [None if cell < 0 else cell for cell in chosen.tolist()]
 
     def lines(self, rows: list[int], cells: list[int | None]) -> list[str]:
         """The documents of some moves, a line each."""
@@ -128,11 +138,14 @@ class _Answers:
 
     def fields(self, row: int, cell: int | None) -> Move:
         """A move as a ``ttt-move`` document holds it."""
+        probability = None if self._policy.costly else 1.0
+        if probability is not None and cell is not None:
+            probability = float(self._probabilities[row, cell])
         return {
             "agent": self._agent,
             "position": self.remembered.positions.text(row),
             "cell": None if cell is None else cell + 1,
-            "probability": 1.0 if cell is None else float(self._probabilities[row, cell]),
+            "probability": probability,
         }
 
 

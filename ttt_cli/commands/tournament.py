@@ -30,7 +30,8 @@ def tournament(
 ) -> None:
     """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating.
 
-    Where too many positions can come about between two players, they play a match instead.
+    Where too many positions can come about between two players, or a program's choices vary, they play a
+    match instead.
 
     Examples:
       ttt tournament q td graph book menace minimax random
@@ -47,10 +48,11 @@ def tournament(
     for player in players:
         env.remark(player.remarks)
     found = play_tournament([player.policy for player in players], budget=positions or BUDGET)
+    for player in players:
+        env.remark(player.remarks)
     if found.sampled:
-        env.say(
-            f"{found.sampled:,} of the pairings are matches of {GAMES:,} games: too much can happen in them"
-        )
+        why = "too much can happen in them, or a player's choices vary"
+        env.say(f"{found.sampled:,} of the pairings are matches of {GAMES:,} games: {why}")
     if env.json:
         env.document("ttt-tournament", view.tournament_fields([player.fields() for player in players], found))
     else:

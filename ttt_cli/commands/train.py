@@ -201,10 +201,11 @@ class Call:
         chosen = [name for name, value in {**starts, "--games-from": options.games_from}.items() if value]
         if len(chosen) > 1:
             raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
-        own = {"--games": options.games, "--seed": options.seed, "--opponent": options.opponent}
+        own: dict[str, Any] = {"--games": options.games, "--seed": options.seed}
         own |= {"--symmetry": options.symmetry, **self.given}
         for option in (name for name, value in own.items() if value and options.resume):
             raise UsageError(f"{option} does not go with --resume, which takes it from the file")
+        self._check_program()
         if options.preset and (options.workers > 1 or options.cluster):
             shared = "--cluster" if options.cluster else "--workers"
             raise UsageError(
@@ -213,6 +214,30 @@ class Call:
             )
         if options.curve is not None and options.curve.resolve() == self.path.resolve():
             raise UsageError("is the file of the state itself", where="--curve", hint="--curve another file")
+
+    def _check_program(self) -> None:
+        """Where the opponent is a program, say what becomes of it; other opponents do not go with --resume.
+
+        :raises UsageError: if it does not go with the other options.
+        """
+        from ttt_cli.agents.grammar import is_program
+
+        options = self.options
+        if options.opponent is None:
+            return
+        if not is_program(options.opponent):
+            if options.resume:
+                raise UsageError("--opponent does not go with --resume, which takes it from the file")
+            return
+        if options.cluster:
+            raise UsageError(
+                "--cluster does not go with an opponent that is a program",
+                hint="it would be run on machines it may not be on: --workers instead",
+            )
+        self.env.say(
+            f"{printable(options.opponent)} is asked once for each position and kept to its answers: the run "
+            "can be repeated only if it answers alike"
+        )
 
     def prepare(self) -> "TrainingRun | None":
         """The run that the options ask for; None if they ask for no games: what was to be learned from
@@ -227,7 +252,7 @@ class Call:
                 raise InvalidFileError(
                     f"holds a {state.learner.name} state, not {self.learner}", where=str(self.path)
                 )
-            return resumed_run(self.path, state, store)
+            return resumed_run(self.path, state, store, options.opponent)
         start = self._taught(self._start())
         if options.games_from and options.games is None:
             library.save(start, self.path)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ttt_cli.engine.network import Network
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import Int64s, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import Bools, Floats, StateSpace, enumerated
@@ -38,11 +38,14 @@ class Policy(ABC):
     :ivar rules: the game it plays.
     :ivar formula: the same in short, where there is such a formula.
     :ivar network: what its values come from, where that is a network.
+    :ivar costly: whether it is asked only about positions that can come about, since each question takes its
+        time and a player may be at a loss in others.
     """
 
     rules: Rules
     formula: Formula | None = None
     network: Network | None = None
+    costly: bool = False
 
     @abstractmethod
     def probabilities(self, positions: Positions) -> Floats:
@@ -68,8 +71,30 @@ class Policy(ABC):
     def tabulated(self) -> "Policy":
         """The same policy, asked once for all positions where the board has a state space: for those who
         will ask again and again."""
-        space = enumerated(self.rules)
+        space = None if self.costly else enumerated(self.rules)
         return self if space is None else TabularPolicy(self.table(space))
+
+    def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
+        """int64[k]: the cell that it plays in each of some games; -1: it resigns.
+
+        :param rows: int64[k], which of the positions each game is in.
+        :param uniforms: float64[k], a uniform number from [0, 1) for each game.
+        """
+        chosen = thresholds(self.probabilities(positions))[rows] > uniforms[:, None]
+        return np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1)
+
+    def competing(self) -> "Policy":
+        """The same player, whose failures to answer lose the game instead of ending the call."""
+        return self
+
+    def frozen(self) -> "Policy":
+        """The same player, who answers once for each position and is kept to it."""
+        return self
+
+    @property
+    def remarks(self) -> list[str]:
+        """What there is to say of how it has played."""
+        return []
 
 
 class TabularPolicy(Policy):

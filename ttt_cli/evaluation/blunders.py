@@ -66,7 +66,7 @@ def mistaken(policy: PolicyTable) -> Bools:
 def proved_mistakes(policy: Policy, layers: Sequence[Positions]) -> int | None:
     """In how many of these open positions the policy can give up game value; None where there are too many of
     them, or the value of one could not be proved."""
-    if sum(map(len, layers)) > MOST_PROVED:
+    if enumerated(policy.rules) is None and sum(map(len, layers)) > MOST_PROVED:
         return None
     found = 0
     for positions in layers:
@@ -85,8 +85,8 @@ def proved_mistakes(policy: Policy, layers: Sequence[Positions]) -> int | None:
 def find_mistakes(
     policy: Policy | PolicyTable, opponents: Sequence[Policy | PolicyTable] = (), *, budget: int = BUDGET
 ) -> Mistakes:
-    """All mistakes of the policy: in all open positions where the board has a state space, else in those that
-    can come about in its own play and whose value is known.
+    """All mistakes of the policy: in all open positions where the board has a state space and the player is
+    asked about all of it, else in those that can come about in its own play and whose value is known.
 
     Their order: by what the mistake costs, times how often it happens against these opponents; then those
     that its own play can reach, by cost and probability; then the positions' own order.
@@ -96,7 +96,7 @@ def find_mistakes(
     policy = as_policy(policy).tabulated()
     positions, reach = _own(policy, [as_policy(opponent).tabulated() for opponent in opponents], budget)
     reachable = np.ones(len(positions), np.bool_)
-    if (space := enumerated(policy.rules)) is not None:
+    if not policy.costly and (space := enumerated(policy.rules)) is not None:
         own, still_open = space.rows(positions), np.flatnonzero(~space.terminal)
         positions = space.positions[still_open]
         everywhere = np.zeros((len(space), reach.shape[1]))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy, thresholds
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import Floats, Int8s
 
@@ -104,7 +104,7 @@ def play_match(
 
     :param watch: called with each batch of games once it is played.
     """
-    agent, opponent = as_policy(agent).tabulated(), as_policy(opponent).tabulated()
+    agent, opponent = (as_policy(player).tabulated().competing() for player in (agent, opponent))
     counts = np.zeros((2, 3), np.int64)
     seen: tuple[set[bytes], set[bytes]] = set(), set()
     for batch in _batches(agent, opponent, games, seed):
@@ -142,9 +142,8 @@ def _play(xo: tuple[Policy, Policy], batch: Games, going: NDArray[np.intp], unif
     positions = Positions.start(rules)
     at: NDArray[Any] = np.zeros(len(going), np.intp)  # the position each game is in
     for ply in range(rules.cells):
-        chosen = thresholds(xo[ply % 2].probabilities(positions))[at] > uniforms[going, ply][:, None]
-        cells = chosen.argmax(axis=1)
-        plays = chosen[np.arange(len(going)), cells]
+        cells = xo[ply % 2].choose(positions, at, uniforms[going, ply])
+        plays = cells >= 0
         batch.resigned[going[~plays]] = True
         batch.results[going[~plays]] = -1 if ply % 2 == 0 else 1
         going, cells = going[plays], cells[plays]

@@ -11,6 +11,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.state_space import Floats
 from ttt_cli.evaluation.match import play_match
@@ -32,7 +33,7 @@ class Tournament:
     :ivar scores: float64[players, players], the expected points of the one against the other in two games,
         one as X and one as O; 0 on the diagonal.
     :ivar ratings: float64[players], on the Elo scale, their mean being 0.
-    :ivar sampled: pairings that were played as matches of ``GAMES`` games, since too much can happen in them.
+    :ivar sampled: pairings that were played as matches of ``GAMES`` games, since they cannot be computed.
     """
 
     rates: tuple[tuple[Rates | None, ...], ...]
@@ -52,8 +53,9 @@ class Tournament:
 
 
 def play_tournament(agents: Sequence[Policy | PolicyTable], *, budget: int = BUDGET) -> Tournament:
-    """Let all players meet as both sides, exactly where no more than ``budget`` positions can come about."""
-    players = [as_policy(agent).tabulated() for agent in agents]
+    """Let all players meet as both sides, exactly where no more than ``budget`` positions can come about
+    and nobody's choices vary from one question to the next."""
+    players = [as_policy(agent).tabulated().competing() for agent in agents]
     rates: list[list[Rates | None]] = [[None] * len(players) for _ in players]
     sampled = 0
     for a, b in combinations(range(len(players)), 2):
@@ -61,7 +63,7 @@ def play_tournament(agents: Sequence[Policy | PolicyTable], *, budget: int = BUD
             rates[a][b], rates[b][a] = (
                 play_exact(x, o, budget=budget).rates for x, o in permutations((players[a], players[b]))
             )
-        except OutgrownError:
+        except (OutgrownError, UnsteadyError):
             sampled += 1
             as_x, as_o = map(_rates, play_match(players[a], players[b], GAMES, seed=0).counts)
             rates[a][b], rates[b][a] = as_x, as_o.turned()

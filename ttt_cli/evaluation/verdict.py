@@ -32,8 +32,8 @@ class Result:
 @dataclass(frozen=True)
 class MistakeCount:
     """Open positions in which the policy can give up game value, those among them in which its own play can
-    find itself, and all open positions. Without a state space the first are the second, and the third is not
-    known."""
+    find itself, and all open positions. Without a state space, and for a player who is not asked about all of
+    it, the first are the second, and the third is not known."""
 
     positions: int
     reachable: int
@@ -96,7 +96,7 @@ def judge(
     policy = as_policy(policy).tabulated()
     against = [as_policy(opponent).tabulated() for _, opponent in opponents]
     space = enumerated(policy.rules)
-    wrong = None if space is None else mistaken(policy.table(space))
+    wrong = None if space is None or policy.costly else mistaken(policy.table(space))
     rates: list[list[Rates]] = []
     cases: list[WorstCase] = []
     reachable, known, own = 0, 0, 0

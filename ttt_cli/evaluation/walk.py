@@ -154,6 +154,17 @@ class Walk:
         return cls.of(x, o, budget=budget, tick=tick)
 
 
+def own_positions(policy: Policy, *, budget: int = BUDGET) -> Positions:
+    """The open positions in which the policy can be to move, whatever the other side plays, both roles
+    together, in their order.
+
+    :raises OutgrownError: if more positions can come about than ``budget`` allows.
+    """
+    parts = [part for side in Side for part in Walk.alone(policy, side, budget=budget).own]
+    parts.sort(key=lambda part: part[0])
+    return Positions.concatenate([positions for _, positions in parts])
+
+
 def forecast(sizes: list[int], rules: Rules) -> float:
     """How many positions a walk will have gone through, given its layers so far: as if growth over two plies
     went down as it does where both sides can play anything."""

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import sample
 from ttt_cli.engine.position import Cell
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -128,12 +127,12 @@ class Session:
         """
         policy = self.to_move.policy
         assert policy is not None, "a person's move is pushed"
-        probabilities = policy.probabilities(Positions.of([self.game.position], self.rules))
-        (cell,) = sample(probabilities, self._rng.random(1))
-        if cell is None:
+        here = Positions.of([self.game.position], self.rules)
+        cell = int(policy.choose(here, np.zeros(1, np.int64), self._rng.random(1))[0])
+        if cell < 0:
             self.resign()
-        else:
-            self.push(cell)
+            return None
+        self.push(cell)
         return cell
 
     def undo(self) -> bool:

@@ -1,8 +1,8 @@
 """The options commands share, and how a command's one parameter is spread over several options.
 
-A command takes an ``env: Environment``; on the command line that one parameter is ``--store``, ``--board``,
-``--line``, ``--limits``, ``--quiet``, ``--json`` and ``--debug``. In the same way a learner's parameters, the
-fields of a frozen dataclass, become one option each (``with_parameters``).
+A command takes an ``env: Environment``; on the command line that one parameter is the common options, from
+``--store`` to ``--debug``. In the same way a learner's parameters, the fields of a frozen dataclass, become
+one option each (``with_parameters``).
 """
 
 import inspect
@@ -95,6 +95,13 @@ def _option(name: str, annotation: Any, default: Any = None) -> inspect.Paramete
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
+def finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
+    """The callback of an option whose number has to be finite."""
+    if value is not None and not isfinite(value):
+        raise UsageError(f"{value!r} is not a finite number", where=parameter.opts[0])
+    return value
+
+
 _COMMON_OPTIONS = (
     _option("context", typer.Context, inspect.Parameter.empty),
     _option(
@@ -150,6 +157,21 @@ _COMMON_OPTIONS = (
         1,
     ),
     _option(
+        "patience",
+        Annotated[
+            float,
+            typer.Option(
+                "--patience",
+                min=0.01,
+                metavar="SECONDS",
+                callback=finite,
+                help="How long a program may take for an answer.",
+                rich_help_panel=COMMON,
+            ),
+        ],
+        Environment.patience,
+    ),
+    _option(
         "quiet",
         Annotated[bool, typer.Option("--quiet", help="No notices on stderr.", rich_help_panel=COMMON)],
         False,
@@ -184,6 +206,10 @@ def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
             from ttt_cli.store.reading import scale_limits
 
             scale_limits(values["limits"])
+        if values["patience"] != Environment.patience:
+            from ttt_cli.agents.program import PATIENCE
+
+            PATIENCE.set(values["patience"])
         return replace(environment, **values)
 
     return spread(function, "env", _COMMON_OPTIONS, gather)
@@ -232,13 +258,6 @@ def _bare(kind: Any) -> Any:
     if kind not in {int, float, bool, str} and get_origin(kind) is not Literal:
         raise TypeError(f"no option can be made of the type {kind}")
     return kind
-
-
-def finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
-    """The callback of an option whose number has to be finite."""
-    if value is not None and not isfinite(value):
-        raise UsageError(f"{value!r} is not a finite number", where=parameter.opts[0])
-    return value
 
 
 def given_rules(env: Environment) -> "Rules | None":

@@ -4,6 +4,7 @@
 through checkpoints each of which is a whole state that training can go on from.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +12,14 @@ from time import monotonic
 
 import numpy as np
 
-from ttt_cli.agents.grammar import resolve
-from ttt_cli.engine.policy import Policy
+from ttt_cli.agents.grammar import is_program, resolve
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
+from ttt_cli.environment import printable
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
+from ttt_cli.evaluation.walk import own_positions
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.games import waiting_games
@@ -81,18 +84,39 @@ class TrainingRun:
         return {key: total[key] - count for key, count in zip(("o", "draw", "x"), before, strict=True)}
 
 
-def fixed(agent: str | None, store: Path, rules: Rules, path: Path) -> Fixed | None:
+def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False) -> Fixed | None:
     """The side that an AGENT argument names, None for the learner itself (``self``).
 
-    :param path: of the state that is trained, which cannot be its own fixed opponent.
-    :raises UsageError: if it is that, or a person.
+    :param start: the state that is trained.
+    :param path: of its file: it cannot be its own fixed opponent.
+    :param typed: whether the user has typed the argument.
+    :raises UsageError: if it is that, a person, or a program that was not typed.
     """
     if agent is None or agent == "self":
         return None
-    found = resolve(agent, store, rules)
+    found = resolve(agent, store, start.rules, typed=typed)
     if found.source is not None and found.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    return Fixed(agent, found.policy, found.digest)
+    return Fixed(agent, kept_to_its_answers(found.policy, start.symmetric), found.digest)
+
+
+def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
+    """A player from outside as a fixed side: it answers once for each position.
+
+    On a board with a state space it is asked before the first game, where its own play can lead; everywhere,
+    if a position stands for all that a turn or mirror makes equal.
+    """
+    if not policy.costly:
+        return policy
+    policy, space = policy.frozen(), enumerated(policy.rules)
+    if space is None:
+        return policy
+    if symmetric:
+        return TabularPolicy(policy.table(space))
+    probabilities = uniform(space.legal)
+    own = own_positions(policy)
+    probabilities[space.rows(own)] = policy.probabilities(own)
+    return TabularPolicy(PolicyTable(space, probabilities))
 
 
 def usual_run(
@@ -111,8 +135,8 @@ def usual_run(
         start,
         games=games,
         seed=seed,
-        opponent=fixed(opponent, store, start.rules, path),
-        behaviour=fixed(behaviour, store, start.rules, path),
+        opponent=fixed(opponent, store, start, path, typed=True),
+        behaviour=fixed(behaviour, store, start, path),
     )
 
 
@@ -141,17 +165,29 @@ def new_run(
     return TrainingRun(path, plan, start.own().closed(), record)
 
 
-def resumed_run(path: Path, state: State, store: Path) -> TrainingRun:
+def resumed_run(path: Path, state: State, store: Path, typed: str | None = None) -> TrainingRun:
     """The run in the file that was stopped, from where it stands.
 
+    :param typed: the opponent, if it is a program: what a file says is not run.
     :raises InvalidFileError: if there is none, or its opponent has changed.
     """
     record = state.unfinished
     if record is None:
         raise InvalidFileError("holds no unfinished run", where=str(path), hint="train without --resume")
     details = record.details
-    opponent = fixed(details["opponent"], store, state.rules, path)
-    behaviour = fixed(details["behaviour"], store, state.rules, path)
+    if typed is None and is_program(details["opponent"]):
+        again = f"--opponent {shlex.quote(details['opponent'])}"
+        raise InvalidFileError(
+            "the run's opponent is a program, which is run only if it is typed",
+            where=str(path),
+            hint=printable(f"if you trust it: --resume {again}"),
+        )
+    if typed not in (None, details["opponent"]):
+        raise UsageError(
+            f"the run's opponent is {printable(details['opponent'])}, not {typed}", where="--opponent"
+        )
+    opponent = fixed(details["opponent"], store, state, path, typed=typed is not None)
+    behaviour = fixed(details["behaviour"], store, state, path)
     if opponent is not None and opponent.digest != details["opponent_digest"]:
         raise InvalidFileError(
             f"the opponent {opponent.name} is not what it was when the run began",

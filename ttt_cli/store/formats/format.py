@@ -55,11 +55,13 @@ class Player:
     :ivar name: for titles.
     :ivar state: what it has learned, if it plays by a state.
     :ivar answers: what it plays.
+    :ivar reached: the positions to write, where others decide on them.
     """
 
     name: str
     state: State | None
     answers: Policy
+    reached: Positions | None = None
 
     @cached_property
     def policy(self) -> PolicyTable:
@@ -78,10 +80,13 @@ class Player:
 
     @cached_property
     def positions(self) -> Positions:
-        """The positions to write: all of them, or on a board without a state space those the state has seen.
+        """The positions to write: those that were decided on, or all of them, or on a board without a state
+        space those the state has seen.
 
-        :raises UsageError: if there is neither.
+        :raises UsageError: if there is none of these.
         """
+        if self.reached is not None:
+            return self.reached
         space = enumerated(self.answers.rules)
         if space is not None:
             return space.positions

@@ -1,0 +1,275 @@
+"""``exec:COMMAND``: a program, in any language, that reads a position a line and answers each with a line.
+
+The command is split as a shell would split it, and run without one, in the working directory. One process
+serves a whole call, and a second one answers everything again. Both pipes are served at the same time, so
+that it does not matter how much a program reads before it writes. The processes form groups of their own and
+end with the call, children included.
+"""
+
+import os
+import shlex
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from hashlib import sha256
+from pathlib import Path
+from shutil import which
+from time import monotonic
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from ttt_cli.agents.asked import Asked, Failure
+from ttt_cli.agents.registry import WHOLE, AgentType
+from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import TttError, UsageError
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+PATIENCE: ContextVar[float] = ContextVar("PATIENCE", default=10.0)
+"""Seconds that a program may take for each answer."""
+
+PIECE = 1 << 16
+"""Bytes that are read or written at a time."""
+
+LONGEST_LINE = 1000
+"""Bytes; no answer needs more than seven."""
+
+FAREWELL = 0.2
+"""Seconds that a program has to end by itself once its input has ended."""
+
+FLUSHING = (
+    "does it flush each line? Python print(cell, flush=True); C fflush(stdout); awk fflush(), mawk "
+    "-W interactive; Ruby $stdout.sync = true; Perl $| = 1; or --patience SECONDS"
+)
+
+_running: "WeakSet[Program]" = WeakSet()
+
+
+class Program:
+    """A program that is started with the first question.
+
+    :param words: the command.
+    :param name: of the agent, for messages.
+    """
+
+    def __init__(self, words: Sequence[str], name: str) -> None:
+        self._words, self._name = words, name
+        self._process: Popen[bytes] | None = None
+        self._errors = b""  # the last of what it has written to stderr
+        self._error_lines = 0
+
+    @property
+    def chatter(self) -> list[str]:
+        """What it has written to stderr, in short."""
+        if not self._error_lines:
+            return []
+        lines = "a line" if self._error_lines == 1 else f"{self._error_lines:,} lines, the last"
+        return [f"wrote to stderr {lines}: {self._last_error!r}"]
+
+    @property
+    def _last_error(self) -> str:
+        lines = self._errors.decode("utf-8", "backslashreplace").split("\n")
+        return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
+
+    def restart(self) -> None:
+        """End the process; the next question starts another."""
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process and its children."""
+        process, self._process = self._process, None
+        _running.discard(self)
+        if process is None:
+            return
+        from subprocess import TimeoutExpired
+
+        assert process.stdin and process.stdout and process.stderr
+        with suppress(OSError):
+            process.stdin.close()
+        with suppress(TimeoutExpired):
+            process.wait(FAREWELL)
+        with suppress(ProcessLookupError, PermissionError):  # macOS: PermissionError where all have ended
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def __del__(self) -> None:
+        self.stop()
+
+    def _started(self) -> "Popen[bytes]":
+        if self._process is not None:
+            return self._process
+        from subprocess import PIPE, Popen
+
+        try:
+            self._process = Popen(
+                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+            )
+        except OSError as error:
+            raise _cannot_start(self._words[0], self._name, error) from None
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+        _running.add(self)
+        return self._process
+
+    def ask(self, texts: Sequence[str]) -> tuple[list[str], Failure | None]:
+        """As ``Respondent.ask``: all positions are sent at once, a line each, and answers read meanwhile.
+
+        :raises TttError: if it cannot be started.
+        """
+        from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+
+        process, patience = self._started(), PATIENCE.get()
+        assert process.stdin and process.stdout and process.stderr
+        stdin, stdout, stderr = (pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr))
+        rest, answers = b"", list[bytes]()
+        questions, sent = memoryview("".join(f"{text}\n" for text in texts).encode()), 0
+        if _read(stdout):  # b"" is noticed again below
+            return [], _too_much()
+        deadline = monotonic() + patience
+        with DefaultSelector() as selector:
+            selector.register(stdin, EVENT_WRITE)
+            selector.register(stdout, EVENT_READ)
+            selector.register(stderr, EVENT_READ)
+            while len(answers) < len(texts):
+                ready = {key.fd for key, _ in selector.select(max(0.0, deadline - monotonic()))}
+                if stderr in ready and not self._listen(stderr):
+                    selector.unregister(stderr)
+                if stdout in ready:
+                    chunk = _read(stdout)
+                    if chunk == b"":
+                        self._listen(stderr)
+                        return _decoded(answers), self._death(process)
+                    *lines, rest = (rest + (chunk or b"")).split(b"\n")
+                    answers += lines
+                    deadline = monotonic() + patience if lines else deadline
+                    if len(rest) > LONGEST_LINE:
+                        return _decoded(answers[: len(texts)]), _too_much()
+                if stdin in ready:
+                    try:
+                        sent += os.write(stdin, questions[sent : sent + PIECE])
+                    except BrokenPipeError:  # it may have answered before it went
+                        sent = len(questions)
+                    if sent == len(questions):
+                        selector.unregister(stdin)
+                if monotonic() > deadline:
+                    said = self._told_last
+                    return _decoded(answers), Failure(f"gave no answer within {patience:g} s{said}", FLUSHING)
+        excess = len(answers) > len(texts) or rest
+        return _decoded(answers[: len(texts)]), _too_much() if excess else None
+
+    def _listen(self, stderr: int) -> bool:
+        """Read what it has written to stderr; False at its end."""
+        chunk = _read(stderr)
+        if chunk:
+            self._errors = (self._errors + chunk)[-4 * LONGEST_LINE :]
+            self._error_lines += chunk.count(b"\n")
+        return chunk != b""
+
+    @property
+    def _told_last(self) -> str:
+        return f", saying {last!r} on stderr," if (last := self._last_error) else ""
+
+    def _death(self, process: "Popen[bytes]") -> Failure:
+        """It has closed its output."""
+        from subprocess import TimeoutExpired
+
+        hint = "it is asked about many positions, a line each, until its input ends"
+        try:
+            code = process.wait(FAREWELL)
+        except TimeoutExpired:
+            return Failure("closed its output without an answer", hint)
+        how = f"exit status {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
+        return Failure(f"ended ({how}){self._told_last} without an answer", hint)
+
+
+def _read(pipe: int) -> bytes | None:
+    """What has come in: b"" at the end, None if there is nothing yet."""
+    try:
+        return os.read(pipe, PIECE)
+    except BlockingIOError:
+        return None
+
+
+def _too_much() -> Failure:
+    return Failure("wrote more than a line in answer", "one line for each position: a cell, or resign")
+
+
+def _decoded(lines: Sequence[bytes]) -> list[str]:
+    return [line.decode("utf-8", "backslashreplace") for line in lines]
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _cannot_start(word: str, name: str, error: OSError) -> TttError:
+    """Why a program does not start."""
+    if isinstance(error, FileNotFoundError):
+        hint = "a command as the shell finds it, or the path of a program"
+        if Path(word).is_file():  # beside us, or without its interpreter
+            hint = f"exec:./{word}" if Path(word).name == word else "see the interpreter in its first line"
+        return UsageError(f"there is no program {word!r}", where=name, hint=hint)
+    if isinstance(error, PermissionError):
+        return UsageError(f"{word!r} is not executable", where=name, hint=f"chmod +x {shlex.quote(word)}")
+    hint = "name its interpreter, such as exec:python3 FILE, or give it a first line #!"
+    return UsageError(f"{word!r} cannot be run: {error.strerror}", where=name, hint=hint)
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command, split as a shell would.
+
+    :raises UsageError: if a quote is not closed.
+    """
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"{error} in {command!r}".lower(), where=AGENT.name, hint=EXAMPLE) from None
+
+
+def fingerprint(command: str) -> str:
+    """A digest of a command and of the files that it names: another program has another one."""
+    words = words_of(command)
+    digest = sha256("\0".join(words).encode())
+    for path in [which(words[0]), *words[1:]]:
+        if path and Path(path).is_file():
+            digest.update(b"\0" + sha256(Path(path).read_bytes()).digest())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def stop_all() -> None:
+    """End the programs of this process that are still running."""
+    for program in list(_running):
+        program.stop()
+
+
+def make(rules: Rules, *, argument: str, samples: int | None = None) -> Asked:
+    """The policy of a program.
+
+    :raises UsageError: if its command is none.
+    """
+    words, name = words_of(argument), f"{AGENT.name}:{argument}"
+    return Asked(rules, name, (Program(words, name), Program(words, name)), samples)
+
+
+EXAMPLE = "such as exec:./my_bot or 'exec:python3 my_bot.py'"
+
+AGENT = AgentType(
+    "exec",
+    "a program: a position a line in, a cell a line out",
+    make,
+    {"samples": WHOLE},
+    argument="COMMAND",
+    example=EXAMPLE,
+    fingerprint=fingerprint,
+)
