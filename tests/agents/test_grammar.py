@@ -7,7 +7,7 @@ import pytest
 
 from tests import tables
 from ttt_cli.agents.grammar import resolve, resolve_all
-from ttt_cli.agents.registry import BUILT_IN
+from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -147,7 +147,7 @@ def test_what_cannot_be_meant(store: Path, text: str, error: type[TttError], say
     assert "\n" not in str(found.value)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", [name for name, player in players().items() if not player.argument])
 def test_names_win_over_paths(store: Path, name: str) -> None:
     Path(name).write_text("not a state", encoding="utf-8")
     assert resolve(name, store).source is None
