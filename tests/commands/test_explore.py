@@ -5,9 +5,12 @@ from pathlib import Path
 
 def test_a_page_for_any_player(ttt):
     outcome = ttt("explore", "minimax", "-o", "pages/perfect.html")
+    assert outcome.code != 0 and "mkdir -p" in outcome.err
+    Path("pages").mkdir()
+    outcome = ttt("explore", "minimax", "-o", "pages/perfect.html")
     assert outcome.code == 0
     content = Path("pages/perfect.html").read_bytes()
-    assert len(content) < 1_000_000
+    assert len(content) < 400_000
     assert f"5,478 positions, {len(content):,} bytes" in outcome.out
     assert "file://" in outcome.err
     assert ttt("explore", "minimax", "-o", "-").out.encode() == content
@@ -37,3 +40,12 @@ def test_the_player_s_own_file_stays(ttt):
     before = Path("td.json").read_bytes()
     assert ttt("explore", "./td.json", "-o", "td.json").code == 2
     assert Path("td.json").read_bytes() == before
+
+
+def test_it_can_be_opened(ttt, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: bool(opened.append(address)) or len(opened) == 1)
+    assert "next" not in ttt("explore", "random", "-o", "p.html", "--open").err
+    assert opened == [Path("p.html").resolve().as_uri()]
+    assert "next: open file://" in ttt("explore", "random", "-o", "p.html", "--open").err  # there is none
+    assert ttt("explore", "random", "-o", "-", "--open").code == 2

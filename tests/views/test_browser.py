@@ -305,3 +305,97 @@ def test_it_fits_any_width(browser, address, width, phone):
         ".filter(e => e.offsetParent && e.getBoundingClientRect().height < 24).length"
     )
     assert small == 0
+
+
+def mode(browser, side: str) -> None:
+    browser.click(f'#mode [data-mode="{side}"]')
+
+
+def text(browser, id_: str) -> str:
+    return browser.ask(f"document.getElementById('{id_}').textContent")
+
+
+def over(browser) -> bool:
+    return not browser.ask("document.getElementById('review').hidden")
+
+
+def my_turn(browser) -> bool:
+    return over(browser) or "Your move" in text(browser, "turn")
+
+
+def test_a_whole_game_with_the_mouse(browser):
+    mode(browser, "X")
+    assert browser.ask("document.querySelectorAll('#board .worth').length") == 0  # nothing is given away
+    browser.click('[data-cell="9"]')
+    browser.wait(lambda: shown(browser).count("O") == 1)
+    assert shown(browser) == ".......OX"  # the mistake that it always makes
+    browser.click("#help")
+    assert "Best: " in text(browser, "live")
+    hints = {cell["cell"] for cell in cells(browser) if cell["worth"] == "win"}
+    browser.click("#undo")
+    assert shown(browser) == "........."
+    browser.click('[data-cell="9"]')
+    browser.wait(lambda: my_turn(browser))
+    while not over(browser):
+        position = Position(shown(browser))
+        scores = SOLUTION.move_scores(np.array([SPACE.index(position)]))[0]
+        best = max(position.legal, key=lambda cell: scores[cell])
+        if hints:
+            assert best + 1 in hints
+            hints = set()
+        browser.click(f'[data-cell="{best + 1}"]')
+        browser.wait(lambda: my_turn(browser))
+    assert text(browser, "turn") == "You win as X"
+    assert text(browser, "score") == f"You 1, {NAME} 0, drawn 0"
+    assert text(browser, "verdict").startswith("Move 2, O on 8, turned a draw into a loss; 5 kept the draw")
+    assert "Accuracy: you " in text(browser, "accuracy") and "(100\u00a0%)" in text(browser, "accuracy")
+    moves = browser.ask("document.querySelectorAll('#reviewed a').length")
+    assert moves == 9 - shown(browser).count(".")
+    browser.click("#reviewed .slip")
+    browser.wait(lambda: shown(browser) == "........X")
+    assert not over(browser) and len(cells(browser)) == 8  # exploring again
+
+
+def test_a_whole_game_with_the_keys_as_o(browser):
+    mode(browser, "O")
+    browser.wait(lambda: my_turn(browser))
+    assert shown(browser).count("X") == 1
+    browser.press("9")
+    browser.press("9")  # not twice
+    while not over(browser):
+        browser.wait(lambda: my_turn(browser))
+        board = shown(browser)
+        for key in range(1, 10):
+            if board[key - 1] == "." and not over(browser):
+                browser.press(str(key))
+                break
+    assert text(browser, "turn") in ("You lose as O", "A draw as O", "You win as O")
+    numbers = [int(part.split()[-1]) for part in text(browser, "score").split(", ")]
+    assert sum(numbers) == 1
+    browser.press("n")
+    assert text(browser, "turn") == "Your move, as X"
+    assert shown(browser) == "........."
+    browser.press("ArrowRight")
+    browser.press("Enter")
+    browser.wait(lambda: my_turn(browser))
+    browser.press("u")
+    assert shown(browser) == "........."
+    browser.press("h")
+    assert len(cells(browser)) == 9
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_playing_on_a_phone(browser, address, dark):
+    browser.look(360, 740, phone=True, dark=dark)
+    browser.open(address)
+    mode(browser, "X")
+    browser.click('[data-cell="5"]')
+    browser.wait(lambda: my_turn(browser))
+    assert browser.ask("document.documentElement.scrollWidth") <= 360
+    tree = browser.call("Accessibility.getFullAXTree")["nodes"]
+    found = [
+        (node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if "role" in node
+    ]
+    assert sum(role == "gridcell" and name.endswith(", free") for role, name in found) == 7
+    assert ("group", "What to do") in found
+    assert [role for role, name in found if role in ("button", "link", "gridcell") and not name] == []

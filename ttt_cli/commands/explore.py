@@ -1,4 +1,4 @@
-"""``ttt explore``: a page to click through every position of the game."""
+"""``ttt explore``: a page to click through every position of the game, and to play against a player."""
 
 from pathlib import Path
 from typing import Annotated, TypedDict
@@ -36,12 +36,14 @@ def explore(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="The page; - is stdout.")
     ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """One page for the browser to click through every position: what each move is worth, what the player
-    thinks of it and how often it plays it, and its worst mistakes to jump to. The page loads nothing.
+    """One page for the browser, to send to a friend: play against the player, with hints and a review at the
+    end, or click through every position: what each move is worth, what the player thinks of it and how often
+    it plays it, and its worst mistakes to jump to. The page loads nothing.
 
     Examples:
-      ttt explore q -o q.html
+      ttt explore q -o q.html --open
       ttt explore minimax:depth=2 -o page.html
     """
     from ttt_cli.agents.grammar import resolve
@@ -65,13 +67,17 @@ def explore(
     opponents = [(name, resolve(name, env.store, player.rules).policy.table(space)) for name in OPPONENTS]
     content = page(policy, printable(player.name), facts_of(policy, verdict, player.games), opponents)
     if out == "-":
+        if show:
+            raise UsageError("what goes to stdout cannot be opened", where="--open", hint="-o page.html")
         env.out_bytes([content])
         return
     path = Path(out)
     if player.source is not None and path.exists() and path.samefile(player.source):
         raise UsageError("is the file of the player itself", where=out, hint="-o page.html")
     refuse_state(path)
-    write_bytes(path, content, parents=True)
+    write_bytes(path, content)
+    address = path.resolve().as_uri()
+    opened = show and _opened(address)
     if env.json:
         fields: Page = {
             "agent": player.name,
@@ -83,4 +89,12 @@ def explore(
         env.document("ttt-page", fields)
         return
     env.out(f"saved {printable(out)}: {len(policy.space):,} positions, {len(content):,} bytes")
-    env.say(f"next: open {printable(path.resolve().as_uri())} in a browser")
+    if not opened:
+        env.say(f"next: open {printable(address)} in a browser")
+
+
+def _opened(address: str) -> bool:
+    """Whether a browser took the page."""
+    import webbrowser
+
+    return webbrowser.open(address)

@@ -118,17 +118,118 @@
     show();
   }
   const play = (cell) => {
-    if (positions.get(here).ended || here[cell] !== ".") return;
+    if (positions.get(here).ended || here[cell] !== "." || (me && !mine())) return;
     visit(after(here, cell), [...path, cell]);
+    answer();
   };
   const back = () => path.length && visit(trail(path)[path.length - 1], path.slice(0, -1));
   const home = () => visit(start, []);
+
+  // ---- Playing against it ---------------------------------------------------------------------------------
+  const PAUSE = 350; // milliseconds that it seems to think
+  const score = { won: 0, lost: 0, drawn: 0 };
+  let me = "", hinted = false, resigned = false, counted = false, thinking = 0;
+  const over = () => resigned || positions.get(here).ended;
+  const mine = () => !over() && mover(here) === me;
+  const other = () => (me === "X" ? "O" : "X");
+  // Who has won, or nothing for a draw; only of a game that is over.
+  const winner = () => (resigned ? me : winningLine(here) ? here[winningLine(here)[0]] : "");
+
+  // Play as X or O, or explore (no side).
+  function begin(side) {
+    clearTimeout(thinking);
+    me = side;
+    hinted = resigned = counted = false;
+    if (!me) return show();
+    visit(start, []);
+    buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
+    answer();
+  }
+  // Its move, drawn as often as it plays it.
+  function answer() {
+    hinted = false;
+    if (!me || over() || mine()) return;
+    thinking = setTimeout(() => {
+      const moves = movesOf(here);
+      let left = Math.random() * moves.reduce((sum, move) => sum + move.chance, 0);
+      const chosen = moves.find((move) => move.chance > 0 && (left -= move.chance) <= 0) || likeliest();
+      if (chosen.chance > 0) return visit(after(here, chosen.cell), [...path, chosen.cell]);
+      resigned = true;
+      show();
+    }, PAUSE);
+  }
+  function takeBack() {
+    const plies = mine() ? 2 : 1;
+    if (over() || path.length < plies) return;
+    clearTimeout(thinking);
+    hinted = false;
+    const kept = path.slice(0, -plies);
+    visit(trail(kept)[kept.length], kept);
+  }
+  function hint() {
+    if (!mine()) return;
+    hinted = true;
+    show();
+    const best = Math.max(...movesOf(here).map((move) => move.score));
+    announce(`Best: ${inWords(movesOf(here).filter((move) => move.score === best))}.`);
+  }
+  const inWords = (moves) => new Intl.ListFormat("en", { type: "disjunction" }).format(moves.map((move) => String(move.cell + 1)));
+
+  // What each move was worth; the accuracy of a side: the moves where there was something to lose that kept it.
+  function reviewed() {
+    return trail(path).slice(0, path.length).map((text, ply) => {
+      const moves = movesOf(text), before = Math.max(...moves.map((move) => move.result));
+      const { result } = moves.find((move) => move.cell === path[ply]);
+      const kept = moves.filter((move) => move.result === before);
+      return { ply, text, side: mover(text), before, after: result, kept, choice: kept.length < moves.length };
+    });
+  }
+  function showReview() {
+    const won = winner(), moves = reviewed();
+    const lost = moves.filter((move) => move.after < move.before);
+    const deciding = won ? lost.filter((move) => move.side !== won && move.after < 0).pop() : lost[lost.length - 1];
+    const fault = (move) => `turned a ${word(move.before)} into a ${word(move.after)}; ${inWords(move.kept)} kept the ${word(move.before)}`;
+    const named = (side) => (side === me ? "you" : data.agent.name);
+    const accuracy = (side) => {
+      const choices = moves.filter((move) => move.side === side && move.choice);
+      const kept = choices.filter((move) => move.after === move.before).length;
+      return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "no choice that mattered";
+    };
+    byId("verdict").textContent = deciding
+      ? `Move ${deciding.ply + 1}, ${deciding.side} on ${path[deciding.ply] + 1}, ${fault(deciding)}.`
+      : "No move gave anything away.";
+    byId("accuracy").textContent = `Accuracy: ${named(me)} ${accuracy(me)}; ${named(other())} ${accuracy(other())}.`;
+    byId("reviewed").replaceChildren(...moves.map((move) => {
+      const wrong = move.after < move.before;
+      const text = wrong ? fault(move) : move.choice && move.kept.length === 1 ? "the only move" : word(move.after);
+      const link = make("a", { href: "#" + move.text }, make("b", {}, `${move.side} ${path[move.ply] + 1}`), make("span", {}, text));
+      if (wrong) link.className = "slip";
+      return make("li", {}, link);
+    }));
+  }
+  // Count the game once it is over, and show its review.
+  function showGame() {
+    document.body.classList.toggle("at-play", Boolean(me));
+    for (const button of byId("mode").children) button.setAttribute("aria-pressed", String(button.dataset.mode === me));
+    byId("review").hidden = !me || !over();
+    if (!me) return;
+    if (over() && !counted) {
+      counted = true;
+      score[winner() === me ? "won" : winner() ? "lost" : "drawn"]++;
+    }
+    if (over()) showReview();
+    byId("undo").disabled = over() || path.length < (mine() ? 2 : 1);
+    byId("help").disabled = !mine() || hinted;
+    byId("score").textContent = `You ${score.won}, ${data.agent.name} ${score.lost}, drawn ${score.drawn}`;
+  }
 
   function follow() {
     let text = "";
     try { text = decodeURIComponent(location.hash.slice(1)).toUpperCase(); } catch { text = "?"; }
     if (text === "") text = path.length ? start : here;
     if (text === here) return show();
+    [me, resigned] = ["", false];
+    clearTimeout(thinking);
     if (!positions.has(text)) {
       history.replaceState(null, "", "#" + start);
       [here, path] = [start, []];
@@ -166,7 +267,12 @@
     buttons.forEach((button, cell) => {
       const move = moves.find((found) => found.cell === cell);
       button.className = "";
-      if (move) {
+      if (move && me && !hinted) {
+        if (mine()) button.removeAttribute("aria-disabled");
+        else button.setAttribute("aria-disabled", "true");
+        button.setAttribute("aria-label", `Cell ${cell + 1}, free`);
+        button.replaceChildren(make("span", { class: "number" }, String(cell + 1)));
+      } else if (move) {
         button.className = word(move.result) + (move.chance > 0 ? " played" : "");
         button.removeAttribute("aria-disabled");
         const share = make("span");
@@ -205,6 +311,11 @@
   // ---- Everything around it ------------------------------------------------------------------------------
   function describe(moves) {
     const won = winningLine(here);
+    if (me && over()) {
+      const how = resigned ? `${data.agent.name} resigns: you win` : winner() ? (winner() === me ? "You win" : "You lose") : "A draw";
+      return [`${how} as ${me}`, ""];
+    }
+    if (me && !hinted) return [mine() ? `Your move, as ${me}` : `${data.agent.name} thinks`, ""];
     if (won) return [`${here[won[0]]} has won`, ""];
     if (!moves.length) return ["A draw", ""];
     const best = Math.max(...moves.map((move) => move.score));
@@ -222,7 +333,7 @@
       const link = make("a", { href: "#" + text }, ply ? `${mover(passed[ply - 1])} ${path[ply - 1] + 1}` : "Start");
       const item = make("li", {}, link);
       if (ply === path.length) link.setAttribute("aria-current", "step");
-      if (ply && movesOf(passed[ply - 1]).some((move) => move.cell === path[ply - 1] && move.slip)) {
+      if (ply && (!me || over()) && movesOf(passed[ply - 1]).some((move) => move.cell === path[ply - 1] && move.slip)) {
         item.className = "slip";
         link.setAttribute("aria-label", `${link.textContent}, a mistake it may make`);
       }
@@ -252,6 +363,7 @@
     byId("turn").textContent = turn;
     byId("outlook").textContent = outlook;
     showBoard(moves);
+    showGame();
     showPath();
     showMoves(moves);
     byId("home").disabled = byId("back").disabled = !path.length;
@@ -280,9 +392,28 @@
     }
     return picture;
   }
+  // Mistakes that a turn or mirror of the board makes equal, and that are made as often, are one kind.
+  const images = [[1, 1, 0], [-1, 1, 0], [1, -1, 0], [-1, -1, 0], ...(rows === cols ? [[1, 1, 1], [-1, 1, 1], [1, -1, 1], [-1, -1, 1]] : [])]
+    .map(([down, right, swap]) => Array.from({ length: cells }, (_, cell) => {
+      const row = Math.floor(cell / cols), col = cell % cols;
+      const [r, c] = [down > 0 ? row : rows - 1 - row, right > 0 ? col : cols - 1 - col];
+      return swap ? c * cols + r : r * cols + c;
+    }));
+  const kinds = [];
+  {
+    const seen = new Map();
+    for (const [index, cell, ...rest] of data.mistakes) {
+      const text = texts[index], move = movesOf(text).find((one) => one.cell === cell);
+      const shape = images.map((image) => image.map((from) => (from === cell ? "!" : text[from])).join("")).sort()[0];
+      const key = [shape, move ? move.chance : "", ...rest].join(" ");
+      const first = seen.get(key);
+      if (first) first[5]++;
+      else { const kind = [index, cell, ...rest, 1]; seen.set(key, kind); kinds.push(kind); }
+    }
+  }
   function showMistakes() {
-    const found = data.mistakes.filter(([index]) => !side || mover(texts[index]) === side);
-    byId("mistakes").replaceChildren(...found.slice(0, shown).map(([index, cell, reach, opponent, reachable]) => {
+    const found = kinds.filter(([index]) => !side || mover(texts[index]) === side);
+    byId("mistakes").replaceChildren(...found.slice(0, shown).map(([index, cell, reach, opponent, reachable, alike]) => {
       const text = texts[index], moves = movesOf(text), move = moves.find((one) => one.cell === cell);
       const best = Math.max(...moves.map((one) => one.result));
       const result = word(move ? move.result : -1);
@@ -291,15 +422,17 @@
         make("span", { class: "unseen" }, " becomes "), make("span", { class: result }, result));
       const often = move ? percent(move.chance) + " here" : "always here";
       const seen = reach ? `; in ${percent(reach / 10000)} of its games against ${data.opponents[opponent]}` : "";
-      what.append(make("small", {}, often + (reachable ? seen : "; its own play never leads here")));
+      const images = alike > 1 ? `; ${alike} alike, turned or mirrored` : "";
+      what.append(make("small", {}, often + (reachable ? seen : "; its own play never leads here") + images));
       return make("li", {}, make("a", { href: "#" + text }, miniature(text, cell), what));
     }));
     byId("more").hidden = found.length <= shown;
     byId("more").textContent = `Show ${Math.min(PAGE, found.length - shown)} more of ${(found.length - shown).toLocaleString("en")}`;
+    const total = found.reduce((sum, kind) => sum + kind[5], 0);
     byId("mistakes-count").textContent = found.length
-      ? `${found.length.toLocaleString("en")} moves${side && ` as ${side}`} that give up a better result; the one to mend first comes first.`
+      ? `${total.toLocaleString("en")} moves${side && ` as ${side}`} that give up a better result${total > found.length ? `, of ${found.length.toLocaleString("en")} kinds` : ""}.`
       : "None: it never gives up a better result.";
-    for (const button of document.querySelectorAll(".filter button")) button.setAttribute("aria-pressed", String(button.dataset.side === side));
+    for (const button of byId("sides").children) button.setAttribute("aria-pressed", String(button.dataset.side === side));
   }
 
   // ---- Keys and buttons ----------------------------------------------------------------------------------
@@ -321,8 +454,11 @@
     } else if (/^[1-9]$/.test(key)) {
       if (Number(key) > cells) return;
       play(Number(key) - 1);
-    } else if (key === "Backspace" || key === "u") back();
-    else if (key === "Home") home();
+    } else if (key === "Backspace" || key === "u") (me ? takeBack : back)();
+    else if (key === "Home") me ? begin(me) : home();
+    else if (key === "n" && me) begin(other());
+    else if (key === "h" && me) hint();
+    else if (me) return;
     else if (key === "a" && !byId("agent").disabled) play(likeliest().cell);
     else if (key === "b" && !byId("perfect").disabled) play(perfect().cell);
     else return;
@@ -337,10 +473,15 @@
   byId("agent").addEventListener("click", () => play(likeliest().cell));
   byId("perfect").addEventListener("click", () => play(perfect().cell));
   byId("more").addEventListener("click", () => { shown += PAGE; showMistakes(); });
-  for (const button of document.querySelectorAll(".filter button"))
+  for (const button of byId("mode").children) button.addEventListener("click", () => begin(button.dataset.mode));
+  byId("again").addEventListener("click", () => begin(other()));
+  byId("undo").addEventListener("click", takeBack);
+  byId("help").addEventListener("click", hint);
+  for (const button of byId("sides").children)
     button.addEventListener("click", () => { side = button.dataset.side; shown = PAGE; showMistakes(); });
-  document.querySelector(".filter").hidden = !data.mistakes.length;
-  if (!data.values) document.body.className = "valueless";
+  byId("sides").hidden = !data.mistakes.length;
+  document.body.classList.toggle("flawless", !data.mistakes.length);
+  document.body.classList.toggle("valueless", !data.values);
   window.addEventListener("hashchange", follow);
   showMistakes();
   follow();

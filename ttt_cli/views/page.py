@@ -1,4 +1,5 @@
-"""One self-contained HTML page to click through every position of a game, with what an agent makes of it.
+"""One self-contained HTML page to click through every position of a game, with what an agent makes of it, and
+to play against it.
 
 The page loads nothing: its style and script (``explore.css``, ``explore.js``) are part of it, and its content
 security policy, which knows them by their digests, lets it load and run nothing else. The data is JSON that
@@ -60,7 +61,7 @@ def page(
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
-        digits="1" if policy.space.cells == 1 else f"1 to {min(policy.space.cells, 9)}",
+        digits=_digits(policy.space.cells),
         style=style,
         style_hash=_digest(style),
         script=script,
@@ -141,6 +142,11 @@ def facts_of(policy: PolicyTable, verdict: Verdict, games: int | None) -> list[F
 
 def _percent(part: float) -> str:
     return f"{100 * part:.{0 if 0.1 <= part < 0.995 or part == 1 else 2}f} %"
+
+
+def _digits(cells: int) -> str:
+    """The digits that play a cell, in words."""
+    return "1" if cells == 1 else f"1 to {cells}" if cells <= 9 else "1 to 9 for the first nine cells"
 
 
 def _part(name: str) -> str:
