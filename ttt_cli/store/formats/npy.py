@@ -1,11 +1,11 @@
 """``npy``: a table of positions in a file of NumPy's, ``.npy`` or ``.npz``, read without unpickling.
 
 Either an array of objects, such as a dict, is in it, which is a pickle; or an array of numbers with a row for
-each board of three symbols, in one axis (the board a number in base 3) or in an axis for each cell. Rows like
-the most frequent one are taken for boards that were never seen.
+each board of three symbols, in one axis (the board a number in base 3) or in an axis for each cell.
 """
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,18 +38,17 @@ def read(source: Source, options: Options) -> Imported:
     """
     load = load_npz if is_archive(source.data) else load_npy
     pickle = load(source.data, source.where)
-    value, notes = pickle.value, []
+    value = pickle.value
     if isinstance(value, PickledArray) and isinstance(value.values, np.ndarray):
-        found, left_out = _rows(value.values, source.where, options.rules or STANDARD)
-        notes = [f"{left_out:,} rows like the most frequent one count as boards never seen"]
+        found = _rows(value.values, source.where, options.rules or STANDARD)
     else:
         found = document(pickle, source.where)
     table = read_table(pickle, found, source.where, options)
-    return replace(table, format=NAME, notes=[*notes, *table.notes])
+    return replace(table, format=NAME)
 
 
-def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> tuple[dict[str, Any], int]:
-    """The rows of an array by their boards, in digits, without those that are like the most frequent one.
+def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> dict[str, Any]:
+    """The rows of an array by their boards, in digits.
 
     :raises InvalidFileError: if it has no row for each board.
     """
@@ -62,14 +61,10 @@ def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> 
             where=where,
             hint=f"a table is an object, or has {boards:,} rows, each a number or {rules.cells}",
         )
-    rows = array.reshape(boards, -1)
-    _, kinds, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    seen = np.flatnonzero(kinds.reshape(-1) != counts.argmax())
-    keys = list(map(str, seen.tolist()))
+    keys = map(str, range(boards))
     if by_cell:
-        keys = [np.base_repr(index, 3).rjust(rules.cells, "0") for index in seen.tolist()]
-    values = rows[seen].tolist() if shape else rows[seen, 0].tolist()
-    return dict(zip(keys, values, strict=True)), boards - len(seen)
+        keys = map("".join, product("012", repeat=rules.cells))
+    return dict(zip(keys, array.reshape(boards, *shape).tolist(), strict=True))
 
 
 FORMAT = Format(
@@ -77,5 +72,6 @@ FORMAT = Format(
     "NumPy's .npy or .npz: a pickled dict, or an array with a row for each board",
     recognises=recognises,
     read=read,
+    spelled=True,
     endings=(".npy", ".npz"),
 )

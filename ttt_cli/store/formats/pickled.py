@@ -67,5 +67,6 @@ FORMAT = Format(
     "tables pickled by Python programs, read without executing anything",
     recognises=recognises,
     read=read,
+    spelled=True,
     endings=(".pkl", ".pickle"),
 )

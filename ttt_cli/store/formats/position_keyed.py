@@ -10,6 +10,7 @@ left out and reported.
 import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +24,7 @@ from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.formats.cell_values import collect, namings
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
-from ttt_cli.store.formats.spelling import KeyReading, spellings
+from ttt_cli.store.formats.spelling import FEW, NEARLY, KeyReading, spellings
 from ttt_cli.store.formats.tables import MEANINGS, Moves, Positions, Reading, readings
 from ttt_cli.store.plays import RANDOM, Plays, policy_by, values_by_move
 from ttt_cli.store.source import Source
@@ -52,6 +53,10 @@ OFTEN, MANY = 0.1, 3
 have it."""
 MOST_PARTS = 100
 """So many objects in a file may be tables."""
+SPARE = 0.05
+"""So small a part of the keys may fit neither of two that ask for each other."""
+NO_KEYS = ("None", "null")
+"""What a key is that stands for no position."""
 LONGEST = 1000
 """The longest key, in characters, that is looked at."""
 
@@ -65,6 +70,13 @@ class Document:
     keys: list[str]
     values: list[Any]
     columns: tuple[list[str], ...] = ()
+
+    def only(self, rows: Sequence[int]) -> "Document":
+        """A part of the table: its rows of these numbers."""
+        if len(rows) == len(self.keys):
+            return self
+        columns = tuple([column[row] for row in rows] for column in self.columns)
+        return Document([self.keys[row] for row in rows], [self.values[row] for row in rows], columns)
 
 
 def recognises(source: Source, options: Options) -> bool:
@@ -119,7 +131,7 @@ def _documents(found: Any, rules: Rules) -> Iterator[Document]:
         tables = [
             (name, part)
             for name, part in level
-            if not any(namings(set(part), rules)) and spellings(list(part), rules)[0]
+            if not any(namings(set(part), rules)) and any(spellings(list(part), rules))
         ]
         if tables:
             names = [name for name, part in tables for _ in part]
@@ -150,8 +162,11 @@ def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) ->
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
     counted = [str(number) for number in range(len(rows) + 1)]
-    first = [row[0].strip() for row in rows]
-    if len(rows) > 1 and len(rows[0]) > 2 and first in (counted[:-1], counted[1:]):
+    if len(rows) == 3**rules.cells and len(rows[0]) == rules.cells:
+        rows = [[number, *row] for number, row in zip(counted[:-1], rows, strict=True)]
+    elif (
+        len(rows) > 1 and len(rows[0]) > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:])
+    ):
         rows = [row[1:] for row in rows]
     values = [[_value_in(field) for field in row[-rules.cells :]] for row in rows]
     if len(rows[0]) > rules.cells and all(type(value) is float for row in values for value in row):
@@ -234,14 +249,20 @@ def _table(
         raise _NoPositionsError(
             f"a key of {len(longest):,} characters is not a position", where=f"{where}, key {quoted(longest)}"
         )
-    document, fitting, rejected = _fitting(document, said, options, space, where)
-    values = collect(document.values, document.keys, space.rules, where)
-    if not len(values.rows):
-        raise InvalidFileError("holds no values", where=where)
-    found = list(readings(fitting, values, space, options.spelling.get("symmetry")))
-    chosen, notes = _decide(found, said, where)
+    document, notes = _visited(document, space)
+    found: list[Reading] = []
+    rejected: list[Rejected] = []
+    for fitting, keys, left_out in _fitting(document, said, options, space, where):
+        rejected = left_out
+        values = collect(keys.values, keys.keys, space.rules, where)
+        if not len(values.rows):
+            raise InvalidFileError("holds no values", where=where)
+        found = list(readings(fitting, values, space, options.spelling.get("symmetry")))
+        if any(_agrees(reading.facets, said) for reading in found):
+            break
+    chosen, assumed = _decide(found, said, where)
     table = chosen.table
-    notes = [f"read as {_words(chosen.facets)}", *notes]
+    notes += [f"read as {_words(chosen.facets)}", *assumed]
     if chosen.folded:
         notes.append(
             f"the keys are up to symmetry: {chosen.folded:,} stand for {table.counts[0]:,} positions "
@@ -279,38 +300,89 @@ def _table(
     )
 
 
+def _visited(document: Document, space: StateSpace) -> tuple[Document, list[str]]:
+    """A document without what was never learned: keys that are null, and of a table with all the boards there
+    are those whose value is the most frequent one, if it is that of every other board or more; with notes."""
+    rows = [row for row, key in enumerate(document.keys) if key not in NO_KEYS]
+    notes = []
+    if len(rows) < len(document.keys):
+        notes.append(f"a key that is {NO_KEYS[0]} is left out")
+    if len(document.keys) == 3**space.cells:
+        values = [str(value) for value in document.values]
+        ((filler, many),) = Counter(values).most_common(1)
+        if many >= len(values) / 2:
+            rows = [row for row in rows if values[row] != filler]
+            notes.append(f"{many:,} rows like the most frequent one count as boards never seen")
+    return document.only(rows), notes
+
+
 def _fitting(
     document: Document, said: Mapping[str, str], options: Options, space: StateSpace, where: str
-) -> tuple[Document, list[KeyReading], list[Rejected]]:
-    """The part of a document whose keys are positions, the readings of these, and what was left out: boards
-    of games that went on after a win, and what does not fit a spelling said outright.
+) -> Iterator[tuple[list[KeyReading], Document, list[Rejected]]]:
+    """The readings of a document's keys, the part of it that they fit, and what was left out: boards of games
+    that went on after a win, and what does not fit a spelling said outright.
 
     :raises InvalidFileError: if nothing fits, or something does not and nothing may be left out.
     """
     keys_say = {name: value for name, value in said.items() if name in OF_KEYS}
     own = "mine" in said or "theirs" in said
-    fitting, breaking = spellings(document.keys, space.rules, document.columns, own=own)
-    _check_said(keys_say, [reading.spelling.facets for reading in (*fitting, *breaking)], where)
-    if keys_say and not any(_agrees(reading.spelling.facets, keys_say) for reading in (*fitting, *breaking)):
+    every_board = len(document.keys) == 3**space.cells
+    nearly = FEW if every_board or own else NEARLY
+    every = spellings(document.keys, space.rules, document.columns, own=own, nearly=nearly)
+    _check_said(keys_say, [reading.spelling.facets for part in every for reading in part], where)
+    fitting, near = (
+        [reading for reading in part if _agrees(reading.spelling.facets, keys_say)] for part in every
+    )
+    if keys_say and not fitting and not near:
         together = ", ".join(f"{name}={value}" for name, value in keys_say.items())
-        raise _UndecidedError(f"the file does not bear out {together} together", where=where)
-    fitting = [reading for reading in fitting if _agrees(reading.spelling.facets, keys_say)]
+        raise InvalidFileError(f"the file does not bear out {together} together", where=where)
     if fitting:
-        return document, fitting, []
-    near = [reading for reading in breaking if _agrees(reading.spelling.facets, keys_say)]
+        yield fitting, document, []
+        if not keys_say:
+            return
     late = _late(near, space, where)
-    reading = late or (near[0] if near and options.spelling else None)
-    if reading is None or options.strict:
+    if options.strict or not (late or keys_say):
+        if not options.strict:
+            _check_beginners(near, every_board, where)
         raise _misfit(document.keys, near, where)
-    why = "the game went on after it was won, or ended otherwise" if late else "no position in this spelling"
-    kept, rejected = _without(document, reading, why)
-    fitting, _ = spellings(kept.keys, space.rules, kept.columns, own=own)
-    fitting = [found for found in fitting if _agrees(found.spelling.facets, keys_say)]
-    if not late:
-        fitting = [found for found in fitting if found.spelling == reading.spelling]
-    if not fitting:
-        raise _misfit(document.keys, near, where)
-    return kept, fitting, rejected
+    ways = [(late, "the game went on after it was won, or ended otherwise")] if late else []
+    if keys_say:
+        usual = sorted(near, key=lambda reading: (reading.spelling.oddness, len(reading.broken)))
+        ways += [(reading, "no position in this spelling") for reading in usual if reading is not late]
+    for reading, why in ways:
+        kept, rejected = _without(document, reading, why)
+        fitting, _ = spellings(kept.keys, space.rules, kept.columns, own=own)
+        fitting = [found for found in fitting if _agrees(found.spelling.facets, keys_say)]
+        if reading is not late:
+            fitting = [found for found in fitting if found.spelling == reading.spelling]
+        if fitting:
+            yield fitting, kept, rejected
+
+
+def _check_beginners(near: Sequence[KeyReading], every_board: bool, where: str) -> None:
+    """Ask who moves first, or whose stones are whose, where each of them explains what the other does not.
+
+    :raises InvalidFileError: if that is so.
+    """
+    fixed = [reading for reading in near if not reading.spelling.relative]
+    for reading in fixed:
+        first, second = reading.spelling.first, reading.spelling.second
+        for other in fixed:
+            if (other.spelling.first, other.spelling.second) != (second, first):
+                continue
+            neither = set(reading.broken) & set(other.broken)
+            if every_board or len(neither - {*reading.overtime, *other.overtime}) <= SPARE * len(
+                reading.indexes
+            ):
+                left_out = f"{len(reading.broken):,} keys do not fit if {first!r} always begins"
+                left_out += f", {len(other.broken):,} if {second!r} does"
+                ways = [f"spelling.{role}={stone}" for role in ("first", "mine") for stone in (first, second)]
+                raise InvalidFileError(
+                    f"it holds games that either side began: {left_out}",
+                    where=where,
+                    hint="say behind the colon of an agent, or to ttt import, which of them count, or whose "
+                    f"stones are the player's own: {', '.join(ways[:-1])} or {ways[-1]}",
+                )
 
 
 def _late(near: Sequence[KeyReading], space: StateSpace, where: str) -> KeyReading | None:
@@ -331,7 +403,7 @@ def _late(near: Sequence[KeyReading], space: StateSpace, where: str) -> KeyReadi
         both_move = len(set((space.plies[opened] % 2).tolist())) == 2
         if both_move and (late.indexes != other.indexes)[both].any():
             either = [f"spelling.{name}={value}" for name, value in _stones(late) + _stones(other)]
-            raise _UndecidedError(
+            raise InvalidFileError(
                 "either one side always moves first, or the stones are one's own and the other's",
                 where=where,
                 hint=f"say which behind the colon of an agent, or to ttt import: {' or '.join(either)}",
@@ -397,7 +469,7 @@ def _check_said(said: Mapping[str, str], found: Sequence[Mapping[str, str]], whe
             if not known:
                 names = dict.fromkeys(other for facets in found for other in facets)
                 others = f"it has {', '.join(names)}"
-            raise _UndecidedError(f"the file does not bear out {name}={value}", where=where, hint=others)
+            raise InvalidFileError(f"the file does not bear out {name}={value}", where=where, hint=others)
 
 
 def _without(document: Document, reading: KeyReading, why: str) -> tuple[Document, list[Rejected]]:
@@ -405,11 +477,7 @@ def _without(document: Document, reading: KeyReading, why: str) -> tuple[Documen
     broken = set(reading.broken)
     kept = [row for row in range(len(document.keys)) if row not in broken]
     rejected = [Rejected(f"key {quoted(document.keys[row])}", why) for row in sorted(broken)]
-    columns = tuple([column[row] for row in kept] for column in document.columns)
-    return (
-        Document([document.keys[row] for row in kept], [document.values[row] for row in kept], columns),
-        rejected,
-    )
+    return document.only(kept), rejected
 
 
 def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[Reading, list[str]]:

@@ -29,6 +29,8 @@ MOST_EXTRAS = 3
 """Items of a key besides the board: a player, a cell as row and column."""
 NEARLY = 0.5
 """A reading that at least so large a part of the keys fits is worth telling when none fits all."""
+FEW = 0.2
+"""And so large a part where every board is a key, or the user has said whose the stones are."""
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
 
@@ -214,23 +216,29 @@ leading zeros lost; one in base 3."""
 
 
 def spellings(
-    keys: Sequence[str], rules: Rules, columns: Sequence[Sequence[str]] = (), *, own: bool = False
+    keys: Sequence[str],
+    rules: Rules,
+    columns: Sequence[Sequence[str]] = (),
+    *,
+    own: bool = False,
+    nearly: float = NEARLY,
 ) -> tuple[list[KeyReading], list[KeyReading]]:
     """The readings under which every key is a reachable position, and those that some keys break.
 
     :param columns: extras that stand outside the keys, such as the name of the part of the file they are in.
-    :param own: whether the stones are said to be one's own and the other's.
+    :param own: whether the stones may be one's own and the other's, however they are counted.
+    :param nearly: what part of the keys has to fit.
     """
     space = StateSpace.of(rules)
     fitting: list[KeyReading] = []
     breaking: list[KeyReading] = []
-    for frame, lexer, length in _frames(keys, space):
+    for frame, lexer, length in _frames(keys, space, nearly):
         boards, extras = frame.extract([lexer(key) for key in keys], length)
         for reading in _roles(frame, boards, (*_parted(extras), *columns), space, own):
             broken = len(reading.broken)
             if not broken:
                 fitting.append(reading)
-            elif broken <= NEARLY * len(keys):
+            elif broken <= (1 - nearly) * len(keys):
                 breaking.append(reading)
     breaking.sort(key=lambda reading: (len(reading.broken), reading.spelling.oddness))
     return fitting, breaking
@@ -292,7 +300,7 @@ def _fields(key: str, between: str) -> list[str]:
 
 
 def _frames(
-    keys: Sequence[str], space: StateSpace
+    keys: Sequence[str], space: StateSpace, nearly: float
 ) -> Iterator[tuple[Frame, Callable[[str], list[str]], int]]:
     """The frames that most of the keys have, with the lexer and the number of items.
 
@@ -320,7 +328,7 @@ def _frames(
                     continue
                 seen.add(mark)
                 roles = _roles(frame, boards, extras, space)
-                if any(len(reading.broken) < (1 - NEARLY) * len(items) for reading in roles):
+                if any(len(reading.broken) < (1 - nearly) * len(items) for reading in roles):
                     yield frame, lexer, length
 
 
@@ -403,14 +411,14 @@ def _codes(is_first: Bools, is_second: Bools, own: bool) -> Iterator[tuple[bool,
     """The boards' codes (int64[keys]), if ``first`` is who moved first, who is to move, who has just moved.
 
     Which of the latter two, if any, is told with them. They are tried where the former does not fit, or where
-    the stones are said to be one's ``own`` and the other's; -1 where it cannot be.
+    the stones may be one's ``own`` and the other's; -1 where it cannot be.
     """
     powers = 3 ** np.arange(is_first.shape[1] - 1, -1, -1, dtype=np.int64)
     codes: Int64s = is_first @ (2 * powers) + is_second @ powers
     yield False, False, codes
     lead = is_second.sum(axis=1) - is_first.sum(axis=1)
     swapped = is_second @ (2 * powers) + is_first @ powers
-    if (lead == 1).any() or (own and not (lead == -1).any()):
+    if own or (lead == 1).any():
         yield True, False, np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
-    elif own:
+    if own:
         yield True, True, np.where(lead == -1, codes, np.where(lead == 0, swapped, -1))

@@ -310,6 +310,8 @@ def _readings(
                 if other.spelling.order == LAST_FIRST:
                     yield from _positions(other, values, extras, 0, space)
             continue
+        if reading.spelling.after:
+            continue  # moves are valued before they are made
         natural = list(_moves(reading, values, extras, 0, space))
         yield from natural
         if is_number or (not fixed and all(found.faults for found in natural)):

@@ -1,0 +1,144 @@
+"""Tables of games that either side began, and tables that have more rows than there are positions.
+
+An author who lets a coin decide who begins keeps boards on which X is ahead and boards on which O is. Whose
+stones are the program's own is then for the author's code to say.
+"""
+
+import json
+import pickle
+from itertools import product
+
+import pytest
+
+from tests.store.formats import strangers
+from tests.store.formats.programs import Moves, judged, picked
+from tests.store.formats.reading import read
+from tests.store.formats.strangers import free, mover
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.formats.imported import Options
+
+
+def looks_up(moves: dict[tuple[str, int], float], side: str = "XO"):
+    """A program of one side, or of both, that takes the largest value, 0 where it has none."""
+
+    def program(board: str) -> Moves:
+        known = mover(board) in side
+        return picked({cell: moves.get((board, cell), 0.0) if known else 0.0 for cell in free(board)})
+
+    return program
+
+
+def in_columns(cells: str) -> str:
+    return json.dumps([{"X": 1, "O": -1, ".": 0}[stone] for stone in cells])
+
+
+def swapped(board: str) -> str:
+    return board.translate(str.maketrans("XO", "OX"))
+
+
+def coin_tossed() -> dict[str, list[float]]:
+    """The table of a program whose own stone is 1 whoever begins; of the games that it began, both turns."""
+    table: dict[str, list[float]] = {}
+    for (board, cell), value in strangers.move_values(300).items():
+        for stones in (board, swapped(board)) if mover(board) == "O" else (board,):
+            table.setdefault(in_columns(stones), [0.0] * 9)[cell] = value
+    return table
+
+
+def test_whose_games_count_is_asked():
+    with pytest.raises(InvalidFileError, match=r"either side began: [0-9,]+ keys do not fit") as asked:
+        read(json.dumps(coin_tossed()).encode(), "f.json")
+    for way in ("spelling.first=1", "spelling.first=-1", "spelling.mine=1", "spelling.mine=-1"):
+        assert way in asked.value.hint
+
+
+@pytest.mark.parametrize("way", ["first", "mine"])
+def test_each_answer_is_that_program(way, tmp_path):
+    """The games that it began, or those in which its stone is its own: both are what it plays."""
+    program = looks_up(strangers.move_values(300))
+    data = json.dumps(coin_tossed())
+    found = judged(data, program, tmp_path, spelling={way: "1"})
+    assert found.rejected and all("no position in this spelling" in item.why for item in found.rejected)
+
+
+def test_own_stones_may_be_ahead_on_the_others_turn(tmp_path):
+    """A program that always begins, and looks at the boards after its moves too: those it never plays by."""
+    moves = strangers.move_values(300)
+    table: dict[str, list[float]] = {}
+    for (board, cell), value in moves.items():
+        table.setdefault(in_columns(board), [0.0] * 9)[cell] = value
+    program = looks_up(moves, "X")
+    judged(json.dumps(table), program, tmp_path, spelling={"mine": "1"})
+
+
+def test_an_agent_pickled_as_tables_by_cell_is_read_whole(tmp_path):
+    """``Q[cell][board]``, where one of the tables holds a board on which nobody is to move."""
+    moves = {move: value for move, value in strangers.move_values(300).items() if mover(move[0]) == "O"}
+    tables: dict[tuple[int, int], dict[str, float]] = {cell: {} for cell in product(range(3), range(3))}
+    for (board, cell), value in moves.items():
+        tables[divmod(cell, 3)][board.replace(".", "-")] = value
+    tables[1, 1]["OOX-O-XXO"] = 0.5
+    data = pickle.dumps({"Q": tables, "alpha": 0.5})
+    found = judged(data, looks_up(moves), tmp_path, spelling={"first": "X"})
+    assert [item.where for item in found.rejected] == ["key 'OOX-O-XXO'"]
+
+
+def every_board(rows: dict[str, list[float]], filler: list[float]) -> dict[tuple[int, ...], list[float]]:
+    digits = {"X": 1, "O": 2, ".": 0}
+    known = {tuple(digits[stone] for stone in board): row for board, row in rows.items()}
+    return {board: known.get(board, filler) for board in product(range(3), repeat=9)}
+
+
+def own_rows() -> dict[str, list[float]]:
+    rows: dict[str, list[float]] = {}
+    for (board, cell), value in strangers.move_values(300).items():
+        rows.setdefault(board, [0.0] * 9)[cell] = value
+    return rows
+
+
+def test_a_dict_of_all_boards_keeps_those_it_has_learned(tmp_path):
+    data = pickle.dumps(every_board(own_rows(), [0.0] * 9))
+    found = judged(data, looks_up(strangers.move_values(300)), tmp_path)
+    assert any("count as boards never seen" in note for note in found.notes)
+
+
+def test_a_dict_of_all_boards_that_began_at_random_asks_who_begins(tmp_path):
+    """Without a filler the boards that no game reaches cannot be told from the others."""
+    table = {
+        board: row if any(row) else [sum(board) * 1e-9 + cell * 1e-8 for cell in range(9)]
+        for board, row in every_board(own_rows(), [0.0] * 9).items()
+    }
+    data = pickle.dumps(table)
+    with pytest.raises(InvalidFileError, match="either side began"):
+        read(data, "f.pkl")
+
+    def program(board: str) -> Moves:
+        row = table[tuple({"X": 1, "O": 2, ".": 0}[stone] for stone in board)]
+        return picked({cell: row[cell] for cell in free(board)})
+
+    judged(data, program, tmp_path, spelling={"first": "1"})
+
+
+def test_rows_of_all_boards_need_no_keys(tmp_path):
+    """``numpy.savetxt`` of a table whose row is the board's number in base 3."""
+    rows = every_board(own_rows(), [0.0] * 9)
+    text = "\n".join(",".join(map(repr, rows[board])) for board in product(range(3), repeat=9))
+    judged(text, looks_up(strangers.move_values(300)), tmp_path)
+
+
+def test_a_key_that_is_none_is_left_out(tmp_path):
+    """``reset`` that returns nothing: what was learned under its key can never be looked up on a board."""
+    moves = {move: value for move, value in strangers.move_values(300).items() if move[0] != "." * 9}
+    table: dict[object, dict[int, float]] = {None: {4: 0.7}}
+    for (board, cell), value in moves.items():
+        key = tuple({"X": 1, "O": -1, ".": 0}[stone] for stone in board)
+        table.setdefault(key, {})[cell] = value
+    found = judged(pickle.dumps(table), looks_up(moves), tmp_path)
+    assert any("a key that is None is left out" in note for note in found.notes)
+
+
+def test_what_is_said_holds_for_a_table_among_other_things():
+    table = json.loads(json.dumps(coin_tossed()))
+    data = json.dumps({"epsilon": 0.1, "q_table": table}).encode()
+    assert read(data, "f.json", Options(spelling={"mine": "1"})).positions > 200
+    assert read(pickle.dumps({"q_table": table}), "f.pkl", Options(spelling={"mine": "1"})).positions > 200
