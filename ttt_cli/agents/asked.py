@@ -36,6 +36,7 @@ class Failure:
 
     told: str
     hint: str = ""
+    cause: BaseException | None = None
 
 
 class Respondent(Protocol):
@@ -212,7 +213,7 @@ class Asked(Policy):
         """A failure ends the call, or loses a game."""
         told = f"{failure.told} to {text!r}"
         if not self._lenient:
-            raise TttError(told, where=self._name, hint=failure.hint)
+            raise TttError(told, where=self._name, hint=failure.hint) from failure.cause
         self._log.failures.append(told)
 
 

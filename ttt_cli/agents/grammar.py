@@ -3,7 +3,8 @@
 ``NAME`` or ``NAME:option=value,option=value``. A name is a built-in player, a state in the store, a path to a
 file that can be read, or a level such as ``easy``; the first of these wins, so a file called q in the working
 directory is ``./q``.
-``exec:COMMAND`` is a program; options stand before its colon, ``exec,option=value:COMMAND``.
+``exec:COMMAND`` is a program and ``py:PATH.py:NAME`` a Python function or object; their options stand before
+the colon, ``exec,option=value:COMMAND``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

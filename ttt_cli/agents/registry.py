@@ -17,6 +17,7 @@ BUILT_IN = {
     "search": "search",
     "human": "human",
     "exec": "program",
+    "py": "python_object",
 }
 """The file of each player, by the name it goes by."""
 

@@ -71,7 +71,7 @@ def hint(position: Position, policy: Policy | None) -> Hint:
     opinions: list[float | None] = [None] * rules.cells
     probabilities: list[float | None] = [None] * rules.cells
     has_opinions = is_new = False
-    if policy is not None:
+    if policy is not None and not policy.costly:
         asked = Positions.of([position], rules)
         probabilities = policy.probabilities(asked)[0].tolist()
         own, known = policy.values(asked), policy.known(asked)

@@ -1,0 +1,128 @@
+"""Python functions and objects as agents."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Run
+
+FIRST = "def choose(text):\n    return text.index('.') + 1\n"
+
+
+@pytest.fixture
+def bot(tmp_path: Path):
+    """``bot("code")``: the path of a file with this code."""
+
+    def write(code: str) -> str:
+        (tmp_path / "bot.py").write_text(code)
+        return "bot.py"
+
+    return write
+
+
+def test_a_function_is_judged_exactly(ttt: Run, bot) -> None:
+    agent = f"py:{bot(FIRST)}:choose"
+    found = ttt("evaluate", agent, "random", "--json")
+    assert found.code == 0, found.err
+    assert found.json["method"] == "exact" and found.json["unbeatable"] is False
+    assert found.json["notes"] == [f"{agent}: assumed deterministic: asked twice"]
+    assert found.json["worst_case"]["as_x"] == {"loss": 1.0, "line": [1, 2, 3, 5, 4, 8]}
+    assert ttt("move", agent, "XO.......").out == "3\n"
+    assert ttt("tournament", agent, "random").code == 0
+    assert ttt("train", "q", "--games", "300", "--opponent", agent).code == 0
+    assert not list(Path().rglob("__pycache__"))
+
+
+def test_an_object_gives_probabilities(ttt: Run, bot) -> None:
+    """It says how it plays, so that nothing has to be assumed; a class is made an object of."""
+    code = (
+        "class Careless:\n"
+        "    def probabilities(self, positions):\n"
+        "        assert not positions.terminal.any()\n"
+        "        return positions.legal / positions.legal.sum(axis=1, keepdims=True)\n"
+        "careless = Careless()\n"
+    )
+    path = bot(code)
+    ours = ttt("evaluate", "random", "minimax", "--json").json
+    for name in ("Careless", "careless"):
+        theirs = ttt("evaluate", f"py:{path}:{name}", "minimax", "--json").json
+        assert {**theirs, "agent": 0} == {**ours, "agent": 0}
+
+
+def test_what_it_prints_goes_to_stderr(ttt: Run, bot) -> None:
+    path = bot("print('loading')\ndef choose(text):\n    print('thinking')\n    return text.index('.') + 1\n")
+    found = ttt("move", f"py:{path}:choose", ".........")
+    assert (found.out, found.err) == ("1\n", "loading\nthinking\n")
+
+
+def test_it_may_import_what_lies_beside_it(ttt: Run, bot, tmp_path: Path) -> None:
+    (tmp_path / "brain_of_mine.py").write_text("CELL = 5\n")
+    path = bot("from brain_of_mine import CELL\ndef choose(text): return CELL\n")
+    assert ttt("move", f"py:{path}:choose", ".........").out == "5\n"
+
+
+def test_choices_that_vary_are_told(ttt: Run, bot) -> None:
+    path = bot("from random import choice\ndef choose(text): return choice([1, 2, 3, 4, 5, 6, 7, 8, 9])\n")
+    assert "its choices vary" in ttt("evaluate", f"py:{path}:choose", "--exact").err
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "exit_code", "told"),
+    [
+        (
+            "def choose(text):\n    return 1 / 0\n",
+            "choose",
+            1,
+            "ZeroDivisionError: division by zero in line 2 of",
+        ),
+        ("x = 1\ndef choose(text)\n", "choose", 3, "SyntaxError: expected ':' in line 2 of bot.py"),
+        ("x = 1\n\nraise KeyError('x')\n", "choose", 3, "KeyError: 'x' in line 3 of bot.py"),
+        ("import sys\nsys.exit('no')\n", "choose", 3, "SystemExit: no in line 2"),
+        (FIRST, "chose", 2, "did you mean 'choose'"),
+        ("choose = 5\n", "choose", 2, "is int, not a player"),
+        ("def choose(text): pass\n", "choose", 1, "answered 'None' to '.........' (for each position"),
+        ("def choose(text): return True\n", "choose", 1, "answered 'True' to"),
+        ("def choose(text): return 1\n", "choose", 1, "answered '1', which is taken, to"),
+        ("def choose(): return 1\n", "choose", 1, "raised TypeError: choose() takes 0 positional"),
+        ("class Bot:\n    def __init__(self, x): pass\n", "Bot", 1, "Bot() raised TypeError"),
+        ("class Bot:\n    def probabilities(self, p):\n        return 1\n", "Bot", 1, "have the shape ()"),
+        ("class Bot:\n    def probabilities(self, p):\n        return p.legal * 1.0\n", "Bot", 1, "sum to 1"),
+        (
+            "class Bot:\n    def probabilities(self, p):\n        return 1 / 0\n",
+            "Bot",
+            1,
+            "in line 3 of bot.py",
+        ),
+        ("class Bot:\n    def probabilities(self, p):\n        return 'x'\n", "Bot", 1, "raised ValueError"),
+    ],
+)
+def test_errors_are_one_line(code: str, name: str, exit_code: int, told: str, ttt: Run, bot) -> None:
+    found = ttt("evaluate", f"py:{bot(code)}:{name}", "random")
+    assert found.code == exit_code and told in found.err, found.err
+    assert "Traceback" not in found.err and found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("agent", ["py:", "py:bot.py", "py:bot.py:", "py:bot.py:a b", "py"])
+def test_what_is_missing_is_told(agent: str, ttt: Run) -> None:
+    found = ttt("evaluate", agent)
+    assert found.code == 2 and "py:my_bot.py:choose" in found.err
+
+
+def test_a_missing_file_is_told(ttt: Run) -> None:
+    found = ttt("evaluate", "py:nowhere.py:choose")
+    assert found.code == 3 and "nowhere.py: No such file" in found.err
+
+
+def test_help_and_completion_run_nothing(ttt: Run, bot, tmp_path: Path) -> None:
+    agent = "py:" + bot("open('RUN', 'w')\n" + FIRST) + ":choose"
+    assert ttt("evaluate", agent, "--help").code == 0
+    assert ttt("train", "q", "--opponent", agent, "--help").code == 0
+    for word in (agent, agent[:-2], "exec:touch RUN"):
+        words = {"_TTT_COMPLETE": "complete_bash", "COMP_WORDS": f"ttt evaluate {word}", "COMP_CWORD": "2"}
+        command = [sys.executable, "-m", "ttt_cli"]
+        subprocess.run(command, env={**os.environ, **words}, cwd=tmp_path, capture_output=True, check=False)
+    assert not Path("RUN").exists()
+    assert ttt("move", agent, ".........").code == 0 and Path("RUN").exists()

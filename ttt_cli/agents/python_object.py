@@ -1,0 +1,232 @@
+"""``py:PATH.py:NAME``: a Python function or object as a player, run in this process.
+
+A function takes the text of a position and returns a cell from 1, or ``"resign"``. An object with a method
+``probabilities(positions)`` answers for many ``Positions`` at a time, none of them over: float64[k, cells],
+rows that sum to 1, or all zeros where it resigns. Of a class an instance is made. What they print goes to
+stderr, and an error in them is told with the line of their own file.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.agents.asked import Asked, Failure
+from ttt_cli.agents.registry import WHOLE, AgentType
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import Floats
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+
+EXAMPLE = "such as py:my_bot.py:choose"
+
+ROUGHLY = 1e-4
+"""By so much a row may miss 1, as those of single precision do; it is made to sum to 1."""
+
+EXACTLY = 1e-12
+
+
+class Function:
+    """A function that chooses a cell, as a respondent.
+
+    :param path: of the file it stands in, if it was loaded from one.
+    """
+
+    chatter: list[str] = []  # noqa: RUF012, it goes to stderr as it comes
+
+    def __init__(self, function: Any, path: Path | None = None) -> None:
+        self._function, self._path = function, path
+
+    def restart(self) -> None:
+        """Nothing ends with an error."""
+
+    def ask(self, texts: Sequence[str]) -> tuple[list[str], Failure | None]:
+        """As ``Respondent.ask``."""
+        answers: list[str] = []
+        for text in texts:
+            try:
+                with redirect_stdout(sys.stderr):
+                    found = self._function(text)
+            except (Exception, SystemExit) as error:
+                return answers, Failure(f"raised {described(error, self._path)} in answer", cause=error)
+            answers.append(found if isinstance(found, str) else _number(found))
+        return answers, None
+
+
+def _number(found: Any) -> str:
+    """An answer as the line protocol has it; what is not a whole number becomes a wrong one."""
+    whole = isinstance(found, int | np.integer) and not isinstance(found, bool)
+    return str(int(found)) if whole else repr(found)
+
+
+class Computed(Policy):
+    """An object that gives probabilities, checked."""
+
+    def __init__(self, rules: Rules, name: str, player: Any, path: Path | None = None) -> None:
+        self.rules, self._name, self._player, self._path = rules, name, player, path
+
+    def probabilities(self, positions: Positions) -> Floats:
+        """As ``Policy.probabilities``.
+
+        :raises TttError: if the object raises an error, or what it returns are no probabilities.
+        """
+        found = np.zeros((len(positions), self.rules.cells))
+        rows = np.flatnonzero(~positions.terminal)
+        if len(rows):
+            asked = positions[rows]
+            with telling(self._name, self._path, "probabilities"):
+                answer = np.array(self._player.probabilities(asked), np.float64)
+            found[rows] = self._checked(asked, answer)
+        return found
+
+    def _checked(self, positions: Positions, answer: Floats) -> Floats:
+        shape = (len(positions), self.rules.cells)
+        if answer.shape != shape:
+            raise TttError(
+                f"probabilities of {shape[0]:,} positions have the shape {answer.shape}, not {shape}",
+                where=self._name,
+            )
+        sums = answer.sum(axis=1)
+        sound = np.isfinite(answer).all(axis=1) & (answer >= 0).all(axis=1)
+        sound &= ~(answer * ~positions.legal).any(axis=1)
+        sound &= (sums == 0) | (np.abs(sums - 1) <= ROUGHLY)
+        for row in np.flatnonzero(~sound)[:1].tolist():
+            raise TttError(
+                f"its probabilities in {positions.text(row)!r} are {answer[row].tolist()}",
+                where=self._name,
+                hint="numbers from 0 that sum to 1, on free cells alone; all 0 to resign",
+            )
+        rough = np.abs(sums - 1) > EXACTLY
+        answer[rough] /= np.where(sums > 0, sums, 1)[rough, None]
+        return answer
+
+
+def described(error: BaseException, path: Path | None) -> str:
+    """An error in one line, with the line of the file at ``path`` that it comes from."""
+    from traceback import extract_tb
+
+    kind, text = type(error).__name__, " ".join(str(error).split())
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        lines, text = [error.lineno], error.msg
+    place = f" in line {lines[-1]} of {path}" if lines else ""
+    return f"{kind}{': ' * bool(text)}{text}{place}"
+
+
+@contextmanager
+def telling(name: str, path: Path | None, what: str) -> Iterator[None]:
+    """Run somebody else's code: what it prints goes to stderr, its errors become one line.
+
+    :raises TttError: for any of them.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except TttError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TttError(f"{what} raised {described(error, path)}", where=name) from error
+
+
+def load(path: Path) -> ModuleType:
+    """A Python file as a module, run anew. Beside it nothing is written.
+
+    :raises InvalidFileError: if it cannot be read, or fails.
+    """
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise InvalidFileError(error.strerror or "cannot be read", where=str(path), hint=EXAMPLE) from None
+    module = ModuleType(f"ttt_player_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # dataclasses and pickle look there
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)  # as for a script: it may import what lies beside it
+    try:
+        with redirect_stdout(sys.stderr):
+            exec(compile(source, str(path), "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
+        raise InvalidFileError(described(error, path), where=str(path)) from error
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def found_in(module: ModuleType, path: Path, name: str) -> Any:
+    """What a file calls ``name``.
+
+    :raises UsageError: if there is no such thing.
+    """
+    if not hasattr(module, name):
+        known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else "")
+        raise UsageError(f"has no {name!r}", where=str(path), hint=hint)
+    return getattr(module, name)
+
+
+def player_of(
+    found: Any, rules: Rules, name: str, *, path: Path | None = None, samples: int | None = None
+) -> Policy:
+    """A function, an object with ``probabilities``, or a class of such objects as a policy.
+
+    :raises UsageError: if it is nothing of the kind.
+    """
+    if isinstance(found, Policy):
+        return found
+    if isinstance(found, type):
+        with telling(name, path, f"{found.__name__}()"):
+            found = found()
+    if callable(getattr(found, "probabilities", None)):
+        return Computed(rules, name, found, path)
+    if not callable(found):
+        raise UsageError(
+            f"is {type(found).__name__}, not a player",
+            where=name,
+            hint="a function from a position's text to a cell, or an object with probabilities(positions)",
+        )
+    return Asked(rules, name, (Function(found, path), Function(found, path)), samples)
+
+
+def split(argument: str) -> tuple[Path, str]:
+    """The path and the name of a player.
+
+    :raises UsageError: if one is missing.
+    """
+    path, colon, name = argument.rpartition(":")
+    if not (colon and path and name.isidentifier()):
+        raise UsageError(f"{argument!r} does not say which file and what in it", where="py", hint=EXAMPLE)
+    return Path(path), name
+
+
+def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
+    """The policy of what a file holds.
+
+    :raises UsageError: if the argument names nothing that plays.
+    :raises InvalidFileError: if the file cannot be run.
+    """
+    path, name = split(argument)
+    found = found_in(load(path), path, name)
+    return player_of(found, rules, f"{AGENT.name}:{argument}", path=path, samples=samples)
+
+
+def fingerprint(argument: str) -> str:
+    """A digest of the file and the name: another player has another one."""
+    path, name = split(argument)
+    return f"sha256:{sha256(path.read_bytes() + name.encode()).hexdigest()}"
+
+
+AGENT = AgentType(
+    "py",
+    "a Python function, from a position's text to a cell",
+    make,
+    {"samples": WHOLE},
+    argument="PATH.py:NAME",
+    example=EXAMPLE,
+    fingerprint=fingerprint,
+)
