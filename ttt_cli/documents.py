@@ -118,7 +118,7 @@ class Error(TypedDict):
 class PlaysFields(TypedDict):
     """How the program that made an imported table plays by it."""
 
-    ties: Literal["random", "first", "last"]
+    ties: Literal["random", "first", "last", "first-learned"]
     choice: Literal["most", "draw"]
     unknown: float | list[float] | Literal["random"]
     wins: Literal["known", "unknown"]

@@ -95,12 +95,12 @@ STATE_OPTIONS = {
     "epsilon": PROBABILITY,
     "choice": Option("RULE (default, article, …)", str),
     "side": one_of("x", "o"),
-    "ties": one_of("random", "first", "last"),
+    "ties": one_of("random", "first", "last", "first-learned"),
     "search": WHOLE,
 }
 """The options of every state: explore so often; another choice rule; forget what it knows of the other side's
-moves, which a table made for one side knows by chance only; which of exactly equal moves; look so many plies
-ahead, the move itself included."""
+moves, which a table made for one side knows by chance only; which of exactly equal moves (``first-learned``:
+the first, but any where nothing has been learned); look so many plies ahead, the move itself included."""
 
 FILE_OPTIONS = {
     "values": one_of("x", "o", "mover", "moved", "owner"),

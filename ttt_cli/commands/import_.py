@@ -82,8 +82,11 @@ def import_(
         typer.Option(help="Whether a win that is not in the file is seen.", show_default="unknown"),
     ] = None,
     ties: Annotated[
-        Literal["random", "first", "last"] | None,
-        typer.Option(help="Which of exactly equal moves is played.", show_default="random"),
+        Literal["random", "first", "last", "first-learned"] | None,
+        typer.Option(
+            help="Which of exactly equal moves is played; first-learned: the first, but any where all are 0.",
+            show_default="random",
+        ),
     ] = None,
     choice: Annotated[
         Literal["draw", "most"] | None,

@@ -17,7 +17,9 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import Bools, Floats, StateSpace
 from ttt_cli.errors import InvalidFileError
 
-TIES = ("random", "first", "last")
+LEARNED = "first-learned"
+"""As ``ties``: the first, but any where nothing has been learned: no value there is other than 0."""
+TIES = ("random", "first", "last", LEARNED)
 CHOICES = ("most", "draw")
 WINS = ("unknown", "known")
 TABLES = ("shared", "own")
@@ -31,7 +33,7 @@ RANDOM = "random"
 class Plays:
     """How a table is played by.
 
-    :ivar ties: which of the cells of exactly equal value: any, the first or the last.
+    :ivar ties: which of the cells of exactly equal value: any, the first or the last; ``LEARNED``.
     :ivar choice: ``most``: the largest value; ``draw``: values are beads, of which one is drawn.
     :ivar unknown: what a move that the table does not hold counts as to X and to O; ``RANDOM``: it is only
         made, at random, where the table holds none.
@@ -123,19 +125,28 @@ def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
 
 def _chosen(values: Floats, held: Bools, space: StateSpace, plays: Plays) -> Bools:
     side = (space.plies % 2)[:, None]
+    some = held.any(axis=1, keepdims=True)
     if isinstance(plays.unknown, str):
-        missing = np.where(held.any(axis=1, keepdims=True), -np.inf, 0.0)
+        missing = np.where(some, -np.inf, 0.0)
     else:
         missing = np.array(plays.unknown)[side]
     worth = np.where(held, values, missing)
     if plays.wins == "known":
         wins = space.legal & (space.results[space.successors] == 1 - 2 * side)
         worth = np.where(wins & ~held, np.inf, worth)
-    return broken(best(worth, space.legal), plays.ties)
+    chosen = best(worth, space.legal)
+    learned: Bools = np.any(space.legal & (worth != 0), axis=1)
+    played = broken(chosen, plays.ties, learned)
+    return played if plays.unknown != RANDOM else np.where(some, played, chosen)
 
 
-def broken(chosen: Bools, ties: str) -> Bools:
-    """bool[n, cells]: of the cells of equal value those that are played."""
+def broken(chosen: Bools, ties: str, learned: Bools) -> Bools:
+    """bool[n, cells]: of the cells of equal value those that are played.
+
+    :param learned: bool[n], the positions about which something has been learned.
+    """
+    if ties == LEARNED:
+        return np.where(learned[:, None], first(chosen), chosen)
     return {"random": lambda cells: cells, "first": first, "last": last}[ties](chosen)
 
 
@@ -148,7 +159,10 @@ class BreakingTies(Policy):
         self.values, self.known = policy.values, policy.known  # type: ignore[method-assign]
 
     def probabilities(self, positions: Positions) -> Floats:
-        return uniform(broken(np.greater(self._policy.probabilities(positions), 0), self._ties))
+        chosen = np.greater(self._policy.probabilities(positions), 0)
+        everything: Bools = np.any(chosen, axis=1)
+        known = self._policy.known(positions)
+        return uniform(broken(chosen, self._ties, everything if known is None else known))
 
 
 def played_by(plays: Plays | None) -> str:

@@ -102,19 +102,43 @@ def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
     judged(data, program, tmp_path, unknown="random")
 
 
-@pytest.mark.parametrize("ties", ["random", "first", "last"])
+def a_program_with(ties: str, moves: dict[tuple[str, int], float]) -> Callable[[str], Moves]:
+    """A program that takes the largest value; ``first-learned`` draws where ``not any(values)``."""
+
+    def program(board: str) -> Moves:
+        worth = {cell: moves.get((board, cell), 0.0) for cell in free(board)}
+        if ties == "first-learned":
+            return picked(worth, "first" if any(worth.values()) else "random")
+        return picked(worth, ties)
+
+    return program
+
+
+@pytest.mark.parametrize("ties", ["random", "first", "last", "first-learned"])
 def test_ties_are_broken_as_the_program_does(ties, tmp_path):
     """Only what is exactly equal is a tie: 0.1 + 0.2 is not 0.3."""
     moves = {(text, cell): round(value, 1) for (text, cell), value in strangers.move_values(300).items()}
     moves[".........", 2], moves[".........", 6] = 0.1 + 0.2, 0.3
-
-    def program(board: str) -> Moves:
-        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)}, ties)
-
     (tmp_path / "f.json").write_text(Spell(STONES["XO."], KEYS["joined"]).objects(moves))
     state = library.import_file(tmp_path / "f.json").state.playing(None, ties)
     again = library.parse(library.content(state), "again.json")
-    plays_as(again, program)
+    plays_as(again, a_program_with(ties, moves))
+
+
+def test_a_program_may_draw_only_where_a_board_is_not_in_its_table(tmp_path):
+    """``if board not in table: random.choice``, else the first maximum: its rows are whole."""
+    rows: dict[str, list[float]] = {}
+    for (text, cell), value in strangers.move_values(300).items():
+        rows.setdefault(text, [0.0] * 9)[cell] = value
+
+    def program(board: str) -> Moves:
+        if board not in rows:
+            return picked(dict.fromkeys(free(board), 0.0))
+        return picked({cell: rows[board][cell] for cell in free(board)}, "first")
+
+    (tmp_path / "f.json").write_text(json.dumps(rows))
+    state = library.import_file(tmp_path / "f.json", Options(unknown="random")).state.playing(None, "first")
+    plays_as(library.parse(library.content(state), "again.json"), program)
 
 
 def test_tiny_differences_of_positions_are_no_ties(tmp_path):
