@@ -179,10 +179,13 @@ class Environment:
             content.setdefault("notes", self.notes)
         self.stdout.write(json_text(content, indent=self.stdout.isatty()) + "\n")
 
-    def say(self, text: str) -> None:
-        """Write a notice to stderr, unless ``--quiet``."""
+    def say(self, text: str, command: str = "") -> None:
+        """Write a notice to stderr, unless ``--quiet``.
+
+        :param command: what a person may want to copy, behind the text; it is never folded.
+        """
         if not self.quiet:
-            self.stderr.write(self.folded(text, self.stderr) + "\n")
+            self.stderr.write(f"{self.folded(text, self.stderr)}{' ' * bool(command)}{command}\n")
             self.stderr.flush()
 
     def remark(self, texts: Iterable[str]) -> None:
@@ -229,6 +232,25 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
     )
+
+
+def command_line(*words: object) -> str:
+    """Words as a command that a shell takes as they are, whatever is in them, and that a terminal shows
+    safely."""
+    from shlex import quote
+
+    return " ".join(quote(word) if word.isprintable() else _spelled_out(word) for word in map(str, words))
+
+
+def _spelled_out(word: str) -> str:
+    """A word as bash, ksh and zsh quote control characters: ``$'…'``."""
+    return "$'" + "".join(map(_spelled, word)) + "'"
+
+
+def _spelled(char: str) -> str:
+    if char in "\\'":
+        return f"\\{char}"
+    return char if char.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
 
 
 def json_text(value: Any, *, indent: bool = False) -> str:

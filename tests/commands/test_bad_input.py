@@ -243,7 +243,10 @@ def test_nowhere_to_write(refused: Callable[..., Outcome], ttt: Run, call: str) 
     refused(called(WRITERS[call], "foreign.csv/new.json"), {1, 3}, "foreign.csv")
 
 
-@pytest.mark.parametrize("call", ["evaluate", "evaluate games", "diff", "explore"])
+REPORTS = ["evaluate", "evaluate games", "diff", "explore"]
+
+
+@pytest.mark.parametrize("call", REPORTS)
 def test_a_report_never_replaces_a_state(refused: Callable[..., Outcome], call: str) -> None:
     words = called(WRITERS[call], "mine.json")
     refused(
@@ -251,11 +254,27 @@ def test_a_report_never_replaces_a_state(refused: Callable[..., Outcome], call: 
     )
 
 
-def test_an_export_keeps_the_book_it_replaces(ttt: Run) -> None:
+@pytest.mark.parametrize("call", [*REPORTS, "export", "merge"])
+def test_nothing_replaces_a_log(refused: Callable[..., Outcome], call: str) -> None:
+    Path("state_store").mkdir(exist_ok=True)
+    log = Path("state_store/games.jsonl")
+    log.write_bytes(GameRecord((0, 3, 1, 4, 2), "x", "human", "q", teaches=("q",)).to_line() + b"\n")
+    before = log.read_bytes()
+    words = called(WRITERS[call], str(log))
+    refused(words, {2}, str(log))
+    assert log.read_bytes() == before
+
+
+def test_a_match_may_be_played_again(ttt: Run) -> None:
+    call = ["evaluate", "random", "random", "--games", "20", "--seed", "1", "--games-to", "match.jsonl"]
+    assert [ttt(*call).code for _ in range(2)] == [0, 0]
+
+
+def test_an_export_never_replaces_a_book(ttt: Run) -> None:
     library.save(State.empty(learner_of("book", "default"), STANDARD), Path("book.csv"))
     before = Path("book.csv").read_bytes()
-    assert ttt("export", "random", "-o", "book.csv", "-f", "policy-csv").code == 0
-    assert Path("book.csv.bak").read_bytes() == before
+    assert ttt("export", "random", "-o", "book.csv", "-f", "policy-csv").code == 2
+    assert Path("book.csv").read_bytes() == before
 
 
 USAGE: list[tuple[list[str], str]] = [

@@ -21,6 +21,7 @@ from ttt_cli.learners.index import FIRST
 from ttt_cli.store import library
 from ttt_cli.store.formats import policy_csv, policy_json
 from ttt_cli.store.formats.format import Player, Wanted
+from ttt_cli.store.locks import lock
 
 TRAINED = {"td": 3000, "graph": 300, "menace": 500, "q": 3000, "book": 500}
 
@@ -207,9 +208,16 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
     assert (store / "td.json").read_bytes() == before
     graph = (store / "graph.json").read_bytes()
     other = ttt("export", "td", "-o", store / "graph.json", "--format", "policy-json")
-    assert other.code == 0
+    assert other.code == 2
+    assert "is a learned state, which would be lost" in other.err
+    assert (store / "graph.json").read_bytes() == graph
+    with lock(store / "graph.json", "trained"):
+        busy = ttt("export", "td", "-o", store / "graph.json", "--format", "state")
+    assert (busy.code, "is being trained" in busy.err) == (4, True)
+    native = ttt("export", "td", "-o", store / "graph.json", "--format", "state")
+    assert native.code == 0
     assert (store / "graph.json.bak").read_bytes() == graph
-    assert "graph.json.bak" in other.err
+    assert "graph.json.bak" in native.err
 
 
 def test_json_report(ttt):

@@ -33,6 +33,7 @@ COMMANDS = {
     "state-summary": [("show", "q", "--json"), ("show", "q", "-p", ".........", "--json")],
     "merge": [("merge", "q", "q", "--dry-run", "--json"), ("merge", "q", "-o", "m.json", "--json")],
     "acceptance": [("accept", "q", "--json")],
+    "backups": [("restore", "q", "--json")],
     "export": [("export", "q", "--format", "q-table", "-o", "x.json", "--json")],
     "page": [("explore", "q", "-o", "page.html", "--json")],
     "curves": [("curve", "c.csv", "--json")],

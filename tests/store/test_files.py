@@ -3,8 +3,12 @@
 import errno
 import os
 import stat
+import struct
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -145,7 +149,10 @@ def test_the_previous_file_is_kept_on_request(path):
     assert backup.read_bytes() == OLDER
     assert write_bytes(path, NEW, keep_backup=True) == backup
     assert backup.read_bytes() == OLD
-    assert names(path.parent) == {"q.json", "q.json.bak"}
+    assert path.with_name("q.json.1.bak").read_bytes() == OLDER
+    assert write_bytes(path, OLD, keep_backup=True) == backup
+    assert path.with_name("q.json.2.bak").read_bytes() == OLD
+    assert names(path.parent) == {"q.json", "q.json.bak", "q.json.1.bak", "q.json.2.bak"}
 
 
 def test_the_backup_needs_no_hard_links(path, monkeypatch):
@@ -464,7 +471,7 @@ def test_lines_are_added(tmp_path):
     assert append_line(log, GAME, parents=True) is None
     assert append_line(log, b'{"id":2}') is None
     assert log.read_bytes() == GAME + b'\n{"id":2}\n'
-    assert names(log.parent) == {"games.jsonl", ".games.jsonl.lock"}
+    assert names(log.parent) == {"games.jsonl"}
 
 
 @pytest.mark.parametrize("line", [b"", b'{"a":1}\n', b'{"a":\n1}'])
@@ -628,3 +635,112 @@ def test_processes_append_together_and_lose_nothing(tmp_path):
         b"%d-%d" % (child, number) for child in range(4) for number in range(25)
     )
     assert len(lines) == 100
+
+
+# ---- who may do what with a file
+
+
+rooted = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may become another user"
+)
+
+
+@rooted
+@forking
+@pytest.mark.parametrize(
+    ("groups", "expected"), [((2002, 3000), (2002, 3000, 0o660)), ((2002,), (2002, 2002, 0o600))]
+)
+def test_a_member_of_the_group_keeps_the_group_and_others_give_it_nothing(groups, expected):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "q.json"
+        path.write_bytes(OLD)
+        os.chown(path, 2001 if 3000 in groups else 2002, 3000)
+        path.chmod(0o660)
+        Path(folder).chmod(0o777)
+
+        def work():
+            os.setgroups(groups)
+            os.setgid(groups[0])
+            os.setuid(2002)
+            write_bytes(path, NEW)
+
+        assert in_child(work) == 0
+        known = path.stat()
+        assert (known.st_uid, known.st_gid, stat.S_IMODE(known.st_mode)) == expected
+        assert path.read_bytes() == NEW
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no extended attributes here")
+def test_extended_attributes_and_access_lists_are_kept(path):
+    path.write_bytes(OLD)
+    try:
+        os.setxattr(path, "user.origin", b"download")
+    except OSError:
+        pytest.skip("this file system has no extended attributes")
+    entries = ((0x01, 6, -1), (0x02, 0, 2002), (0x04, 4, -1), (0x10, 4, -1), (0x20, 0, -1))
+    listed = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    with suppress(OSError):
+        os.setxattr(path, "system.posix_acl_access", listed)
+    before = {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    mode = path.stat().st_mode
+    backup = write_bytes(path, NEW, keep_backup=True)
+    for one in (path, backup):
+        assert {name: os.getxattr(one, name) for name in os.listxattr(one)} == before
+        assert one.stat().st_mode == mode
+
+
+def test_a_file_system_without_modes_is_written_again_and_again(path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "no modes here")
+
+    write_bytes(path, OLD)
+    monkeypatch.setattr(os, "fchmod", refuse)
+    write_bytes(path, NEW)
+    write_bytes(path, OLD)
+    assert path.read_bytes() == OLD
+
+
+def test_what_is_torn_off_a_private_log_is_private(tmp_path):
+    log = tmp_path / "games.jsonl"
+    log.write_bytes(b'{"id":1}\n{"id"')
+    log.chmod(0o600)
+    torn = append_line(log, b'{"id":2}')
+    assert stat.S_IMODE(torn.stat().st_mode) == 0o600
+
+
+# ---- what is written is what was meant
+
+
+def test_what_lies_on_the_disk_is_compared(path, monkeypatch):
+    write_bytes(path, OLD)
+    real = os.write
+
+    def flipping(fd, data):
+        return real(fd, bytes([data[0] ^ 1]) + bytes(data)[1:])
+
+    monkeypatch.setattr(os, "write", flipping)
+    with pytest.raises(TttError, match="the disk reports an error"):
+        write_bytes(path, NEW)
+    assert path.read_bytes() == OLD
+    assert names(path.parent) == {"q.json"}
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no /dev/stdout here")
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_an_open_file_is_written_where_it_stands(tmp_path, name):
+    if not Path("/proc/self/fd").exists() and name.startswith("/proc"):
+        pytest.skip("no /proc here")
+    log = tmp_path / "log"
+    log.write_bytes(OLD)
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    code = f"from ttt_cli.store.files import write_bytes; write_bytes({name!r}, {NEW!r})"
+    with log.open("ab") as stdout:
+        root = str(Path(__file__).parents[2])
+        subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=stdout,
+            check=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": root},
+        )
+    assert log.read_bytes() == OLD + NEW

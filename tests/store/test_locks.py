@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -173,15 +174,95 @@ def test_two_names_of_one_file_share_a_lock(path, tmp_path):
         assert try_lock(folder / "q.json") is None
 
 
-def test_the_lock_file_stays_and_is_empty_while_free(path):
-    lock(path).release()
+def test_nothing_is_left_where_nothing_is_locked(path):
     place = lock_path(path)
-    inode = place.stat().st_ino
-    assert place.name == ".q.json.lock"
-    assert place.read_bytes() == b""
-    lock(path).release()
-    assert place.stat().st_ino == inode
-    assert not path.exists()
+    assert place == path.parent / ".locks" / "q.json.lock"
+    with lock(path):
+        assert place.exists()
+        with lock(path.with_name("td.json")):
+            pass
+        assert place.exists()
+    assert list(path.parent.iterdir()) == []
+
+
+rooted = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may become another user"
+)
+
+
+def become(user: int, *groups: int) -> None:
+    os.setgroups(groups)
+    os.setgid(groups[0])
+    os.setuid(user)
+
+
+@rooted
+@pytest.mark.parametrize("mode", [0o2775, 0o755])
+def test_whoever_may_write_in_a_folder_may_lock_there(mode):
+    """After root has locked there and was killed; and members of the folder's group."""
+    with tempfile.TemporaryDirectory() as folder:  # not tmp_path: other users have to reach it
+        os.chown(folder, 2001, 3000)
+        Path(folder).chmod(mode)
+        path = Path(folder) / "q.json"
+
+        def killed():
+            lock(path)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        os.waitpid(in_child(killed), 0)
+        place = lock_path(path)
+        for made in (place, place.parent):
+            assert (made.stat().st_uid, made.stat().st_gid) == (2001, 3000)
+        assert place.parent.stat().st_mode & 0o7777 == mode
+        assert place.stat().st_mode & 0o777 == mode & 0o666
+
+        def other(user: int, *groups: int):
+            become(user, *groups)
+            lock(path).release()
+            lock(path)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        others = [(2001, 3000), (2002, 2002, 3000), (2001, 3000)] if mode & 0o020 else [(2001, 3000)]
+        for user, *groups in others:
+            child = in_child(lambda: other(user, *groups))  # noqa: B023
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+@rooted
+def test_a_lock_that_another_user_left_is_told_by_its_path():
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        path = Path(folder) / "q.json"
+        place = lock_path(path)
+        place.parent.mkdir(mode=0o755)
+        place.write_bytes(b"")
+
+        def refused():
+            become(2002, 2002)
+            with pytest.raises(TttError, match="is a lock that another user left") as caught:
+                lock(path)
+            assert caught.value.where == str(place)
+
+        for mode in (0o644, 0o600):
+            place.chmod(mode)
+            assert ended_well(in_child(refused))
+
+        def takes_over():
+            become(2002, 2002)
+            lock(path)
+
+        place.chmod(0o644)
+        place.parent.chmod(0o777)
+        assert ended_well(in_child(takes_over))
+
+
+def test_a_folder_is_not_locked_and_a_device_needs_no_lock(tmp_path):
+    for folder in (tmp_path, "/"):
+        with pytest.raises(TttError, match="this is a folder"):
+            lock(folder)
+    before = set(Path("/dev").iterdir())
+    with lock("/dev/null"):
+        assert set(Path("/dev").iterdir()) == before
 
 
 def test_releasing_twice_does_not_free_a_later_holder(path):
@@ -268,7 +349,7 @@ def test_folders_are_made_when_asked(tmp_path):
 
 
 def test_something_else_in_the_lock_files_place_is_one_error(path, tmp_path):
-    lock_path(path).mkdir()
+    lock_path(path).mkdir(parents=True)
     with pytest.raises(TttError, match="cannot be locked"):
         lock(path)
     lock_path(path).rmdir()
@@ -281,6 +362,7 @@ def test_something_else_in_the_lock_files_place_is_one_error(path, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_a_pipe_in_the_lock_files_place_is_one_error(path):
+    lock_path(path).parent.mkdir()
     os.mkfifo(lock_path(path))
     with pytest.raises(TttError, match="not a plain file"):
         lock(path)

@@ -16,6 +16,7 @@ COMMANDS = [
     "merge",
     "verify",
     "accept",
+    "restore",
     "curve",
     "explore",
     "agents",

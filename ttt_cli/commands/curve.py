@@ -39,6 +39,7 @@ def curve(
       ttt curve q.csv td.csv -o plot.svg
     """
     from ttt_cli.store.files import write_bytes
+    from ttt_cli.store.library import refuse_state
     from ttt_cli.training.curve import read
     from ttt_cli.views.plot import picture, text_plot
 
@@ -54,6 +55,7 @@ def curve(
         if out == "-":
             env.out_bytes([content])
             return
+        refuse_state(Path(out))
         write_bytes(Path(out), content, parents=True)
     if env.json:
         fields = [

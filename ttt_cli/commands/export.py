@@ -155,15 +155,23 @@ def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: I
             raise UsageError(f"{form.name} is nothing for a terminal", where="-o", hint="-o FILE")
         env.out_bytes(chunks)
         return
+    from ttt_cli.store import library
     from ttt_cli.store.files import write_bytes
-    from ttt_cli.store.library import holds_state
+    from ttt_cli.store.locks import lock
 
     path = Path(out)
     if agent.source is not None and path.exists() and path.samefile(agent.source):
         raise UsageError("is the very file that is to be exported", where=out, hint="-o another file")
-    backup = write_bytes(path, chunks, parents=True, keep_backup=holds_state(path))
-    if backup:
-        env.say(f"the previous file, a learned state, is kept as {printable(str(backup))}")
+    if form.native:
+        state = _state(agent)
+        assert state is not None
+        with lock(path, "exported to", parents=True):
+            backup = library.save(state, path, keep_backup=library.would_lose_runs(path, state))
+        if backup:
+            env.say(f"the previous file is kept as {printable(str(backup))}")
+    else:
+        library.refuse_state(path)
+        write_bytes(path, chunks, parents=True)
     size = path.stat().st_size
     if env.json:
         fields: Export = {"source": agent.name, "format": form.name, "file": out, "bytes": size}

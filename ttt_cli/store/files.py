@@ -2,12 +2,13 @@
 
 A reader sees the whole old file or the whole new one at any instant, and so does whoever looks after a kill
 or a power loss; a write that fails leaves the old bytes and no litter. The recipe, as databases have it: a
-temporary file in the same folder, write, flush, fsync, ``os.replace``, fsync of the folder. The mode is kept
-and symbolic links are followed. Logs (JSON Lines) grow by ``append_line``. Every call on the system is
-``os.name(...)``, so that tests can make the N-th one fail.
+temporary file in the same folder, write, flush, fsync, compare, ``os.replace``, fsync of the folder. Who may
+do what with the file is kept, and symbolic links are followed. Logs (JSON Lines) grow by ``append_line``.
+Every call on the system is ``os.name(...)``, so that tests can make the N-th one fail.
 """
 
 import errno
+import hashlib
 import io
 import os
 import re
@@ -28,6 +29,8 @@ from ttt_cli.store.system import (
     NO_LINK,
     NO_WAITING,
     AnyPath,
+    descriptor,
+    keep_access,
     make_folders,
     remove_folders,
     status,
@@ -44,7 +47,7 @@ BACKUP = ".bak"
 TORN = ".torn"
 TEMPORARY = ".ttt-tmp"
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | BINARY
 _NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EXDEV, errno.EACCES)
 _LONGEST_LINE = 2**20
 _in_use: set[str] = set()  # temporary files of this process, which are not litter
@@ -63,6 +66,7 @@ class _Sink(io.RawIOBase):
         self.fd = fd
         self.path = path
         self.given_up = False
+        self._digest: hashlib._Hash | None = hashlib.sha256()
 
     def writable(self) -> bool:
         return True
@@ -75,6 +79,8 @@ class _Sink(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if (offset, whence) != (0, os.SEEK_CUR):
+            self._digest = None  # what is written out of order is not compared
         with translate_os_errors(self.path):
             return os.lseek(self.fd, offset, whence)
 
@@ -82,7 +88,26 @@ class _Sink(io.RawIOBase):
         if self.given_up:
             return memoryview(data).nbytes  # what is still in the buffer of a failed write goes nowhere
         with translate_os_errors(self.path):
-            return os.write(self.fd, data)
+            written = os.write(self.fd, data)
+        if self._digest is not None:
+            self._digest.update(memoryview(data).cast("B")[:written])
+        return written
+
+    def check(self) -> None:
+        """Compare what lies on the disk with what was written.
+
+        :raises OSError: if they differ.
+        """
+        if self._digest is None:
+            return
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)  # ask the disk, not the memory
+        found = hashlib.sha256()
+        os.lseek(self.fd, 0, os.SEEK_SET)
+        while block := os.read(self.fd, 1 << 20):
+            found.update(block)
+        if found.digest() != self._digest.digest():
+            raise OSError(errno.EIO, "other bytes than were written")
 
 
 def write_bytes(
@@ -112,7 +137,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
         old = status(path)
         if old is not None and stat.S_ISDIR(old.st_mode):
             raise OSError(errno.EISDIR, "folder")
-    if old is not None and not stat.S_ISREG(old.st_mode):
+    if old is not None and (not stat.S_ISREG(old.st_mode) or descriptor(path) is not None):
         with _straight(path) as file:
             yield file
         return
@@ -133,8 +158,9 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
         with translate_os_errors(path):
             file.flush()
             if old is not None:
-                _keep_identity(sink.fd, old)
+                keep_access(sink.fd, target)
             sync(sink.fd)
+            sink.check()
             fd, sink.fd = sink.fd, -1
             os.close(fd)
         if keep_backup and old is not None:
@@ -186,7 +212,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
             if tail and not whole:
                 torn = real.with_name(real.name + TORN)
                 with translate_os_errors(torn):
-                    _append(torn, tail + b"\n")
+                    _append(torn, tail + b"\n", real)
                 with translate_os_errors(path):
                     os.ftruncate(fd, size := size - len(tail))
             try:
@@ -209,8 +235,9 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
 
 @contextmanager
 def _straight(path: AnyPath) -> Iterator[NewFile]:
+    number = descriptor(path)
     with translate_os_errors(path):
-        fd = os.open(path, os.O_WRONLY | BINARY)
+        fd = os.open(path, os.O_WRONLY | BINARY) if number is None else os.dup(number)
     sink = _Sink(fd, path)
     try:
         file = NewFile(sink)
@@ -229,7 +256,7 @@ def _open_new(target: Path, temporary: Path, old: os.stat_result | None) -> int:
     mode = 0o666
     if old is not None:
         os.close(os.open(target, os.O_WRONLY | BINARY))  # a file that its owner has write-protected stays
-        mode = stat.S_IMODE(old.st_mode) & 0o777
+        mode = stat.S_IMODE(old.st_mode) & 0o700  # nobody else before group and rights are the old ones
     _clear_litter(target)
     fd = os.open(temporary, _NEW, mode)
     with suppress(OSError):
@@ -257,41 +284,53 @@ def _clear_litter(target: Path) -> None:
                     os.unlink(litter)
 
 
-def _keep_identity(fd: int, old: os.stat_result) -> None:
-    """Give the new file the old one's mode, and its owner and group where that is allowed."""
-    if sys.platform != "win32":
-        new = os.fstat(fd)
-        if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
-            with suppress(PermissionError):
-                os.fchown(fd, old.st_uid, old.st_gid)
-        os.fchmod(fd, stat.S_IMODE(old.st_mode))
-
-
 def _keep(target: Path, spare: Path) -> Path:
-    """Make ``<name>.bak`` the file that ``target`` is now, while both names always exist; return its path."""
+    """Make ``<name>.bak`` the file that ``target`` is now, while both names always exist; return its path.
+
+    The former one goes on as ``<name>.N.bak``, N being one more than the highest there is.
+    """
     backup = target.with_name(target.name + BACKUP)
     with translate_os_errors(backup):
-        try:
-            os.link(target, spare)
-        except OSError as error:
-            if error.errno not in _NO_HARD_LINKS:
-                raise
-            _copy(target, spare)
+        if (former := status(backup)) is not None and not os.path.samestat(former, os.stat(target)):
+            numbers = [number for number, _ in numbered_backups(target)]
+            _duplicate(backup, target.with_name(f"{target.name}.{max(numbers, default=0) + 1}{BACKUP}"))
+        _duplicate(target, spare)
         _replace(spare, backup)
     with suppress(OSError):
         os.unlink(spare)  # renaming does nothing where both names are one file already
     return backup
 
 
+def numbered_backups(target: Path) -> list[tuple[int, Path]]:
+    """The older backups of a file, ``<name>.N.bak``, by their numbers; the newest is ``<name>.bak``."""
+    ours = re.compile(re.escape(f"{target.name}.") + r"(\d{1,9})" + re.escape(BACKUP))
+    found = []
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if match := ours.fullmatch(entry.name):
+                found.append((int(match[1]), target.with_name(entry.name)))
+    return sorted(found)
+
+
+def _duplicate(source: Path, goal: Path) -> None:
+    """Give the file a second name, or where that cannot be, make a copy."""
+    try:
+        os.link(source, goal)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        _copy(source, goal)
+
+
 def _copy(source: Path, goal: Path) -> None:
     reading = os.open(source, os.O_RDONLY | BINARY)
     try:
         old = os.fstat(reading)
-        fd = os.open(goal, _NEW, stat.S_IMODE(old.st_mode) & 0o777)
+        fd = os.open(goal, _NEW, stat.S_IMODE(old.st_mode) & 0o700)
         try:
             while chunk := os.read(reading, 1 << 20):
                 write_all(fd, chunk)
-            _keep_identity(fd, old)
+            keep_access(fd, source)
             sync(fd)
         finally:
             os.close(fd)
@@ -299,9 +338,12 @@ def _copy(source: Path, goal: Path) -> None:
         os.close(reading)
 
 
-def _append(path: Path, data: bytes) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK | BINARY, 0o666)
+def _append(path: Path, data: bytes, like: Path) -> None:
+    new = status(path) is None
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK | BINARY, 0o600)
     try:
+        if new:
+            keep_access(fd, like)
         write_all(fd, data)
         sync(fd)
     finally:

@@ -4,21 +4,29 @@
 ``q.3x4-3`` a state for another board.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.environment import command_line
+from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.store.backups import prune
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.formats import native_formats, recognise
 from ttt_cli.store.formats.format import Format, Native, Player, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest
+from ttt_cli.store.locks import held_lock, stamp
+from ttt_cli.store.reading import read_start
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+
+_MATCH = re.compile(rb'\{"id":"[0-9a-f]{12}-\d+"')  # the ids that ``ttt evaluate --games-to`` gives
 
 SUFFIXES = (".json", ".csv")
 """How the files of states end."""
@@ -112,18 +120,39 @@ def holds_state(path: Path) -> bool:
     return path.is_file() and _native_format(Source(path)) is not None
 
 
+def holds_games(path: Path) -> bool:
+    """Whether the file at ``path`` is a log of games: its first line is a record, whole or damaged.
+
+    The records of a match, which the same call gives again, are no log.
+    """
+    if not path.is_file():
+        return False
+    start = read_start(path).lstrip()
+    return start.startswith(b'{"id":"') and b'"moves":[' in start and not _MATCH.match(start)
+
+
 def _native_format(source: Source) -> Format | None:
     found = (form for form in native_formats() if form.recognises and form.recognises(source, DEFAULTS))
     return next(found, None)
 
 
 def refuse_state(path: Path) -> None:
-    """Keep a report out of the place of a learned state.
+    """Keep a report out of the place of a learned state, or of a log of games.
 
     :raises UsageError: if one is there.
     """
     if holds_state(path):
         raise UsageError("is a learned state, which would be lost", where=str(path), hint="name another file")
+    refuse_games(path)
+
+
+def refuse_games(path: Path) -> None:
+    """Keep anything out of the place of a log of games.
+
+    :raises UsageError: if one is there.
+    """
+    if holds_games(path):
+        raise UsageError("is a log of games, which would be lost", where=str(path), hint="name another file")
 
 
 def load(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) -> Loaded:
@@ -208,5 +237,29 @@ def digest(state: State) -> str:
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
-    """Write a state in place of the file at ``path``; returns where the previous one was kept, if asked."""
-    return write_bytes(path, chunks(state), parents=True, keep_backup=keep_backup)
+    """Write a state in place of the file at ``path``; returns where the previous one was kept, if asked.
+
+    :raises BusyError: if the lock of the file is held and somebody who does not heed it has written the file
+        meanwhile: the state is saved beside it then.
+    """
+    refuse_games(path)
+    held, now = held_lock(path), stamp(path)
+    if held is not None and now is not None and now != held.seen:
+        beside = next(one for one in _beside(path) if not one.exists())
+        write_bytes(beside, chunks(state), parents=True)
+        raise BusyError(
+            f"somebody else has written this file meanwhile; what was learned is saved in {beside}",
+            where=str(path),
+            hint=f"to join them: {command_line('ttt', 'merge', path, beside, '-o', path)}",
+        )
+    backup = write_bytes(path, chunks(state), parents=True, keep_backup=keep_backup)
+    if held is not None:
+        held.seen = stamp(path)
+    if backup is not None:
+        prune(path)
+    return backup
+
+
+def _beside(path: Path) -> Iterator[Path]:
+    """Names for what cannot be saved at ``path``."""
+    return (path.with_name(f"{path.stem}.beside{number or ''}{path.suffix}") for number in count())

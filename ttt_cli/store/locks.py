@@ -1,9 +1,11 @@
 """The one lock: held by one process while it reads, changes and writes a file again; readers never wait.
 
-The lock is the operating system's, on a separate empty file beside the state (``.q.json.lock``) that is never
-deleted, so it dies with its process however that ends. While it is held, the file names its holder. Our own
-few lines rather than ``filelock``: importing that adds 45 ms to each command that writes, a third of a bare
-typer start, and the record of who holds the lock, half of this file, would be ours all the same.
+The lock is the operating system's, on a separate file (``.locks/q.json.lock`` in the state's folder), so it
+dies with its process however that ends. While it is held, the file names its holder; then it is removed, and
+what a killed process left is taken over. Owner and mode are those of the folder, so that whoever may write
+there may lock. Our own few lines rather than ``filelock``: importing that adds 45 ms to each command that
+writes, a third of a bare typer start, and the record of who holds the lock, half of this file, would be ours
+all the same.
 """
 
 import errno
@@ -18,7 +20,7 @@ from typing import Self
 
 import orjson
 
-from ttt_cli.errors import BusyError
+from ttt_cli.errors import BusyError, InvalidFileError, TttError
 from ttt_cli.store.system import (
     BINARY,
     NO_LINK,
@@ -26,6 +28,7 @@ from ttt_cli.store.system import (
     AnyPath,
     fault,
     make_folders,
+    status,
     translate_os_errors,
     write_all,
 )
@@ -37,15 +40,22 @@ else:
 
 _HELD_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _FAR = 0x7FFF_FFF0  # Windows locks bytes, and nobody else may read them: lock one far behind the record
-_FLAGS = os.O_RDWR | os.O_CREAT | NO_LINK | NO_WAITING | BINARY
+_FLAGS = NO_LINK | NO_WAITING | BINARY
+FOLDER = ".locks"
 _held: "set[Lock]" = set()
 
 
 class Lock:
-    """A lock that is held; ``release`` it, or use it as a context manager."""
+    """A lock that is held; ``release`` it, or use it as a context manager.
 
-    def __init__(self, fd: int) -> None:
+    :ivar path: the file that is locked, links followed.
+    :ivar seen: what the file was when the lock was taken, or when its holder last wrote it (see ``stamp``).
+    """
+
+    def __init__(self, fd: int, path: Path) -> None:
         self._fd = fd
+        self.path = path
+        self.seen = stamp(path)
         _held.add(self)
 
     def release(self) -> None:
@@ -53,11 +63,15 @@ class Lock:
         _held.discard(self)
         fd, self._fd = self._fd, -1
         if fd >= 0:
+            place = lock_path(self.path)
             try:
                 with suppress(OSError):
-                    os.ftruncate(fd, 0)
+                    if _is_current(fd, place):
+                        os.unlink(place)
             finally:
                 _close(fd)
+            with suppress(OSError):
+                os.rmdir(place.parent)
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +101,19 @@ if hasattr(os, "register_at_fork"):
 def lock_path(path: AnyPath) -> Path:
     """Return the path of the lock file of ``path``; two names of one file (symbolic links) share it."""
     real = Path(os.path.realpath(path))
-    return real.with_name(f".{real.name}.lock")
+    return real.parent / FOLDER / f"{real.name}.lock"
+
+
+def held_lock(path: AnyPath) -> Lock | None:
+    """The lock of ``path`` that this process holds."""
+    real = Path(os.path.realpath(path))
+    return next((held for held in _held if held.path == real), None)
+
+
+def stamp(path: AnyPath) -> tuple[int, ...] | None:
+    """What tells one version of a file from the next; None if there is no file."""
+    known = status(path)
+    return None if known is None else (known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 
 
 def lock(
@@ -109,7 +135,7 @@ def lock(
     """
     if parents:
         with translate_os_errors(path):
-            make_folders(lock_path(path).parent)
+            make_folders(Path(os.path.realpath(path)).parent)
     until = time.monotonic() + wait
     pause = 0.005
     while (held := try_lock(path, doing)) is None:
@@ -123,19 +149,32 @@ def lock(
 def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
     """Return the lock of ``path``, or at once None if it is held, in this process or another.
 
+    A device or a pipe needs none.
+
     :raises TttError: the lock file cannot be made.
     """
-    place = lock_path(path)
+    real = Path(os.path.realpath(path))
     with translate_os_errors(path, "cannot be locked"):
+        known = status(path)
+        if known is not None and stat.S_ISDIR(known.st_mode):
+            raise fault(OSError(errno.EISDIR, "folder"), path, "cannot be locked", InvalidFileError)
+        if known is not None and not stat.S_ISREG(known.st_mode):
+            return Lock(-1, real)
+        place = lock_path(path)
         while True:
-            fd = os.open(place, _FLAGS, 0o666)
+            fd = _opened(place)
+            if fd < 0:
+                continue
             try:
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
                     raise fault(OSError(0, "not a plain file"), place, "cannot be used as a lock")
                 taken = take(fd)
                 if taken and _is_current(fd, place):
+                    if not _writable(fd):
+                        _remove_others(place)
+                        continue
                     _record(fd, doing)
-                    held = Lock(fd)
+                    held = Lock(fd, real)
                     fd = -1
                     return held
             finally:
@@ -143,6 +182,63 @@ def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
                     os.close(fd)
             if not taken:
                 return None
+
+
+def _opened(place: Path) -> int:
+    """Open the lock file, for reading alone where it is another user's; -1: try again."""
+    try:
+        return os.open(place, os.O_RDWR | _FLAGS)
+    except FileNotFoundError:
+        pass
+    except PermissionError as error:
+        try:
+            return os.open(place, os.O_RDONLY | _FLAGS)
+        except PermissionError:
+            raise _anothers(place, error) from None
+    folder = os.stat(place.parent.parent)
+    mode = stat.S_IMODE(folder.st_mode)
+    with suppress(FileExistsError):
+        os.mkdir(place.parent, mode)
+        _as_in(folder, place.parent, mode)
+    try:
+        fd = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, mode & 0o666)
+    except FileExistsError:
+        if os.path.islink(place):
+            raise
+        return -1
+    except FileNotFoundError:
+        return -1  # whoever released a lock removed the folder
+    _as_in(folder, place, mode & 0o666)
+    return fd
+
+
+def _as_in(folder: os.stat_result, place: Path, mode: int) -> None:
+    """Give what is new in a folder the folder's owner, group and mode, as far as that is allowed."""
+    if sys.platform == "win32":
+        return
+    for owner, group in ((folder.st_uid, -1), (-1, folder.st_gid)):
+        with suppress(OSError):
+            os.chown(place, owner, group, follow_symlinks=False)
+    with suppress(OSError):
+        os.chmod(place, mode)
+
+
+def _writable(fd: int) -> bool:
+    return sys.platform == "win32" or fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+
+
+def _remove_others(place: Path) -> None:
+    """Remove the lock file that a process of another user left when it was killed."""
+    try:
+        os.unlink(place)
+    except OSError as error:
+        raise _anothers(place, error) from None
+
+
+def _anothers(place: Path, error: OSError) -> TttError:
+    found = fault(error, place, "is a lock that another user left")
+    found.hint = "it can be removed when none of that user's commands runs"
+    return found
 
 
 def take(fd: int) -> bool:

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import re
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -80,6 +82,85 @@ def status(path: AnyPath) -> os.stat_result | None:
         return os.stat(path)
     except FileNotFoundError:
         return None
+
+
+_DESCRIPTORS = re.compile(r"/dev/fd|/proc/(\d+)(/task/\d+)?/fd")
+
+
+def descriptor(path: AnyPath) -> int | None:
+    """The open file that a path such as /dev/stdout or /dev/fd/5 stands for; None if it is another path.
+
+    Such a path leads to the file's name, but means the file as it is open: at its place, perhaps to be
+    appended to.
+    """
+    place = os.fspath(path)
+    for _ in range(40):
+        folder, name = os.path.split(os.path.abspath(place))
+        folder = os.path.realpath(folder)
+        if (match := _DESCRIPTORS.fullmatch(folder)) and name.isdecimal():
+            return int(name) if match[1] in (None, str(os.getpid())) else None
+        if not os.path.islink(os.path.join(folder, name)):
+            return None
+        place = os.path.join(folder, os.readlink(os.path.join(folder, name)))
+    return None
+
+
+def keep_access(fd: int, like: Path) -> None:
+    """Give the open file the owner, group, mode, access list and extended attributes of the one at ``like``.
+    What cannot be kept is told, and nobody gains by it."""
+    if sys.platform == "win32":
+        return
+    old = os.stat(like)
+    lost = _keep_attributes(fd, like)
+    mode = stat.S_IMODE(old.st_mode)
+    new = os.fstat(fd)
+    if new.st_gid != old.st_gid:
+        try:
+            os.fchown(fd, -1, old.st_gid)
+        except PermissionError:
+            lost.append("group")
+            mode &= ~0o2070  # another group's members must not get the old one's rights
+    if new.st_uid != old.st_uid:
+        try:
+            os.fchown(fd, old.st_uid, -1)
+        except PermissionError:
+            lost.append("owner")
+            mode &= ~0o4000
+    if "system.posix_acl_access" in lost:
+        mode &= ~0o070  # without the list its mask would be the group's
+    try:
+        os.fchmod(fd, mode)
+    except PermissionError:
+        if stat.S_IMODE(os.fstat(fd).st_mode) != mode:
+            lost.append("mode")
+    if lost:
+        import logging
+
+        logging.getLogger("ttt_cli").warning("%s: could not be kept: %s", like, ", ".join(lost))
+
+
+def _keep_attributes(fd: int, like: Path) -> list[str]:
+    """Copy the extended attributes of the file at ``like``, the access list among them; returns the names of
+    those that could not be copied."""
+    lost: list[str] = []
+    if sys.platform != "linux":
+        return lost
+    try:
+        names = os.listxattr(like)
+    except OSError:
+        return lost
+    for name in names:
+        try:
+            value = os.getxattr(like, name)
+            try:
+                same = os.getxattr(fd, name) == value
+            except OSError:
+                same = False
+            if not same:
+                os.setxattr(fd, name, value)
+        except OSError:
+            lost.append(name)
+    return lost
 
 
 def write_all(fd: int, data: bytes) -> None:

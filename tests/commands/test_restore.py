@@ -1,0 +1,48 @@
+"""``ttt restore`` lists what was replaced, and brings it back."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Run
+
+
+@pytest.fixture
+def replaced(ttt: Run) -> Run:
+    """A store in which a large state was replaced twice."""
+    for games in ("1000", "10", "20"):
+        assert ttt("train", "q", "--fresh", "--games", games, "--seed", games).code == 0
+    return ttt
+
+
+def test_a_million_games_survive_two_fresh_starts(replaced: Run):
+    listed = replaced("restore", "q")
+    assert listed.out == "state_store/q.json.bak: 10 games\nstate_store/q.json.1.bak: 1,000 games\n"
+    assert listed.err == "to bring one back: ttt restore state_store/q.json.bak\n"
+    assert replaced("restore").out == listed.out
+    back = replaced("restore", "state_store/q.json.1.bak")
+    assert back.out == "state_store/q.json is again what state_store/q.json.1.bak was\n"
+    assert replaced("show", "q", "--json").json["games"] == 1000
+    assert replaced("restore", "q", "--json").json["backups"][0] == {
+        "file": "state_store/q.json.bak",
+        "games": 20,
+    }
+
+
+def test_a_state_that_is_gone_is_brought_back(replaced: Run):
+    Path("state_store/q.json").unlink()
+    assert replaced("restore", "q").out.startswith("state_store/q.json.bak")
+    assert replaced("restore", "state_store/q.json.bak").code == 0
+    assert replaced("show", "q", "--json").json["games"] == 10
+
+
+def test_what_cannot_be_read_is_not_brought_back(replaced: Run):
+    before = Path("state_store/q.json").read_bytes()
+    Path("state_store/q.json.bak").write_bytes(b"damaged")
+    assert replaced("restore", "state_store/q.json.bak").code == 3
+    assert Path("state_store/q.json").read_bytes() == before
+
+
+def test_there_is_nothing_to_restore(ttt: Run):
+    assert ttt("restore").err.startswith("no backups")
+    assert ttt("restore", "q").code == 3

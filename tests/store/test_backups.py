@@ -1,0 +1,126 @@
+"""What a save replaces can be had back: the newest few backups are kept, and the one with most games."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.store.conftest import continued
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.errors import BusyError, InvalidFileError, UsageError
+from ttt_cli.store import backups, library
+from ttt_cli.store.games import GameRecord
+from ttt_cli.store.locks import lock
+from ttt_cli.store.merge import merge
+from ttt_cli.store.state import State, learner_of
+
+
+def state_of(games: int, seed: int = 1, learner: str = "q") -> State:
+    return continued(State.empty(learner_of(learner, "default"), STANDARD), games, seed)
+
+
+def saved_in_turn(path: Path, games: list[int]) -> list[int | None]:
+    for seed, number in enumerate(games):
+        state = state_of(number, seed)
+        library.save(state, path, keep_backup=library.would_lose_runs(path, state))
+    return [one.games for one in backups.backups(path)]
+
+
+@pytest.mark.parametrize("learner", ["q", "book"])
+def test_the_games_of_a_backup_are_read_from_its_head(tmp_path, learner):
+    path = tmp_path / f"one{learner_of(learner, 'default').suffix}"
+    library.save(state_of(20, 1, learner), path)
+    library.save(state_of(10, 2, learner), path, keep_backup=True)
+    assert [one.games for one in backups.backups(path)] == [20]
+
+
+def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
+    path = tmp_path / "q.json"
+    assert saved_in_turn(path, [5, 500, 6, 7, 8, 9, 10, 11, 12]) == [11, 10, 9, 8, 500]
+    best = backups.backups(path)[-1].path
+    assert library.load(best).state.games == 500
+    assert backups.restore(best) == path
+    assert library.load(path).state.games == 500
+    assert backups.backups(path)[0].games == 12
+
+
+@pytest.mark.parametrize(("allowed", "left"), [("0", []), ("1", [500]), ("2", [11, 500]), ("30", 8)])
+def test_how_many_are_kept_can_be_said(tmp_path, monkeypatch, allowed, left):
+    monkeypatch.setenv("TTT_BACKUPS", allowed)
+    found = saved_in_turn(tmp_path / "q.json", [5, 500, 6, 7, 8, 9, 10, 11, 12])
+    assert (len(found) if isinstance(left, int) else found) == left
+
+
+def test_a_number_of_backups_that_is_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("TTT_BACKUPS", "many")
+    with pytest.raises(UsageError, match="not a number of backups"):
+        backups.allowed()
+
+
+def test_a_backup_is_a_hard_link_where_there_are_any(tmp_path):
+    path = tmp_path / "q.json"
+    library.save(state_of(5), path)
+    inode = path.stat().st_ino
+    library.save(state_of(6, 2), path, keep_backup=True)
+    assert path.with_name("q.json.bak").stat().st_ino == inode
+
+
+def test_nothing_but_backups_is_restored(tmp_path):
+    path = tmp_path / "q.json"
+    library.save(state_of(5), path)
+    with pytest.raises(InvalidFileError, match="is not a backup"):
+        backups.restore(path)
+
+
+# ---- somebody else
+
+
+def test_what_somebody_else_wrote_during_a_run_is_noticed(tmp_path):
+    """``cp other.json q.json`` heeds no lock."""
+    path = tmp_path / "q.json"
+    library.save(state_of(5), path)
+    theirs = library.content(state_of(7, 7))
+    with lock(path):
+        library.save(state_of(6, 2), path)
+        library.save(state_of(8, 3), path)  # our own saves are no news
+        path.write_bytes(theirs)
+        for number, beside in enumerate(("q.beside.json", "q.beside1.json")):
+            with pytest.raises(BusyError) as caught:
+                library.save(state_of(9, 4 + number), path)
+            other = tmp_path / beside
+            assert f"saved in {other}" in caught.value.message
+            assert f"ttt merge {path} {other} -o {path}" in caught.value.hint
+            assert library.load(other).state.games == 9
+    assert path.read_bytes() == theirs
+    both = merge([library.load(path), library.load(tmp_path / "q.beside.json")])
+    assert both.state.games == 16
+
+
+def test_a_file_that_was_deleted_meanwhile_is_written(tmp_path):
+    path = tmp_path / "q.json"
+    library.save(state_of(5), path)
+    with lock(path):
+        path.unlink()
+        library.save(state_of(6), path)
+    assert library.load(path).state.games == 6
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_file_that_became_a_pipe_holds_nobody_up(tmp_path):
+    path = tmp_path / "q.json"
+    library.save(state_of(5), path)
+    with lock(path):
+        path.unlink()
+        os.mkfifo(path)
+        with pytest.raises(BusyError):
+            library.save(state_of(6), path)
+    assert library.load(tmp_path / "q.beside.json").state.games == 6
+
+
+def test_a_state_never_takes_the_place_of_a_log(tmp_path):
+    path = tmp_path / "games.json"
+    line = GameRecord((0, 3, 1, 4, 2), "x", "human", "q").to_line() + b"\n"
+    path.write_bytes(line)
+    with pytest.raises(UsageError, match="is a log of games"):
+        library.save(state_of(5), path)
+    assert path.read_bytes() == line

@@ -1,0 +1,103 @@
+"""``ttt restore``: what a save has replaced, and bringing it back."""
+
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+import typer
+
+from ttt_cli.documents import Count
+from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.shell.completion import complete_states
+
+HEADING = "Move experience between files"
+
+
+class BackupFields(TypedDict):
+    """A backup, and how many games it says it knows."""
+
+    file: str
+    games: Count | None
+
+
+class Backups(TypedDict):
+    """The backups that ``ttt restore`` found, newest first, or the file it has brought back."""
+
+    backups: list[BackupFields]
+    restored: str | None
+
+
+DOCUMENTS = {"backups": Backups}
+
+
+def restore(
+    env: Environment,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="A state, whose backups are listed, or a backup, which is brought back.",
+            show_default="all of the store",
+            autocompletion=complete_states,
+        ),
+    ] = None,
+) -> None:
+    """List the backups of a state, or bring one back. What it replaces becomes a backup in its turn.
+
+    A save keeps what it replaces if that held experience which the new file does not: the newest five, and
+    always the one with most games (TTT_BACKUPS says how many).
+
+    Examples:
+      ttt restore q
+      ttt restore state_store/q.json.bak
+    """
+    from ttt_cli.store import backups, library
+
+    if file is not None and backups.original(Path(file)) is not None and Path(file).exists():
+        library.load(Path(file))  # what cannot be read is not brought back
+        path = backups.restore(Path(file))
+        if env.json:
+            env.document("ttt-backups", {"backups": _fields(path), "restored": str(path)})
+        else:
+            env.out(f"{printable(str(path))} is again what {printable(file)} was")
+        return
+    paths = _all(env.store) if file is None else [library.find(env.store, file) or _lost(env, file)]
+    found = [one for path in paths for one in backups.backups(path)]
+    if env.json:
+        listed = [fields for path in paths for fields in _fields(path)]
+        env.document("ttt-backups", {"backups": listed, "restored": None})
+        return
+    for one in found:
+        games = "an unknown number of" if one.games is None else f"{one.games:,}"
+        env.out(f"{printable(str(one.path))}: {games} games")
+    if found:
+        env.say(f"to bring one back: {command_line('ttt', 'restore', found[0].path)}")
+    else:
+        env.say("no backups: nothing has been replaced that is not in the file")
+
+
+def _fields(path: Path) -> list[BackupFields]:
+    from ttt_cli.store.backups import backups
+
+    return [{"file": str(one.path), "games": one.games} for one in backups(path)]
+
+
+def _all(store: Path) -> list[Path]:
+    """The files in the store of which there are backups."""
+    from ttt_cli.store.backups import original
+
+    known = {original(path) for path in store.glob("*.bak")}
+    return sorted(path for path in known if path is not None)
+
+
+def _lost(env: Environment, name: str) -> Path:
+    """The file of a state that is gone, but has backups.
+
+    :raises InvalidFileError: if there are none either.
+    """
+    from ttt_cli.store import backups, library
+
+    for path in (Path(name), *(env.store / f"{name}{suffix}" for suffix in library.SUFFIXES)):
+        if backups.backups(path):
+            return path
+    raise InvalidFileError("there is no such file", where=name, hint=library.suggestion(env.store, name))
