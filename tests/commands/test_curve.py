@@ -38,7 +38,7 @@ def test_one_curve_in_the_terminal(ttt, curves):
     assert "50k games" in lines[11]
     assert "0.960 → 0.000" in lines[-2]
     assert "unbeatable from 1,000 games on" in lines[-2]
-    assert lines[-1] == "*  where curves play_exact"
+    assert lines[-1] == "*  where curves meet"
 
 
 def test_several_curves_and_a_poor_terminal(ttt, curves):

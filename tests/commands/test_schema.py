@@ -42,6 +42,7 @@ COMMANDS = {
     "schemas": [("schema", "--json")],
     "game": [("play", "--x", "q", "--o", "random", "--games", "2", "--seed", "1", "--json")],
     "review": [("review", "--game", number, "--json") for number in "123"],
+    "study": [("study", "q", "--seeds", "2", "--games", "300", "--json")],
     "import": [("import", "x.json", "-o", "imported.json", "--json")],
     "verification": [("verify", "q", "--json"), ("verify", "x.json", "--json")],
     "error": [

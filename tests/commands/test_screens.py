@@ -36,6 +36,8 @@ verify copy.json state_store/q.json q_table.json mistakes.csv
 accept copy.json
 curve td.csv
 explore q -o page.html
+study q --seeds 2 --games 300 --vary alpha=0.1,0.5 -o study.csv
+curve study.csv
 agents
 formats
 schema
@@ -54,6 +56,7 @@ COMMANDS = (
     *(
         "play",
         "train",
+        "study",
         "evaluate",
         "tournament",
         "analyze",

@@ -3,6 +3,7 @@
 COMMANDS = [
     "play",
     "train",
+    "study",
     "evaluate",
     "tournament",
     "analyze",

@@ -99,6 +99,11 @@ def points(games: int) -> list[int]:
     return sorted({0, games, *(round(10 ** (step / PER_DECADE)) for step in range(steps))})
 
 
+def due(looks: Sequence[int], seen: int, games: int) -> bool:
+    """Whether a run that was last looked at after ``seen`` games has reached one of ``looks`` since."""
+    return bisect_right(looks, games) > bisect_right(looks, seen)
+
+
 class Curve:
     """The curve of one run, in its file.
 
@@ -129,7 +134,7 @@ class Curve:
 
     def due(self, games: int) -> bool:
         """Whether the run is to be looked at: it has reached a point since the last look."""
-        return bisect_right(self._points, games) > bisect_right(self._points, self.seen)
+        return due(self._points, self.seen, games)
 
     def look(
         self, games: int, policy: Callable[[], Policy | PolicyTable], *, now: bool = False

@@ -2,16 +2,19 @@
 
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import TttError
 from ttt_cli.training.curve import Row
+from ttt_cli.training.study import Study, quartiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 HEIGHT = 9
 """Lines of a plot in the terminal, without its frame."""
@@ -20,7 +23,7 @@ MARKS = "123456789abcdefghijklmnopqrstuvwxyz"
 """What the points of several curves are drawn with."""
 
 BOTH = "*"
-"""Where points of two curves play_exact."""
+"""Where points of two curves meet."""
 
 Curves = Sequence[tuple[str, Sequence[Row]]]
 """Curves and what to call them; each has at least one row."""
@@ -65,7 +68,7 @@ def text_plot(curves: Curves, width: int = 80, *, unicode: bool = True) -> list[
         if beside
         else [*plots[0], "", *plots[1]]
     )
-    meeting = [f"{BOTH}  where curves play_exact"] if any(BOTH in line for line in lines) else []
+    meeting = [f"{BOTH}  where curves meet"] if any(BOTH in line for line in lines) else []
     return [*lines, "", *_legend(curves, unicode), *meeting]
 
 
@@ -179,13 +182,7 @@ def picture(curves: Curves, kind: str) -> bytes:
 
     :raises TttError: if matplotlib is not installed.
     """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise TttError("pictures need matplotlib", hint="pip install matplotlib") from None
-    with rc_context({"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}):
-        figure = Figure(figsize=(11, 7.2), layout="constrained")
+    with _figure() as figure:
         panels = figure.subplots(2, 2).flatten()
         titles = ("wins against random play", "losses that can be forced", "exploitability", "mistakes")
         for at, (name, rows) in enumerate(curves):
@@ -196,9 +193,80 @@ def picture(curves: Curves, kind: str) -> bytes:
         figure.legend(loc="outside lower center", ncols=4, frameon=False)
         sides = [panels[0].plot([], [], color="0.3", linestyle=style)[0] for style in ("-", "--")]
         panels[0].legend(sides, ("as X", "as O"), frameon=False)
-        stream = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(stream, format=kind, dpi=144, metadata=metadata)
+        figure.suptitle(
+            "How strong " + (curves[0][0] if len(curves) == 1 else "players") + " became by training"
+        )
+        return _drawn(figure, kind)
+
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours, which the colour-blind tell apart."""
+
+STROKES = ("-", "--", "-.", ":")
+"""With the markers, what tells lines apart in black and white."""
+
+STUDY_PANELS = {
+    "x_win": "wins against random play, as X",
+    "o_win": "wins against random play, as O",
+    "worst_x": "losses that can be forced, as X",
+    "worst_o": "losses that can be forced, as O",
+}
+
+
+def study_picture(study: Study, kind: str) -> bytes:
+    """A study as one picture, ``svg`` or ``png``: for each setting the median over the seeds, and a band from
+    the lower to the upper quartile. The same study gives the same bytes.
+
+    :raises TttError: if matplotlib is not installed.
+    """
+    with _figure() as figure:
+        panels = figure.subplots(2, 2).flatten()
+        games: list[int] = []
+        for number, setting in enumerate(study.settings):
+            look: dict[str, Any] = {
+                "color": PALETTE[number % len(PALETTE)],
+                "linestyle": STROKES[number // len(PALETTE) % len(STROKES)],
+                "marker": "osD^vPX*<>"[number % 10],
+                "markersize": 4,
+                "linewidth": 1.6,
+            }
+            looks = list(zip(*study.of(setting), strict=False))
+            games = [each[0].games for each in looks]
+            for axes, name in zip(panels, STUDY_PANELS, strict=True):
+                low, mid, high = zip(
+                    *(quartiles([getattr(row, name) for row in each]) for each in looks), strict=True
+                )
+                axes.fill_between(games, low, high, color=look["color"], alpha=0.18, linewidth=0)
+                axes.plot(games, mid, label=study.named(setting) if name == "x_win" else None, **look)
+        for axes, title in zip(panels, STUDY_PANELS.values(), strict=True):
+            _finish(axes, title, [number for number in games if number] or [1])
+        seeds = max(len(study.of(setting)) for setting in study.settings)
+        figure.suptitle(
+            f"{study.learner}: median and middle half of {seeds:,} {'seed' if seeds == 1 else 'seeds'}"
+        )
+        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+        return _drawn(figure, kind)
+
+
+@contextmanager
+def _figure() -> Iterator["Figure"]:
+    """An empty picture.
+
+    :raises TttError: if matplotlib is not installed.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise TttError("pictures need matplotlib", hint="pip install matplotlib") from None
+    with rc_context({"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}):
+        yield Figure(figsize=(11, 7.2), layout="constrained")
+
+
+def _drawn(figure: "Figure", kind: str) -> bytes:
+    stream = io.BytesIO()
+    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+    figure.savefig(stream, format=kind, dpi=144, metadata=metadata)
     return stream.getvalue()
 
 

@@ -1,0 +1,79 @@
+"""``ttt study``: many trainings at once, and their picture."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+CALL = ("study", "q", "--seeds", 3, "--games", "2k", "--vary", "alpha=0.1,0.5", "-o", "study.csv")
+
+
+def test_a_table_of_medians_and_ranges(ttt):
+    result = ttt(*CALL)
+    assert result.code == 0
+    assert "q, 3x3, 3 in a row: 6 trainings of 2,000 games" in result.out
+    (line,) = re.findall(r"^alpha=0.5 +.*$", result.out, re.MULTILINE)
+    assert "of 3" in line
+    header, *rows = Path("study.csv").read_text().splitlines()
+    assert header.startswith("learner,call,alpha,seed,games,x_win,x_draw,x_loss,o_win,")
+    assert rows == sorted(rows, key=lambda row: [float(part) for part in row.split(",")[2:5]])
+    assert {row.split(",")[3] for row in rows} == {"1", "2", "3"}
+    assert "next: ttt curve study.csv -o study.svg" in result.err
+
+
+def test_it_goes_on_where_the_file_ends(ttt):
+    ttt(*CALL)
+    whole = Path("study.csv").read_bytes()
+    lines = whole.splitlines(keepends=True)
+    seed_three = [number for number, line in enumerate(lines) if b",0.5,3," in line]
+    Path("study.csv").write_bytes(b"".join(lines[: seed_three[0] + 2]))  # in the middle of a training
+    result = ttt(*CALL)
+    assert "1 of 6 trainings" in result.err
+    assert Path("study.csv").read_bytes() == whole
+    assert "0 of 6 trainings" in ttt(*CALL).err
+    assert "2 of 8 trainings" in ttt(*CALL, "--seeds", 4).err
+    for other in (("--games", "3k"), ("--opponent", "random"), ("--gamma", "0.7")):
+        refused = ttt(*CALL, *other)
+        assert refused.code == 2 and "holds a study with other" in refused.err
+    assert Path("study.csv").read_bytes().startswith(lines[0])
+
+
+def test_the_document(ttt):
+    found = ttt(*CALL, "--json").json
+    assert [setting["parameters"] for setting in found["settings"]] == [{"alpha": 0.1}, {"alpha": 0.5}]
+    for setting in found["settings"]:
+        assert setting["seeds"] == 3
+        assert 0.5 < setting["x_win"]["low"] <= setting["x_win"]["median"] <= setting["x_win"]["high"] <= 1
+
+
+def test_states_can_be_kept(ttt):
+    Path("states").mkdir()
+    assert ttt("study", "td", "--seeds", 2, "--games", 100, "--keep", "states").code == 0
+    assert sorted(path.name for path in Path("states").glob("*.json")) == ["td-seed1.json", "td-seed2.json"]
+    assert ttt("show", "states/td-seed2.json", "--json").json["games"] == 100
+
+
+def test_a_picture_with_bands_and_a_plot_in_the_terminal(ttt):
+    ttt(*CALL)
+    assert ttt("curve", "study.csv", "-o", "study.svg").code == 0
+    svg = Path("study.svg").read_text()
+    ElementTree.fromstring(svg)
+    assert all(text in svg for text in ("alpha=0.1", "alpha=0.5", "middle half of 3 seeds"))
+    assert svg.count("FillBetweenPolyCollection") >= 8  # a band in each of the four panels
+    assert ttt("curve", "study.csv", "-o", "-").out == svg
+    text = ttt("curve", "study.csv").out
+    assert "1  alpha=0.1: exploitability" in text
+    refused = ttt("curve", "study.csv", "study.csv")
+    assert refused.code == 2 and "by itself" in refused.err
+
+
+def test_misuse(ttt):
+    for words, says in (
+        (["--vary", "alpha=2"], "alpha"),
+        (["--vary", "beta=1"], "nothing to vary"),
+        (["--alpha", "0.3", "--vary", "alpha=0.1"], "fixed and varied"),
+        (["--opponent", "human"], "person"),
+        (["--seeds", "0"], "--seeds"),
+    ):
+        result = ttt("study", "q", "--games", 100, *words)
+        assert (result.code, result.out) == (2, "") and says in result.err, words
+        assert result.err.startswith("Error: ") and result.err.count("\n") == 1

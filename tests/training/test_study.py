@@ -1,0 +1,127 @@
+"""Studies: what is trained, the same file whoever does it, and what is told of it."""
+
+from pathlib import Path
+
+import pytest
+
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.learners import learner_class
+from ttt_cli.learners.graph import Graph
+from ttt_cli.learners.q import Q
+from ttt_cli.store import library
+from ttt_cli.training import study as studies
+from ttt_cli.training.curve import row
+from ttt_cli.training.study import Design, Study, carry_out, quartiles, read, to_csv, variations
+
+
+def design(**changes) -> Design:
+    usual = {"varied": {"alpha": [0.1, 0.5]}, "seeds": range(1, 3), "games": 600}
+    return Design(Q(), STANDARD, **{**usual, **changes})
+
+
+def empty(plan: Design) -> Study:
+    return Study("q", plan.call, tuple(plan.varied))
+
+
+def done(plan: Design, workers: int = 1) -> Study:
+    study = empty(plan)
+    assert len(list(carry_out(plan, study, workers=workers))) == len(plan.keys)
+    return study
+
+
+def test_the_file_is_the_same_for_any_number_of_workers_and_any_part_done_before():
+    plan = design()
+    whole = to_csv(done(plan))
+    for workers in (2, 7):
+        assert to_csv(done(plan, workers)) == whole
+    part = empty(plan)
+    for number, _ in enumerate(carry_out(plan, part)):
+        if number == 1:
+            break
+    missing = 4 - len(part.runs)
+    assert missing in (1, 2)
+    assert len(list(carry_out(plan, part, workers=2))) == missing
+    assert to_csv(part) == whole
+
+
+def test_a_file_comes_back_as_it_was(tmp_path: Path):
+    plan = design(varied={"pace": [2.0, 10.0], "alpha": [0.1]})
+    study = done(plan)
+    path = tmp_path / "study.csv"
+    path.write_bytes(to_csv(study))
+    again = read(path, learner_class)
+    assert (again.learner, again.call, again.varied) == ("q", plan.call, ("pace", "alpha"))
+    assert to_csv(again) == to_csv(study)
+    assert again.settings == [(2.0, 0.1), (10.0, 0.1)]
+
+
+def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
+    """The last look is at the state that ``train`` leaves, and the states kept are those."""
+    plan = design(varied={"epsilon": [0.3]}, seeds=range(5, 6))
+    study = empty(plan)
+    list(carry_out(plan, study, keep=tmp_path))
+    (path,) = tmp_path.glob("*.json")
+    state = library.load(path).state
+    assert (state.games, state.runs[0].details["params"]["epsilon"]) == (600, 0.3)
+    looked, expected = study.of((0.3,))[0][-1], row(600, state.policy)
+    assert [getattr(looked, name) for name in studies.MEASURES] == [
+        getattr(expected, name) for name in studies.MEASURES
+    ]
+
+
+def test_what_they_have_in_common_tells_studies_apart():
+    calls = {
+        plan.call
+        for plan in (
+            design(),
+            design(games=700),
+            design(opponent="random"),
+            design(varied={"pace": [2.0]}),
+            design(symmetric=True),
+        )
+    }
+    assert len(calls) == 5
+    assert design().call == design(seeds=range(1, 9), varied={"alpha": [0.9]}).call
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        (["alhpa=1"], "did you mean 'alpha'"),
+        (["alpha"], "NAME=VALUE"),
+        (["alpha=x"], "cannot be a value"),
+        (["alpha=1", "alpha=2"], "varied twice"),
+    ],
+)
+def test_what_cannot_be_varied(texts: list[str], says: str):
+    with pytest.raises(UsageError) as error:
+        variations(Q, texts)
+    assert says in str(error.value)
+
+
+def test_values_have_the_type_of_their_parameter():
+    assert variations(Q, ["alpha=0.5,0.1,0.5", "pace=3"]) == {"alpha": [0.1, 0.5], "pace": [3.0]}
+    assert variations(Graph, []) == {}
+
+
+def test_quartiles():
+    assert quartiles([5]) == (5, 5, 5)
+    assert quartiles([4, 1, 3, 2, 5]) == (2, 3, 4)
+    assert quartiles([0, 1]) == (0.25, 0.5, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (",600,", ",x,", "games: expected a whole number"),
+        (",600,", ",600,,", "expected 15 values"),
+        ("\nq,", "\nzzz,", "no learner is called 'zzz'"),
+    ],
+)
+def test_damage_is_named(tmp_path: Path, old: str, new: str, says: str):
+    plan = design(seeds=range(1, 2))
+    path = tmp_path / "study.csv"
+    path.write_text(to_csv(done(plan)).decode().replace(old, new))
+    with pytest.raises(InvalidFileError, match=says):
+        read(path, learner_class)

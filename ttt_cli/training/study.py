@@ -1,0 +1,361 @@
+"""Studies: one learner trained from nothing many times, with many seeds and settings, and how strong it was
+along the way.
+
+A study is a CSV file with a row for each look at each training. It is sorted and knows no times, so it is the
+same whoever trained what when; one that is not complete is where the next call goes on. After Patterson et
+al., Empirical design in reinforcement learning (2023): many seeds, and what is told are medians and ranges.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import orjson
+
+from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.learners.base import Learner
+from ttt_cli.store import library
+from ttt_cli.store.reading import read_text
+from ttt_cli.store.state import State
+from ttt_cli.store.text import quoted
+from ttt_cli.training.curve import Row, due, points, row
+from ttt_cli.training.runs import run as train_blocks
+from ttt_cli.training.trainer import TrainingRun, usual_run, warm_up
+
+LIMIT = 256 * 2**20
+"""Bytes of a file that is read as a study."""
+
+MEASURES = (
+    *("x_win", "x_draw", "x_loss", "o_win", "o_draw", "o_loss"),
+    *("worst_x", "worst_o", "exploitability", "unbeatable"),
+)
+"""The columns of a study that say how strong a player is: fields of ``Row``."""
+
+Value = float | int | bool | str
+Setting = tuple[Value, ...]
+"""The values of the varied parameters."""
+
+Key = tuple[Setting, int]
+"""A training of a study: its setting and its seed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What a study trains.
+
+    :ivar learner: with the parameters that are the same throughout.
+    :ivar varied: the values of each varied parameter.
+    :ivar games: of each training.
+    """
+
+    learner: Learner[Any]
+    rules: Rules
+    varied: Mapping[str, Sequence[Value]]
+    seeds: Sequence[int]
+    games: int
+    opponent: str | None = None
+    symmetric: bool = False
+    store: Path = Path()
+
+    @property
+    def keys(self) -> list[Key]:
+        """The trainings, in the order of the file."""
+        return sorted((setting, seed) for setting in product(*self.varied.values()) for seed in self.seeds)
+
+    def start(self, setting: Setting) -> State:
+        """The state that a training begins with.
+
+        :raises UsageError: if a value is none that the parameter can have.
+        """
+        kind = type(self.learner)
+        values = dict(zip(self.varied, setting, strict=True))
+        parameters = {**self.learner.parameters(), "choice": self.learner.choice, **values}
+        return State.empty(kind.from_params(**parameters), self.rules, symmetric=self.symmetric)
+
+    def training(self, key: Key) -> TrainingRun:
+        """The training run of a key."""
+        setting, seed = key
+        name = "-".join([self.learner.name, *map(str, setting), f"seed{seed}"])
+        return usual_run(
+            Path(f"{name}{type(self.learner).suffix}"),
+            self.start(setting),
+            seed=seed,
+            store=self.store,
+            games=self.games,
+            opponent=self.opponent,
+        )
+
+    @property
+    def call(self) -> str:
+        """What all trainings of a study have in common, as 12 hexadecimal digits: the same for every part."""
+        first = self.training(self.keys[0])
+        fixed = {name: value for name, value in self.learner.parameters().items() if name not in self.varied}
+        common = {
+            "learner": [self.learner.name, self.learner.choice, self.learner.kernel_version],
+            "parameters": fixed,
+            "rules": str(self.rules),
+            "symmetric": self.symmetric,
+            "games": self.games,
+            "opponent": [first.record.details["opponent"], first.record.details["opponent_digest"]],
+        }
+        return hashlib.sha256(orjson.dumps(common, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+
+
+@dataclass(eq=False)
+class Study:
+    """What is known of the trainings of a study.
+
+    :ivar call: what they have in common, see ``Design.call``.
+    :ivar varied: the names of the varied parameters.
+    :ivar runs: the looks at each training that is complete.
+    """
+
+    learner: str
+    call: str
+    varied: tuple[str, ...]
+    runs: dict[Key, list[Row]] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings, sorted."""
+        return sorted({setting for setting, _ in self.runs})
+
+    def of(self, setting: Setting) -> list[list[Row]]:
+        """The trainings of a setting, by seed."""
+        return [rows for key, rows in sorted(self.runs.items()) if key[0] == setting]
+
+    def named(self, setting: Setting) -> str:
+        """A setting in words: ``alpha=0.1, gamma=0.9``; the learner's name where nothing is varied."""
+        pairs = zip(self.varied, setting, strict=True)
+        return ", ".join(f"{name}={value}" for name, value in pairs) or self.learner
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A number over the seeds of a setting."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread":
+        """The spread of at least one number."""
+        return cls(median(values), min(values), max(values))
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """Lower quartile, median and upper quartile, linear between neighbours."""
+    ordered = sorted(values)
+
+    def at(share: float) -> float:
+        place = share * (len(ordered) - 1)
+        below = math.floor(place)
+        above = min(below + 1, len(ordered) - 1)
+        return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+    return at(0.25), at(0.5), at(0.75)
+
+
+def middle(runs: Sequence[Sequence[Row]]) -> list[Row]:
+    """The medians of trainings that were looked at after the same numbers of games, look by look."""
+    rows = []
+    for looks in zip(*runs, strict=False):
+        values = {name: median(getattr(look, name) or 0 for look in looks) for name in MEASURES[:-1]}
+        verdicts = {look.unbeatable for look in looks}
+        verdict = None if None in verdicts else int(verdicts == {1})
+        rows.append(Row(looks[0].games, mistakes=None, reachable=None, unbeatable=verdict, **values))
+    return rows
+
+
+def unbeatable_from(rows: Sequence[Row]) -> int | None:
+    """The first look from which on a player was unbeatable to the end; None if it is not at the end."""
+    first = None
+    for found in reversed(rows):
+        if not found.unbeatable:
+            break
+        first = found.games
+    return first
+
+
+def variations(kind: type[Learner[Any]], texts: Iterable[str]) -> dict[str, list[Value]]:
+    """The varied parameters of ``alpha=0.1,0.2`` and the like.
+
+    :raises UsageError: naming what is wrong.
+    """
+    known = {item.name: item for item in fields(kind) if item.name != "choice"}  # type: ignore[arg-type]
+    found: dict[str, list[Value]] = {}
+    for text in texts:
+        name, equals, listed = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in known or not equals:
+            near = did_you_mean(name, known) if name not in known else ""
+            hint = near or f"NAME=VALUE,VALUE with one of {', '.join(known)}"
+            raise UsageError(f"{kind.name} has nothing to vary in {text!r}", where="--vary", hint=hint)
+        if name in found:
+            raise UsageError(f"{name} is varied twice", where="--vary")
+        values = [_value(part.strip(), known[name].default, text) for part in listed.split(",")]
+        found[name] = sorted(set(values))
+    return found
+
+
+def _value(text: str, default: object, where: str) -> Value:
+    try:
+        if isinstance(default, bool):
+            return ("false", "true").index(text.lower()) == 1
+        if isinstance(default, int):
+            return int(text)
+        return text if isinstance(default, str) else float(text)
+    except ValueError:
+        raise UsageError(f"{text!r} cannot be a value in {where!r}", where="--vary") from None
+
+
+def carry_out(
+    design: Design,
+    study: Study,
+    *,
+    workers: int = 1,
+    keep: Path | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+) -> Iterator[Key]:
+    """Train what ``study`` does not have yet, and yield each training once its looks are in it.
+
+    :param workers: threads that share the work; they change nothing in the result.
+    :param keep: the folder in which the states are kept.
+    :param stopping: whether to drop what is in work and end.
+    """
+    missing = [key for key in design.keys if key not in study.runs]
+    if missing:
+        warm_up(design.start(missing[0][0]))
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: dict[Future[list[Row] | None], Key] = {}
+        left = iter(missing)
+        while True:
+            for key in left if not stopping() else ():
+                waiting[pool.submit(_train, design, key, keep, stopping)] = key
+                if len(waiting) > workers:
+                    break
+            if not waiting:
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                key, rows = waiting.pop(future), future.result()
+                if rows is not None:
+                    study.runs[key] = rows
+                    yield key
+
+
+def _train(design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]) -> list[Row] | None:
+    """The looks at a training; None if it was to stop."""
+    run = design.training(key)
+    looks = points(design.games)
+    rows = [row(0, run.state.policy)]
+    table = run.state.own().table
+    learner = run.state.learner
+    for progress in train_blocks(run.plan, table):
+        if stopping():
+            return None
+        table = progress.table
+        if due(looks, rows[-1].games, progress.games):
+            rows.append(row(progress.games, learner.policy(table)))
+    if keep is not None:
+        lost, drawn, won = map(int, progress.results)
+        results = {"x": won, "o": lost, "draw": drawn}
+        record = replace(run.record, games=progress.games, results=results)
+        learner.tag_run(table, record.id)
+        library.save(run.state.with_run(record, table), keep / run.path.name)
+    return rows
+
+
+def to_csv(study: Study) -> bytes:
+    """The file of a study: sorted by setting, seed and games."""
+    lines = [",".join(["learner", "call", *study.varied, "seed", "games", *MEASURES])]
+    for (setting, seed), rows in sorted(study.runs.items()):
+        head = [study.learner, study.call, *map(_written, setting), str(seed)]
+        for found in rows:
+            values = asdict(found)
+            measures = ["" if values[name] is None else repr(values[name]) for name in MEASURES]
+            lines.append(",".join([*head, str(found.games), *measures]))
+    return "\n".join(lines).encode() + b"\n"
+
+
+def _written(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def is_study(path: Path) -> bool:
+    """Whether the file at ``path`` begins as a study does."""
+    with path.open("rb") as file:
+        return file.read(13).startswith(b"learner,call,")
+
+
+def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
+    """The study in a file.
+
+    :param kind_of: the learner of a name.
+    :raises InvalidFileError: naming the line and what is wrong with it.
+    """
+    lines = read_text(path, LIMIT, bom=True).splitlines()
+    names = lines[0].strip().split(",") if lines else []
+    at = names.index("seed") if "seed" in names else 0
+    varied, expected = tuple(names[2:at]), ("seed", "games", *MEASURES)
+    if names[:2] != ["learner", "call"] or tuple(names[at:]) != expected:
+        raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")
+    study: Study | None = None
+    kinds: Mapping[str, Any] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        parts = line.strip().split(",")
+        try:
+            if len(parts) != len(names):
+                raise TttError(f"expected {len(names)} values, found {len(parts)}")
+            if study is None:
+                kinds = {item.name: item.default for item in fields(kind_of(parts[0]))}  # type: ignore[arg-type]
+                if unknown := [name for name in varied if name not in kinds]:
+                    raise TttError(f"{parts[0]} has no parameter {unknown[0]!r}")
+                study = Study(parts[0], parts[1], varied)
+            if parts[:2] != [study.learner, study.call]:
+                raise TttError("belongs to another study")
+            pairs = zip(varied, parts[2:at], strict=True)
+            setting = tuple(_value(text, kinds[name], text) for name, text in pairs)
+            seed = _count("seed", parts[at])
+            found = _row(_count("games", parts[at + 1]), parts[at + 2 :])
+            rows = study.runs.setdefault((setting, seed), [])
+            if rows and found.games <= rows[-1].games:
+                raise TttError(f"{found.games:,} games do not come after {rows[-1].games:,}")
+        except TttError as error:
+            raise InvalidFileError(error.message, where=f"{path}, line {number}") from None
+        rows.append(found)
+    if study is None:
+        raise InvalidFileError("holds no trainings", where=str(path))
+    return study
+
+
+def _count(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise TttError(f"{name}: expected a whole number, found {quoted(text)}")
+    return int(text)
+
+
+def _row(games: int, parts: Sequence[str]) -> Row:
+    values: dict[str, Any] = {}
+    for name, part in zip(MEASURES, parts, strict=True):
+        if name == "unbeatable":
+            if part not in ("", "0", "1"):
+                raise TttError(f"unbeatable: expected 0 or 1, found {quoted(part)}")
+            values[name] = int(part) if part else None
+            continue
+        try:
+            values[name] = float(part)
+        except ValueError:
+            values[name] = math.nan
+        if not 0 <= values[name] <= 1:
+            raise TttError(f"{name}: expected a number from 0 to 1, found {quoted(part)}")
+    return Row(games=games, mistakes=None, reachable=None, **values)
