@@ -206,18 +206,19 @@ def can_answer(
         answers.asked[side] = row
         return False
     formula, thresholds = answers.formulas[side], answers.thresholds[side, slot]
-    x, o, first, number = links.x[row], links.o[row], links.first[row], links.number[row]
-    x_moves = stones_on(x | o) % 2 == 0
+    x, o = links.boards[row, 0], links.boards[row, 1]
+    first, number = int(links.first[row]), int(links.number[row])
+    x_moves, cells_of, lines = stones_on(x | o) % 2 == 0, links.cells, board.lines
     cells, wins, blocks, centre = board.images.shape[1], 0, 0, 0
     for at in range(first, first + number):
-        cell = int(links.cells[at])
+        cell = int(cells_of[at])
         stone = ONE << np.uint64(cell)
         if formula[0]:
-            wins += int(is_line(board, (x if x_moves else o) | stone, cell))
-            blocks += int(is_line(board, (o if x_moves else x) | stone, cell))
+            wins += int(is_line(lines, (x if x_moves else o) | stone, cell))
+            blocks += int(is_line(lines, (o if x_moves else x) | stone, cell))
         if formula[1] and cell == cells // 2:
             centre = 1
-    kind, equal = 0, int(number)
+    kind, equal = 0, number
     if wins > 0:
         kind, equal = 3, wins
     elif blocks > 0:
@@ -230,13 +231,13 @@ def can_answer(
     at, end = first, first + number
     for cell in range(cells):
         thresholds[cell] = total
-        if at < end and links.cells[at] == cell:
-            at += np.uint32(1)
+        if at < end and cells_of[at] == cell:
+            at += 1
             stone = ONE << np.uint64(cell)
             if kind == 3:
-                fits = is_line(board, (x if x_moves else o) | stone, cell)
+                fits = is_line(lines, (x if x_moves else o) | stone, cell)
             elif kind == 2:
-                fits = is_line(board, (o if x_moves else x) | stone, cell)
+                fits = is_line(lines, (o if x_moves else x) | stone, cell)
             else:
                 fits = kind == 0 or cell == cells // 2
             if fits and left > 0:

@@ -773,7 +773,7 @@ def play(
                             sign, steps = -sign, steps + 1
                     choices[node] = legal
                     if target != 0:
-                        goal, other = links.x[target], links.o[target]
+                        goal, other = links.boards[target, 0], links.boards[target, 1]
                         if (ply & 1 == 0) != (steps == 0):
                             goal, other = other, goal
                         chosen = free

@@ -32,6 +32,10 @@ OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
 PIECE = 1 << 14
 """How many rows are looked at together."""
 
+STRIDE = 1 << 23
+"""Small tables grow by a factor of eight, but by no more rows than this; then they double. Copying a table
+costs more than learning what is in it, and room takes no memory until it is used."""
+
 COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """The numbers of positions, and of classes, of boards without a state space that somebody has counted."""
 
@@ -41,7 +45,7 @@ MIX_X, MIX_O, MIX = (
     np.uint64(0xC2B2AE3D27D4EB4F),
     np.uint64(0xBF58476D1CE4E5B9),
 )
-HALF = np.uint64(32)
+HALF, LOWER = np.uint64(32), np.uint64(2**32 - 1)
 
 
 class Links(NamedTuple):
@@ -53,9 +57,11 @@ class Links(NamedTuple):
     :ivar cells: int8[m].
     :ivar after: uint32[m], the rows they lead to.
     :ivar ends: int8[r], the result of a game that is over, else 0.
-    :ivar x: uint64[r], the stones of X; o: of O.
-    :ivar slots: uint32[power of two], an open-addressing hash table of rows; 0 where a slot is free.
+    :ivar boards: uint64[r, 2], the stones of X and of O.
+    :ivar slots: uint64[power of two], an open-addressing hash table of rows: the upper half of a position's
+        hash, then its row; 0 where a slot is free.
     :ivar used: int64[2], how many rows and moves there are; the arrays have room for more.
+    :ivar asked: uint64[cells, 4], where kernels note the positions around one to look them up together.
     """
 
     number: Uint8s
@@ -63,10 +69,10 @@ class Links(NamedTuple):
     cells: Int8s
     after: Uint32s
     ends: Int8s
-    x: Uint64s
-    o: Uint64s
-    slots: Uint32s
+    boards: Uint64s
+    slots: Uint64s
     used: Int64s
+    asked: Uint64s
 
 
 class Board(NamedTuple):
@@ -154,12 +160,19 @@ class Index:
         rows = self.rows + games * (cells + 1)
         moves = self.moves + games * cells * (cells + 1) // 2
         if rows > len(links.number) or moves > len(links.cells):
-            rows, moves = max(rows, 2 * self.rows), max(moves, 2 * self.moves)
-            slots = np.zeros(1 << (2 * rows).bit_length(), np.uint32)
-            by_row = (links.number, links.first, links.ends, links.x, links.o)
-            number, first, ends, x, o = (grown(array[: self.rows], rows) for array in by_row)
+            more = max(self.rows, min(7 * self.rows, STRIDE))
+            rows, moves = max(rows, self.rows + more), max(moves, self.moves + self.moves * more // self.rows)
+            number, first, ends, boards = (
+                grown(array[: self.rows], rows)
+                for array in (links.number, links.first, links.ends, links.boards)
+            )
             cells_of, after = (grown(array[: self.moves], moves) for array in (links.cells, links.after))
-            self.links = Links(number, first, cells_of, after, ends, x, o, slots, links.used)
+            self.links = links._replace(
+                number=number, first=first, cells=cells_of, after=after, ends=ends, boards=boards
+            )
+        size = _slots_for(self.rows, games * (cells + 1))
+        if size > len(links.slots):
+            self.links = self.links._replace(slots=np.zeros(size, np.uint64))
             rehash(self.links)
         if not self._linked:
             link(self.links, self.board)
@@ -167,20 +180,21 @@ class Index:
 
     def positions(self, rows: Any) -> Positions:
         """The positions of these rows."""
-        return Positions(self.rules, self.links.x[rows], self.links.o[rows])
+        boards = self.links.boards[rows]
+        return Positions(self.rules, boards[:, 0], boards[:, 1])
 
     def find(self, positions: Positions) -> Int64s:
         """int64[k]: the row of each position (of each class's own board), ``OPEN`` where it has none."""
         if self.space is not None:
             found = self.space.rows(positions)
             return np.where(found < 0, OPEN, found + FIRST)
-        _, _, _, _, _, xs, os, slots, _ = self.links
+        boards, slots = self.links.boards, self.links.slots
         rows, mask = np.zeros(len(positions), np.int64), np.uint64(len(slots) - 1)
         asked, at = np.arange(len(positions)), _hashes(positions.x, positions.o) & mask
         while len(asked):
-            there = slots[at]
+            there = slots[at] & LOWER
             x, o = positions.x[asked], positions.o[asked]
-            hit = (there != 0) & (xs[there] == x) & (os[there] == o)
+            hit = (there != 0) & (boards[there, 0] == x) & (boards[there, 1] == o)
             rows[asked[hit]] = there[hit]
             on = (there != 0) & ~hit
             asked, at = asked[on], at[on] + ONE & mask
@@ -305,12 +319,22 @@ def _complete(rules: Rules, symmetric: bool) -> Index:
     cells = np.nonzero(space.legal)[1].astype(np.int8)
     after = (space.successors[space.legal] + FIRST).astype(np.uint32)
     ends = np.concatenate([np.array([0, 1, -1, 0], np.int8), space.results])
-    x, o = (
-        np.concatenate([np.zeros(FIRST, np.uint64), side]) for side in (space.positions.x, space.positions.o)
-    )
-    used = np.array([len(number), len(cells)])
-    links = Links(number, first, cells, after, ends, x, o, np.zeros(1, np.uint32), used)
+    used, asked = np.array([len(number), len(cells)]), np.zeros((rules.cells, 4), np.uint64)
+    boards, slots = _boards(space.positions), np.zeros(1, np.uint64)
+    links = Links(number, first, cells, after, ends, boards, slots, used, asked)
     return Index(rules, symmetric, links, space)
+
+
+def _boards(positions: Positions) -> Uint64s:
+    """uint64[rows, 2]: the boards of rows that hold these positions."""
+    boards = np.zeros((FIRST + len(positions), 2), np.uint64)
+    boards[FIRST:, 0], boards[FIRST:, 1] = positions.x, positions.o
+    return boards
+
+
+def _slots_for(rows: int, more: int) -> int:
+    """The size of a hash table that is never full, and two thirds full at most while few rows are added."""
+    return 1 << max(3 * rows // 2, (rows + more) * 17 // 16).bit_length()
 
 
 def _unlinked(positions: Positions, symmetric: bool) -> Links:
@@ -322,17 +346,18 @@ def _unlinked(positions: Positions, symmetric: bool) -> Links:
     first = np.cumsum(number, dtype=np.uint32) - number
     cells = np.nonzero(legal)[1].astype(np.int8)
     ends = np.concatenate([np.array([0, 1, -1, 0], np.int8), positions.results])
-    x, o = (np.concatenate([np.zeros(FIRST, np.uint64), side]) for side in (positions.x, positions.o))
-    slots = np.zeros(1 << (2 * len(number)).bit_length(), np.uint32)
-    mask, rows = np.uint64(len(slots) - 1), np.arange(FIRST, len(number), dtype=np.uint32)
-    at = _hashes(positions.x, positions.o) & mask
-    while len(rows):  # where several want one free slot, one gets it and the others go on to the next
+    slots = np.zeros(_slots_for(len(number), 0), np.uint64)
+    mask, rows = np.uint64(len(slots) - 1), np.arange(FIRST, len(number), dtype=np.uint64)
+    hashes = _hashes(positions.x, positions.o)
+    at, entries = hashes & mask, hashes & ~LOWER | rows
+    while len(entries):  # where several want one free slot, one gets it and the others go on to the next
         free = slots[at] == 0
-        slots[at[free]] = rows[free]
-        left = slots[at] != rows
-        rows, at = rows[left], at[left] + ONE & mask
-    used = np.array([len(number), len(cells)])
-    return Links(number, first, cells, np.zeros(len(cells), np.uint32), ends, x, o, slots, used)
+        slots[at[free]] = entries[free]
+        left = slots[at] != entries
+        entries, at = entries[left], at[left] + ONE & mask
+    used, asked = np.array([len(number), len(cells)]), np.zeros((positions.rules.cells, 4), np.uint64)
+    after = np.zeros(len(cells), np.uint32)
+    return Links(number, first, cells, after, ends, _boards(positions), slots, used, asked)
 
 
 def _legal(positions: Positions, symmetric: bool) -> Bools:
@@ -355,25 +380,41 @@ def hashed(x: np.uint64, o: np.uint64) -> np.uint64:
 
 
 @Part
-def row_of(links: Links, x: np.uint64, o: np.uint64) -> np.uint32:
-    """The row of a position; ``OPEN`` if it has none."""
-    mask = np.uint64(links.slots.shape[0] - 1)
-    slot = hashed(x, o) & mask
-    row = links.slots[slot]
-    while row != 0 and (links.x[row] != x or links.o[row] != o):
-        slot = slot + ONE & mask
-        row = links.slots[slot]
-    return row
+def look_up(asked: Uint64s, count: int, boards: Uint64s, slots: Uint64s) -> None:
+    """Put behind each of the first ``count`` boards in ``asked`` its row, ``OPEN`` if it has none.
+
+    All slots are read before any is looked at, for the processor to wait for memory once and not each time.
+    """
+    mask = np.uint64(slots.shape[0] - 1)
+    for number in range(count):
+        asked[number, 2] = hashed(asked[number, 0], asked[number, 1])
+    for number in range(count):
+        asked[number, 3] = slots[asked[number, 2] & mask]
+    for number in range(count):
+        entry, mixed = asked[number, 3], asked[number, 2]
+        slot = mixed & mask
+        while entry != ZERO:
+            row = entry & LOWER
+            if (
+                (entry ^ mixed) >> HALF == ZERO
+                and boards[row, 0] == asked[number, 0]
+                and boards[row, 1] == asked[number, 1]
+            ):
+                break
+            slot = slot + ONE & mask
+            entry = slots[slot]
+        asked[number, 3] = entry & LOWER
 
 
 @Part
-def enter(links: Links, row: np.uint32) -> None:
+def enter(boards: Uint64s, slots: Uint64s, row: int) -> None:
     """Put a row into the hash table."""
-    mask = np.uint64(links.slots.shape[0] - 1)
-    slot = hashed(links.x[row], links.o[row]) & mask
-    while links.slots[slot] != 0:
+    mask = np.uint64(slots.shape[0] - 1)
+    mixed = hashed(boards[row, 0], boards[row, 1])
+    slot = mixed & mask
+    while slots[slot] != ZERO:
         slot = slot + ONE & mask
-    links.slots[slot] = row
+    slots[slot] = (mixed >> HALF << HALF) | np.uint64(row)
 
 
 @Part
@@ -387,30 +428,30 @@ def stones_on(board: np.uint64) -> int:
 
 
 @Part
-def is_line(board: Board, stones: np.uint64, cell: int) -> bool:
-    """Whether these stones make a line through a cell."""
+def is_line(lines: Uint64s, stones: np.uint64, cell: int) -> bool:
+    """Whether these stones make one of the ``lines`` of a board through a cell."""
     found = False
-    for number in range(board.lines.shape[1]):
-        mask = board.lines[cell, number]
+    for number in range(lines.shape[1]):
+        mask = lines[cell, number]
         found = found or stones & mask == mask
     return found
 
 
 @Part
-def turned(board: Board, stones: np.uint64, image: int) -> np.uint64:
+def turned(images: Int8s, stones: np.uint64, image: int) -> np.uint64:
     """The stones where a symmetry takes them."""
     found = ZERO
-    for cell in range(board.images.shape[1]):
-        found |= (stones >> np.uint64(cell) & ONE) << np.uint64(board.images[image, cell])
+    for cell in range(images.shape[1]):
+        found |= (stones >> np.uint64(cell) & ONE) << np.uint64(images[image, cell])
     return found
 
 
 @Part
-def image_of_class(board: Board, x: np.uint64, o: np.uint64) -> int:
+def image_of_class(images: Int8s, x: np.uint64, o: np.uint64) -> int:
     """The first symmetry that gives the smallest text."""
     chosen, best_x, best_o = 0, x, o
-    for image in range(1, board.images.shape[0]):
-        new_x, new_o = turned(board, x, image), turned(board, o, image)
+    for image in range(1, images.shape[0]):
+        new_x, new_o = turned(images, x, image), turned(images, o, image)
         differing = (new_x ^ best_x) | (new_o ^ best_o)
         lowest = differing & (~differing + ONE)
         if best_x & lowest != 0 or (best_o & lowest != 0 and new_x & lowest == 0):
@@ -419,102 +460,117 @@ def image_of_class(board: Board, x: np.uint64, o: np.uint64) -> int:
 
 
 @Part
-def lowest_of(board: Board, x: np.uint64, o: np.uint64, cell: int) -> int:
+def lowest_of(images: Int8s, x: np.uint64, o: np.uint64, cell: int) -> int:
     """The lowest cell that a symmetry of this very position takes a cell to."""
     lowest = cell
-    for image in range(1, board.images.shape[0]):
-        if (
-            board.images[image, cell] < lowest
-            and turned(board, x, image) == x
-            and turned(board, o, image) == o
-        ):
-            lowest = int(board.images[image, cell])
+    for image in range(1, images.shape[0]):
+        if images[image, cell] < lowest and turned(images, x, image) == x and turned(images, o, image) == o:
+            lowest = int(images[image, cell])
     return lowest
 
 
 @Part
-def after_move(links: Links, board: Board, x: np.uint64, o: np.uint64, plies: int, cell: int) -> np.uint32:
-    """The row that a move leads to, or the one that stands for it."""
-    stone = ONE << np.uint64(cell)
-    new_x, new_o = x, o
-    if plies % 2 == 0:
-        new_x = x | stone
-    else:
-        new_o = o | stone
-    lined = is_line(board, new_x if plies % 2 == 0 else new_o, cell)
-    if board.images.shape[0] > 1:
-        image = image_of_class(board, new_x, new_o)
-        new_x, new_o = turned(board, new_x, image), turned(board, new_o, image)
-    row = row_of(links, new_x, new_o)
-    if row == OPEN:
-        if lined:
-            row = np.uint32(X_WON if (plies % 2 == 0) != board.misere else O_WON)
-        elif plies + 1 == board.images.shape[1]:
-            row = np.uint32(DRAWN)
-    return row
+def join(links: Links, board: Board, row: np.uint32, back: bool) -> None:
+    """Link the moves of a row to the rows that they lead to, or to those that stand for them; if ``back``,
+    also all moves that lead to this row.
+
+    One function does both, and reads all arrays first, because each call counts references to each array.
+    """
+    asked, cells, after, first_of, number_of = (
+        links.asked,
+        links.cells,
+        links.after,
+        links.first,
+        links.number,
+    )
+    images, lines, boards = board.images, board.lines, links.boards
+    x, o = boards[row, 0], boards[row, 1]
+    plies, size, distinct = stones_on(x | o), images.shape[1], images.shape[0] == 1
+    x_moves = plies % 2 == 0
+    own, last = (x, o) if x_moves else (o, x)
+    first, number = np.int64(first_of[row]), np.int64(number_of[row])
+    for place in range(number):
+        stone = ONE << np.uint64(cells[first + place])
+        new_x, new_o = (x | stone, o) if x_moves else (x, o | stone)
+        if not distinct:
+            image = image_of_class(images, new_x, new_o)
+            new_x, new_o = turned(images, new_x, image), turned(images, new_o, image)
+        asked[place, 0], asked[place, 1] = new_x, new_o
+    count = number
+    for taken in range(size if back else 0):
+        stone = ONE << np.uint64(taken)
+        if last & stone != ZERO:
+            old_x, old_o = x & ~stone, o & ~stone
+            if not distinct:
+                image = image_of_class(images, old_x, old_o)
+                old_x, old_o = turned(images, old_x, image), turned(images, old_o, image)
+            asked[count, 0], asked[count, 1] = old_x, old_o
+            count += 1
+    look_up(asked, count, boards, links.slots)
+    for place in range(number):
+        found = np.uint32(asked[place, 3])
+        if found == OPEN:
+            cell = np.int64(cells[first + place])
+            if is_line(lines, own | ONE << np.uint64(cell), cell):
+                found = np.uint32(X_WON if x_moves != board.misere else O_WON)
+            elif plies + 1 == size:
+                found = np.uint32(DRAWN)
+        after[first + place] = found
+    count = number
+    for taken in range(size if back else 0):
+        stone = ONE << np.uint64(taken)
+        if last & stone != ZERO:
+            before = asked[count, 3]
+            if before != OPEN and distinct:
+                place = taken - stones_on((x | o) & (stone - ONE))
+                after[first_of[before] + place] = row
+            elif before != OPEN:
+                image = image_of_class(images, x & ~stone, o & ~stone)
+                cell = np.int64(images[image, taken])
+                cell = lowest_of(images, asked[count, 0], asked[count, 1], cell)
+                for at in range(first_of[before], first_of[before] + number_of[before]):
+                    if cells[at] == cell:
+                        after[at] = row
+            count += 1
 
 
 @Part
 def meet(links: Links, board: Board, parent: np.uint32, at: np.uint32) -> np.uint32:
     """Add the position that a move leads to, which has no row yet, and its links; its row."""
-    x, o = links.x[parent], links.o[parent]
-    cells, plies, cell = board.images.shape[1], stones_on(x | o), int(links.cells[at])
-    stone = ONE << np.uint64(cell)
-    if plies % 2 == 0:
-        x = x | stone
-    else:
-        o = o | stone
-    lined = is_line(board, x if plies % 2 == 0 else o, cell)
-    if board.images.shape[0] > 1:
-        image = image_of_class(board, x, o)
-        x, o = turned(board, x, image), turned(board, o, image)
-    plies += 1
-    row = np.uint32(links.used[0])
-    links.used[0] += 1
-    links.x[row], links.o[row] = x, o
-    enter(links, row)
-    first = links.used[1]
-    links.first[row] = first
+    boards, cells, images, used = links.boards, links.cells, board.images, links.used
+    x, o, cell = boards[parent, 0], boards[parent, 1], np.int64(cells[at])
+    plies, stone = stones_on(x | o) + 1, ONE << np.uint64(cell)
+    x, o = (x | stone, o) if plies % 2 == 1 else (x, o | stone)
+    lined = is_line(board.lines, x if plies % 2 == 1 else o, cell)
+    if images.shape[0] > 1:
+        image = image_of_class(images, x, o)
+        x, o = turned(images, x, image), turned(images, o, image)
+    row, place = used[0], used[1]
+    boards[row, 0], boards[row, 1] = x, o
+    enter(boards, links.slots, row)
+    links.first[row] = place
     if lined:
         links.ends[row] = 1 if (plies % 2 == 1) != board.misere else -1
     else:
-        place = first
-        for free in range(cells):
-            if (x | o) >> np.uint64(free) & ONE == ZERO and lowest_of(board, x, o, free) == free:
-                links.cells[place] = free
-                links.after[place] = after_move(links, board, x, o, plies, free)
+        for free in range(images.shape[1]):
+            if (x | o) >> np.uint64(free) & ONE == ZERO and lowest_of(images, x, o, free) == free:
+                cells[place] = free
                 place += 1
-        links.number[row] = place - first
-        links.used[1] = place
-    last = x if plies % 2 == 1 else o
-    for taken in range(cells):
-        stone = ONE << np.uint64(taken)
-        if last & stone != ZERO:
-            old_x, old_o, cell = x & ~stone, o & ~stone, taken
-            if board.images.shape[0] > 1:
-                image = image_of_class(board, old_x, old_o)
-                old_x, old_o = turned(board, old_x, image), turned(board, old_o, image)
-                cell = lowest_of(board, old_x, old_o, int(board.images[image, taken]))
-            before = row_of(links, old_x, old_o)
-            if before != OPEN:
-                for place in range(links.first[before], links.first[before] + links.number[before]):
-                    if links.cells[place] == cell:
-                        links.after[place] = row
-    return row
+    links.number[row] = place - used[1]
+    used[0], used[1] = row + 1, place
+    join(links, board, np.uint32(row), True)
+    return np.uint32(row)
 
 
 @Kernel
 def rehash(links: Links) -> None:
     """Fill an empty hash table."""
     for row in range(FIRST, links.used[0]):
-        enter(links, np.uint32(row))
+        enter(links.boards, links.slots, row)
 
 
 @Kernel
 def link(links: Links, board: Board) -> None:
     """Link all rows to their successors."""
     for row in range(FIRST, links.used[0]):
-        x, o = links.x[row], links.o[row]
-        plies = stones_on(x | o)
-        for at in range(links.first[row], links.first[row] + links.number[row]):
-            links.after[at] = after_move(links, board, x, o, plies, int(links.cells[at]))
+        join(links, board, np.uint32(row), False)

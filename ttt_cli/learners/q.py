@@ -103,7 +103,7 @@ class QTable:
         """The table of these values and visits."""
         links, rows = index.links, index.rows
         number, first = links.number[:rows], links.first[:rows]
-        played = np.bitwise_count(links.x[:rows] | links.o[:rows]) % 2
+        played = np.bitwise_count(links.boards[:rows, 0] | links.boards[:rows, 1]) % 2
         top = links.ends[:rows] * (1.0 - 2.0 * played)
         top[OPEN:FIRST] = lost(index.rules)
         inner = number > 0
