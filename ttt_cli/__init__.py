@@ -1,3 +1,60 @@
-"""Learned tic-tac-toe players: play, train, evaluate exactly, export and merge."""
+"""Learned tic-tac-toe players: play, train, evaluate exactly, export and merge.
+
+As a library, ``import ttt_cli as ttt``: the names in ``__all__`` are public, everything else may change. They
+are loaded when they are first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ttt_cli.api import (
+        GameRecord,
+        Policy,
+        Position,
+        Positions,
+        Rules,
+        State,
+        TttError,
+        Verdict,
+        evaluate,
+        load,
+        merge,
+        play_game,
+        policies,
+        positions,
+        save,
+        train,
+    )
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "GameRecord",
+    "Policy",
+    "Position",
+    "Positions",
+    "Rules",
+    "State",
+    "TttError",
+    "Verdict",
+    "evaluate",
+    "load",
+    "merge",
+    "play_game",
+    "policies",
+    "positions",
+    "save",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ttt_cli import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

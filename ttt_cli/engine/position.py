@@ -101,6 +101,21 @@ class Position:
             else f"Position({self.text!r}, {self.rules!r})"
         )
 
+    def _repr_html_(self) -> str:
+        """The board as a notebook shows it: stones, and the numbers of the free cells."""
+        won = self.winning_line or ()
+        style = "width:2em;height:2em;text-align:center;border:1px solid #999;padding:0"
+        rows = []
+        for row in range(self.rules.rows):
+            cells = []
+            for cell in range(row * self.rules.cols, (row + 1) * self.rules.cols):
+                stone = self.text[cell]
+                shown = f'<span style="color:#999">{cell + 1}</span>' if stone == "." else f"<b>{stone}</b>"
+                marked = ";background:#b7e4c7" if cell in won else ""
+                cells.append(f'<td style="{style}{marked}">{shown}</td>')
+            rows.append(f"<tr>{''.join(cells)}</tr>")
+        return f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
+
     @property
     def x(self) -> int:
         """The stones of X as a bitboard: bit ``c`` is cell ``c``."""

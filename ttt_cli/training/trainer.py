@@ -5,7 +5,7 @@ through checkpoints each of which is a whole state that training can go on from.
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -26,7 +26,7 @@ from ttt_cli.store.games import waiting_games
 from ttt_cli.store.state import Run, State, train_run
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.runs import Executor, Plan, Progress, here
-from ttt_cli.training.runs import run as train_blocks
+from ttt_cli.training.runs import run as blocks_of
 
 SMALL = Rules(2, 2, 2)
 
@@ -120,7 +120,13 @@ def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
 
 
 def usual_run(
-    path: Path, start: State, *, seed: int, store: Path, games: int | None = None, opponent: str | None = None
+    path: Path,
+    start: State,
+    *,
+    seed: int,
+    store: Path,
+    games: int | None = None,
+    opponent: str | Fixed | None = None,
 ) -> TrainingRun:
     """A new run as the method, or its author where the choice rule is the author's, would have it."""
     learner = start.learner
@@ -135,7 +141,7 @@ def usual_run(
         start,
         games=games,
         seed=seed,
-        opponent=fixed(opponent, store, start, path, typed=True),
+        opponent=opponent if isinstance(opponent, Fixed) else fixed(opponent, store, start, path, typed=True),
         behaviour=fixed(behaviour, store, start, path),
     )
 
@@ -220,6 +226,15 @@ def _policy(side: Fixed | None) -> Policy | None:
     return None if side is None else side.policy
 
 
+def train_blocks(run: TrainingRun, executor: Executor = here) -> Iterator[TrainingRun]:
+    """Train block by block: after each, the run holds the state it has led to and what is said of it."""
+    for progress in blocks_of(run.plan, run.state.table, done=run.done, executor=executor):
+        lost, drawn, won = map(int, progress.results)
+        run.record = replace(run.record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
+        run.state = run.state.with_run(run.record, progress.table)
+        yield run
+
+
 def train(
     run: TrainingRun,
     *,
@@ -242,15 +257,11 @@ def train(
     backup = library.would_lose_runs(run.path, run.state)
     enough = False
     started = last_save = monotonic()
-    for progress in train_blocks(run.plan, run.state.table, done=run.done, executor=executor):
-        lost, drawn, won = map(int, progress.results)
-        results = {"x": won, "o": lost, "draw": drawn}
-        run.record = replace(run.record, games=progress.games, results=results)
-        run.state = run.state.with_run(run.record, progress.table)
+    for _ in train_blocks(run, executor):
         enough = after_block(run)
         if enough or stopping():
             break
-        if monotonic() - last_save >= checkpoint and progress.games < run.plan.games:
+        if monotonic() - last_save >= checkpoint and (run.record.games or 0) < run.plan.games:
             run.state.learner.tag_run(run.state.table, run.record.id)
             run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
             backup = False

@@ -148,7 +148,7 @@ def show_verdict(env: Environment, verdict: Verdict) -> None:
         env.draw(_rates(env, verdict, min(room, BAR)) if room >= 10 else table)
     facts = Table.grid(padding=(0, 1))
     facts.add_column(min_width=14, style="bold")
-    for label, fact in _facts(verdict):
+    for label, fact in facts_of(verdict):
         facts.add_row(label, fact)
     env.draw(Padding(facts, (0, 0, 0, 1)))
 
@@ -173,7 +173,8 @@ def _rates(env: Environment, verdict: Verdict, width: int) -> Table:
     return table
 
 
-def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
+def facts_of(verdict: Verdict) -> Iterator[tuple[str, Text]]:
+    """What no opponent can change, with a label each; the label of a second line is empty."""
     for side, case in (("X", verdict.as_x), ("O", verdict.as_o)):
         yield "" if side == "O" else "worst case", Text.assemble(f"as {side} it ", _worst(case))
     wrong = verdict.mistakes

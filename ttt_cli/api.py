@@ -1,0 +1,323 @@
+"""The library: what ``import ttt_cli as ttt`` offers. Nothing here prints, and only ``save`` writes a file.
+
+A *player* is given as on the command line (``"minimax:depth=2"``, ``"exec:./my_bot"``, ``"q"`` in the store),
+or as a ``State``, a ``Policy``, a function from the text of a position to a cell from 1, or an object with
+``probabilities(positions)``. Errors are ``TttError``, one line each.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from secrets import randbits, token_hex
+from typing import Any, Literal, Protocol
+from warnings import warn
+
+from numpy.typing import ArrayLike
+
+from ttt_cli.agents.grammar import resolve_all
+from ttt_cli.agents.python_object import player_of
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.environment import DEFAULT_STORE
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.evaluation import verdict as verdicts
+from ttt_cli.evaluation.verdict import judge
+from ttt_cli.evaluation.walk import BUDGET
+from ttt_cli.play.player import Player as Seat
+from ttt_cli.play.session import Session
+from ttt_cli.store import library
+from ttt_cli.store.formats.native import FORMAT
+from ttt_cli.store.games import GameRecord
+from ttt_cli.store.library import Loaded
+from ttt_cli.store.merge import merge as merge_states
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.training.trainer import Fixed, kept_to_its_answers, train_blocks, usual_run
+
+__all__ = [
+    "GameRecord",
+    "Policy",
+    "Position",
+    "Positions",
+    "Rules",
+    "State",
+    "TttError",
+    "Verdict",
+    "evaluate",
+    "load",
+    "merge",
+    "play_game",
+    "policies",
+    "positions",
+    "save",
+    "train",
+]
+
+
+class Probabilities(Protocol):
+    """An object that says how likely it plays each cell."""
+
+    def probabilities(self, positions: Positions, /) -> ArrayLike:
+        """float64[k, cells], for positions none of which is over."""
+        ...
+
+
+Player = str | State | Policy | Probabilities | Callable[[str], int | str]
+"""Whatever plays."""
+
+
+@dataclass(frozen=True)
+class Verdict(verdicts.Verdict):
+    """What is true of a player; a notebook shows it as a table.
+
+    :ivar player: its name.
+    :ivar notes: what had to be assumed.
+    """
+
+    player: str = ""
+    notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        from ttt_cli.views.notebook import verdict_html
+
+        return verdict_html(self.player, self, self.notes)
+
+
+def positions(rules: Rules = STANDARD) -> Positions:
+    """All positions of a board of up to 200,000, by plies, then by text.
+
+    >>> len(positions())
+    5478
+    >>> positions(Rules(2, 2, 2)).texts()[:4]
+    ['....', '...X', '..X.', '.X..']
+
+    :raises TttError: if there are more.
+    """
+    if enumerated(rules) is None:
+        raise UsageError(f"{rules.describe()} has too many positions to list them")
+    return StateSpace.of(rules).positions
+
+
+def policies(
+    *players: Player, rules: Rules | None = None, store: str | PathLike[str] = DEFAULT_STORE
+) -> list[Policy]:
+    """The policies of players of one game.
+
+    >>> (perfect,) = policies("minimax")
+    >>> perfect.probabilities(Positions.parse(["XX.OO...."], Rules()))[0].tolist()
+    [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+    :param rules: the game; None: that of the first player that knows one game alone, or the usual one.
+    :param store: the folder in which states are found by name.
+    :raises TttError: if one of them is unknown, or they play different games.
+    """
+    own = [player.rules for player in players if isinstance(player, State | Policy)]
+    game = rules or next(iter(own), None)
+    agents = resolve_all([player for player in players if isinstance(player, str)], Path(store), game)
+    game = game or (agents[0].rules if agents else STANDARD)
+    named = iter(agents)
+    made = []
+    for player in players:
+        if isinstance(player, str):
+            policy = next(named).policy
+        elif isinstance(player, State):
+            policy = player.policy
+        else:
+            policy = player_of(player, game, _name(player))
+        if policy.rules != game:
+            raise UsageError(f"plays {policy.rules.describe()}, not {game.describe()}", where=_name(player))
+        made.append(policy)
+    return made
+
+
+def _name(player: Any) -> str:
+    if isinstance(player, str):
+        return player
+    if isinstance(player, State):
+        return player.learner.name
+    return getattr(player, "__name__", type(player).__name__)
+
+
+OPPONENTS = ("random", "heuristic", "minimax")
+
+
+def evaluate(
+    player: Player,
+    *opponents: Player,
+    rules: Rules | None = None,
+    store: str | PathLike[str] = DEFAULT_STORE,
+    budget: int = BUDGET,
+) -> Verdict:
+    """Judge a player exactly, over everything that can happen.
+
+    >>> verdict = evaluate("heuristic", "random")
+    >>> verdict.unbeatable
+    False
+    >>> round(verdict.as_o.loss, 3), round(verdict.results[0].as_x.loss, 3)
+    (0.927, 0.013)
+
+    >>> def first_free(position):
+    ...     return position.index(".") + 1
+    >>> evaluate(first_free, "minimax").results[0].as_x
+    Rates(win=0.0, draw=0.0, loss=1.0)
+
+    :param opponents: against whom; none: random, heuristic, and on a board with a state space minimax.
+    :param budget: positions that each role may take.
+    :raises TttError: if more positions can come about, or its choices vary from one question to the next.
+    """
+    if not opponents:
+        (policy,) = policies(player, rules=rules, store=store)
+        rules = policy.rules
+        opponents = OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
+    policy, *others = policies(player, *opponents, rules=rules, store=store)
+    against = list(zip(map(_name, opponents), others, strict=True))
+    found = judge(policy, against, budget=budget)
+    notes = tuple(note for one in (policy, *others) for note in one.remarks)
+    return Verdict(**vars(found), player=_name(player), notes=notes)
+
+
+def play_game(
+    x: Player,
+    o: Player,
+    *,
+    seed: int | None = None,
+    rules: Rules | None = None,
+    store: str | PathLike[str] = DEFAULT_STORE,
+) -> GameRecord:
+    """Let two players play a game. The cells of its record are numbered from 0.
+
+    >>> play_game("minimax", "minimax", seed=1).result
+    'draw'
+    >>> play_game(lambda text: text.index(".") + 1, lambda text: text.rindex(".") + 1).moves
+    (0, 8, 1, 7, 2)
+
+    :param seed: fixes what is drawn among several moves.
+    :raises TttError: if a player fails to answer.
+    """
+    made = policies(x, o, rules=rules, store=store)
+    seats = [Seat(_name(player), policy) for player, policy in zip((x, o), made, strict=True)]
+    session = Session(made[0].rules, seats, seed=seed)
+    while not session.over:
+        session.machine_move()
+    assert session.record is not None
+    return session.record
+
+
+def train(
+    learner: str | State = "q",
+    *,
+    games: int | None = None,
+    opponent: Player | None = None,
+    seed: int | None = None,
+    preset: Literal["article"] | None = None,
+    rules: Rules = STANDARD,
+    symmetry: bool = False,
+    store: str | PathLike[str] = DEFAULT_STORE,
+    **parameters: Any,
+) -> State:
+    """Train a player. The same call with the same ``seed`` gives the same state.
+
+    >>> state = train("q", games=100_000, seed=1)
+    >>> evaluate(state).unbeatable
+    True
+    >>> train(state, games=1000, opponent="random", seed=2, alpha=0.2).games
+    101000
+
+    :param learner: a method's name, or a state to go on from, which stays as it is.
+    :param games: how many; None: the method's own number.
+    :param opponent: the other side; None: itself, or as the author had it.
+    :param preset: ``article``: the rule and the constants of the method's author.
+    :param rules: the game of a new state; so is ``symmetry``: one entry for all positions that a turn or
+        mirror makes equal.
+    :param parameters: the learner's own, as ``ttt train LEARNER --help`` lists them.
+    :raises TttError: if a name or a parameter is unknown.
+    """
+    if isinstance(learner, State):
+        kind = learner.learner
+        start = replace(learner, table=deepcopy(learner.table))
+    else:
+        kind = learner_of(learner, preset or "default")
+        start = State.empty(kind, rules, symmetric=symmetry)
+    values = {**kind.parameters(), "choice": kind.choice, **parameters}
+    start = replace(start, learner=type(kind).from_params(**values))
+    seed = randbits(32) if seed is None else seed
+    side: str | Fixed | None
+    if opponent is None or isinstance(opponent, str):
+        side = opponent
+    else:
+        (policy,) = policies(opponent, rules=start.rules, store=store)
+        policy = kept_to_its_answers(policy, start.symmetric)
+        side = Fixed(_name(opponent), policy, _digest(opponent, policy))
+    nowhere = Path()  # nothing is saved
+    run = usual_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
+    for _ in train_blocks(run):
+        pass
+    run.state.learner.tag_run(run.state.table, run.record.id)
+    return run.state
+
+
+def _digest(player: Player, policy: Policy) -> str:
+    """What tells a run against this opponent from a run against another one."""
+    if isinstance(player, State):
+        return library.digest(player)
+    space = enumerated(policy.rules)
+    if space is None:  # nobody can say how it plays everywhere
+        return f"once:{token_hex(16)}"
+    return f"sha256:{sha256(policy.table(space).probabilities.tobytes()).hexdigest()}"
+
+
+def load(path: str | PathLike[str], *, rules: Rules | None = None) -> State:
+    """Read a state, or any file of another program that can be read; nothing in it is run.
+
+    What had to be guessed, put right or left out of another program's file is a warning.
+
+    >>> load("nowhere.json")
+    Traceback (most recent call last):
+    ...
+    ttt_cli.errors.InvalidFileError: nowhere.json: there is no such file
+
+    :param rules: the game, where the file does not tell.
+    :raises TttError: if it cannot be read.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InvalidFileError("there is no such file", where=str(path))
+    found = library.load(path, rules)
+    for remark in found.remarks:
+        warn(remark, stacklevel=2)
+    return found.state
+
+
+def save(state: State, path: str | PathLike[str]) -> None:
+    """Write a state, whole or not at all.
+
+    >>> save(train("q", games=10, seed=1), "mine.json")
+    >>> load("mine.json").games
+    10
+
+    :raises TttError: if that fails.
+    """
+    library.save(state, Path(path))
+
+
+def merge(*states: State, allow_overlap: bool = False) -> State:
+    """One state with the experience of many, none of it twice; their order does not matter.
+
+    >>> merge(train("q", games=10, seed=1), train("q", games=10, seed=2)).games
+    20
+
+    :param allow_overlap: count experience twice that several of them hold mixed with other experience.
+    :raises TttError: if they are of different kinds, overlap in part, or contradict each other.
+    """
+    if not states:
+        raise UsageError("there is nothing to merge", where="merge")
+    named = [
+        Loaded(state, Path(f"state {number}"), FORMAT, library.digest(state))
+        for number, state in enumerate(states, 1)
+    ]
+    return merge_states(named, allow_overlap=allow_overlap).state
