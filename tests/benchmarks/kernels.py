@@ -7,9 +7,9 @@ All on one core, in turns, the best of the rounds. A round is a default run from
 every value still changing) or more games for a table that a default run has left (``settled``). The yardstick
 is ``limit.c``, compiled if there is a C compiler (``$CC``, or ``cc``); it prints the two rates it reaches.
 
-With ``--against``, the games a second of ``ttt train`` here over those of another checkout, in pairs: the
-median of the rounds' ratios, and the range that they lie in. Both are asked through the command line, which
-is what versions have in common, with the processor's time as their clock.
+With ``--against``, the games a second of ``ttt train`` here over those of another checkout, in turns: the
+median of the rounds' ratios, and the ratio of the best rounds. Both run command lines, which are what
+versions have in common, in a process of their own with the processor's time as its clock.
 """
 
 import ctypes
@@ -41,14 +41,19 @@ Task = Callable[[], None]
 
 HERE = Path(__file__).parents[2]
 KINDS = {"default": [], "article": ["--preset", "article"], "symmetric": ["--symmetry"]}
-SECONDS = 2.0
+SECONDS = 0.3
 """What a run takes that is compared with another checkout's."""
 
-CLOCKED = """
-import sys, time
+TRAINER = """
+import json, sys, time
+from io import StringIO
 time.monotonic = time.process_time
-from ttt_cli.app import main
-sys.exit(main())
+from ttt_cli.app import run
+from ttt_cli.environment import Environment
+for line in sys.stdin:
+    out = StringIO()
+    code = run(json.loads(line), Environment(StringIO(), out, StringIO()))
+    print(json.loads(out.getvalue())["games_per_second"] if code == 0 else 0, flush=True)
 """
 
 
@@ -124,34 +129,51 @@ def rates(tasks: dict[str, Task], games: int, rounds: int) -> dict[str, float]:
     return best
 
 
-def speed(checkout: Path, learner: str, options: list[str], games: int) -> float | None:
-    """Games a second of ``ttt train`` as a checkout has it; None if it has no such learner or option."""
-    with tempfile.TemporaryDirectory() as folder:
-        call = [sys.executable, "-c", CLOCKED, "train", learner, *options, "--games", str(games)]
-        call += ["--seed", "1", "--store", folder, "--json", "--quiet"]
-        variables = os.environ | {"PYTHONPATH": str(checkout.resolve())}
-        found = subprocess.run(call, cwd=folder, env=variables, capture_output=True, text=True)
-    return float(json.loads(found.stdout)["games_per_second"]) if found.returncode == 0 else None
+class Checkout:
+    """A process that trains as a checkout does."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        variables = os.environ | {"PYTHONPATH": str(path.resolve())}
+        call = [sys.executable, "-c", TRAINER]
+        self._process = subprocess.Popen(
+            call, cwd=folder, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def speed(self, learner: str, options: list[str], games: int) -> float:
+        """Games a second of a run from nothing; 0 where there is no such learner or option."""
+        call = ["train", learner, *options, "--games", str(games), "--seed", "1", "--fresh"]
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps([*call, "--json", "--quiet"]) + "\n")
+        self._process.stdin.flush()
+        return float(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
 
 
 def compare(other: Path, rounds: int) -> None:
     """Print for each learner the games a second here over those of another checkout."""
-    print(f"{'':<10}" + "".join(f"{kind:>24}" for kind in KINDS))
-    for name in LEARNERS:
-        row = f"{name:<10}"
-        for options in KINDS.values():
-            first = [speed(checkout, name, options, 20_000) for checkout in (other, HERE)]  # compiles
-            if None in first:
-                row += f"{'-':>24}"
-                continue
-            games = min(int(SECONDS * (speed(HERE, name, options, 20_000) or 0)), 9_000_000)  # one shard
-            ratios = []
-            for number in range(rounds):
-                order = [HERE, other] if number % 2 else [other, HERE]
-                found = {checkout: speed(checkout, name, options, games) or 0.0 for checkout in order}
-                ratios.append(found[HERE] / found[other])
-            row += f"{f'{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})':>24}"
-        print(row, flush=True)
+    print(f"{'median, best':<10}" + "".join(f"{kind:>16}" for kind in KINDS))
+    with tempfile.TemporaryDirectory() as own, tempfile.TemporaryDirectory() as others:
+        sides = (Checkout(HERE, Path(own)), Checkout(other, Path(others)))
+        for name in LEARNERS:
+            row = f"{name:<12}"
+            for options in KINDS.values():
+                rates = [side.speed(name, options, 20_000) for side in sides]  # compiles
+                if 0 in rates:
+                    row += f"{'-':>16}"
+                    continue
+                games = min(int(SECONDS * sides[0].speed(name, options, 20_000)), 9_000_000)  # one shard
+                found: list[list[float]] = [[], []]
+                for number in range(rounds):
+                    for side in (0, 1) if number % 2 else (1, 0):
+                        found[side].append(sides[side].speed(name, options, games))
+                middle = median(here / there for here, there in zip(*found, strict=True))
+                row += f"{f'{middle:.2f}, {max(found[0]) / max(found[1]):.2f}':>16}"
+            print(row, flush=True)
+        for side in sides:
+            side.close()
 
 
 def main(rounds: int) -> None:
@@ -178,6 +200,6 @@ def main(rounds: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--against"]:
-        compare(Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 3)
+        compare(Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 10)
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

@@ -31,7 +31,10 @@ KEPT_ANSWERS = 1 << 16
 """Answers of a fixed side that are kept, on a board without a state space."""
 
 ONE_NUMBER = 16
-"""Up to so many cells the 53 bits of one uniform number serve a whole game: 16! takes 44 of them."""
+"""The most cells for which the 53 bits of one uniform number last a whole game: 16! takes 44 of them."""
+
+BELOW_ONE = 1.0 - 2.0**-50
+"""Scales what a decision leaves of a uniform number, which rounding might otherwise raise to 1."""
 
 Entry = tuple[str, Any]
 """One of the ``entries`` of a native state file: its key and what JSON can hold. Most learners' keys are
@@ -127,7 +130,8 @@ class Answers(NamedTuple):
     looked up at ``r % k``.
 
     :ivar fixed: bool[2], which sides are fixed.
-    :ivar thresholds: float64[2, k, cells], as ``engine.policy`` has them.
+    :ivar thresholds: float64[2, k, cells], as ``engine.policy`` has them, but of the legal moves alone, one
+        after the other; what is behind them is meaningless.
     :ivar owners: uint32[2, k], the row that each answer is for; 0 for none.
     :ivar asked: int64[2], the row that the kernel wants to know about; 0 for none.
     :ivar simple: bool[2], which sides the kernel answers for itself, by their policies' ``Formula``.
@@ -228,24 +232,21 @@ def can_answer(
     if kind > 1 and formula[2]:
         equal = 1
     total, left = 0.0, equal
-    at, end = first, first + number
-    for cell in range(cells):
-        thresholds[cell] = total
-        if at < end and cells_of[at] == cell:
-            at += 1
-            stone = ONE << np.uint64(cell)
-            if kind == 3:
-                fits = is_line(lines, (x if x_moves else o) | stone, cell)
-            elif kind == 2:
-                fits = is_line(lines, (o if x_moves else x) | stone, cell)
-            else:
-                fits = kind == 0 or cell == cells // 2
-            if fits and left > 0:
-                total += 1.0 / equal
-                left -= 1
-                if left == 0:
-                    total = 2.0
-                thresholds[cell] = total
+    for place in range(number):
+        cell = int(cells_of[first + place])
+        stone = ONE << np.uint64(cell)
+        if kind == 3:
+            fits = is_line(lines, (x if x_moves else o) | stone, cell)
+        elif kind == 2:
+            fits = is_line(lines, (o if x_moves else x) | stone, cell)
+        else:
+            fits = kind == 0 or cell == cells // 2
+        if fits and left > 0:
+            total += 1.0 / equal
+            left -= 1
+            if left == 0:
+                total = 2.0
+        thresholds[place] = total
     answers.owners[side, slot] = row
     return True
 
@@ -283,7 +284,8 @@ class FixedSides:
         probabilities = policy.probabilities(positions)
         if index.symmetric:
             probabilities = classes(positions).project(probabilities)
-        self.answers.thresholds[side, places] = thresholds(probabilities)
+        order = np.argsort(~index.legal(positions), axis=1, kind="stable")  # the legal moves first
+        self.answers.thresholds[side, places] = np.take_along_axis(thresholds(probabilities), order, axis=1)
         self.answers.owners[side, places] = rows
 
 

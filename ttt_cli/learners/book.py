@@ -41,6 +41,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace, enumerated
 from ttt_cli.learners.base import (
+    BELOW_ONE,
     Answers,
     Chunk,
     Entry,
@@ -68,9 +69,6 @@ from ttt_cli.learners.index import (
 
 SETTLING = 20_000.0
 """After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
-
-BELOW_ONE = 1.0 - 2.0**-50
-"""Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
 
 UNKNOWN, CENTRE = -100.0, -99.0
 """What a move without a row scores by the author's rule, and the centre for O: less than any stage."""
@@ -513,9 +511,10 @@ def play(
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
                     return game
                 option = np.uint8(free)
-                for place in range(free - 1, -1, -1):
-                    if thresholds[side, slot, cells_of[first + place]] > luck:
+                for place in range(free):
+                    if thresholds[side, slot, place] > luck:
                         option = np.uint8(place)
+                        break
                 if option >= free:
                     break  # resigned
             elif luck < epsilon:

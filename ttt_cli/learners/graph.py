@@ -317,7 +317,7 @@ class Graph(Learner[GraphTable]):
     def _check_fits(self, symmetric: bool) -> None:
         if self.choice == "article" and symmetric:
             raise UsageError(
-                "the graph article's choice depends on how the board lies, so it does not go with symmetry",
+                "the graph article's choice depends on the board's orientation: it has no symmetry",
                 hint="leave out --symmetry, or use the default choice",
             )
 
@@ -660,7 +660,8 @@ def play(
     scores, tried, choices, fresh, clock, lows, highs, parents, others, starts, queue = derived
     thresholds, owners = answers.thresholds, answers.owners
     replay, cells = uniforms.shape[0] == 0, moves.shape[1]
-    fixed = answers.fixed[0] or answers.fixed[1]
+    has_opponent, has_behaviour = answers.fixed[0], answers.fixed[1]
+    fixed = has_opponent or has_behaviour
     path, taken = np.zeros(cells + 1, np.uint32), np.zeros(cells + 1, np.uint32)
     for game in range(moves.shape[0]):
         node, ply, entered = np.uint32(FIRST), 0, 0
@@ -672,8 +673,8 @@ def play(
             over = number_of[node] == 0
             side, slot = -1, np.uint32(0)
             if fixed and not over and moves[game, ply] < 0:
-                own = not answers.fixed[0] or (number + game + ply) % 2 == 0
-                if answers.fixed[int(own)]:
+                own = not has_opponent or (number + game + ply) % 2 == 0
+                if has_behaviour if own else has_opponent:
                     side, slot = int(own), node & np.uint32(owners.shape[1] - 1)
                     if owners[side, slot] != node and not can_answer(answers, side, slot, node, links, board):
                         return game
@@ -753,9 +754,10 @@ def play(
                     if cells_of[start + place] == moves[game, ply]:
                         option = np.uint32(place)
             elif side >= 0:
-                for place in range(free - 1, -1, -1):
-                    if thresholds[side, slot, cells_of[start + place]] > uniforms[game, ply]:
+                for place in range(free):
+                    if thresholds[side, slot, place] > uniforms[game, ply]:
                         option = np.uint32(place)
+                        break
             else:
                 legal = ALL >> np.uint64(64 - free)
                 if article and tried[node] != ZERO and fresh[node] != clock[0]:

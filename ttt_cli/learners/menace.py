@@ -197,7 +197,7 @@ class Menace(Learner[MenaceTable]):
                 raise unfit(text, f"expected changes of beads for some of the cells {', '.join(places)}")
             for name, number in found.items():
                 if type(number) is not int or not 0 < abs(number) < MOST_BEADS:
-                    raise unfit(text, f'"{name}": expected a change of beads, a whole number but 0')
+                    raise unfit(text, f'"{name}": expected a change of beads, a whole number other than 0')
                 change[places[name]] = number
         return MenaceTable(index, change)
 
@@ -241,9 +241,10 @@ def play(
                 side, slot = int(own), index & np.uint32(owners.shape[1] - 1)
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
                     return game
-                for at in range(free - 1, -1, -1):
-                    if thresholds[side, slot, cells_of[start + at]] > uniforms[game, ply]:
+                for at in range(free):
+                    if thresholds[side, slot, at] > uniforms[game, ply]:
                         place = at
+                        break
             else:
                 u, total = uniforms[game, ply], 0
                 blind = u < epsilon or free == 1

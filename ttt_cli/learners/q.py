@@ -52,6 +52,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
+    BELOW_ONE,
     Answers,
     Chunk,
     Entry,
@@ -76,9 +77,6 @@ from ttt_cli.learners.index import (
     union,
 )
 from ttt_cli.learners.weighted_mean import join
-
-BELOW_ONE = 1.0 - 2.0**-50
-"""Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
 
 
 @dataclass(eq=False)
@@ -145,12 +143,12 @@ class Q(Learner[QTable]):
     article_opponent: ClassVar[str] = "random"
 
     choice: str = parameter("default", "article: the author's target", choices=("default", "article"))
-    alpha: float = parameter(0.1, "least step size; article: the step size", least=0, most=1)
+    alpha: float = parameter(0.1, "smallest step size; article: the step size", least=0, most=1)
     pace: float = parameter(10.0, "how slowly step sizes fall with the visits; 1: as 1/visits", least=1)
-    gamma: float = parameter(0.8, "discount for each own move still to come", least=0, most=1)
-    slips: float = parameter(0.25, "how often the opponent is expected to move anywhere", least=0, most=1)
-    epsilon: float = parameter(0.1, "least exploration; article: the exploration", least=0, most=1)
-    settling: float = parameter(20.0, "games a position until exploration has fallen to 1/2", least=0)
+    gamma: float = parameter(0.8, "discount for each of its own moves still to come", least=0, most=1)
+    slips: float = parameter(0.25, "how likely the opponent is thought to move at random", least=0, most=1)
+    epsilon: float = parameter(0.1, "smallest exploration; article: the exploration", least=0, most=1)
+    settling: float = parameter(20.0, "games per position until exploration has fallen to 1/2", least=0)
 
     @property
     def learns_both_sides(self) -> bool:
@@ -290,7 +288,7 @@ def play(
     whole game: what a decision leaves of it, stretched, is uniform again, and the decisions of a game use up
     fewer than the 53 bits it has.
     """
-    number_of, first_of, cells_of, after, ends = links[:5]
+    number_of, first_of, _, after, ends = links[:5]
     alpha, pace = steps
     worst, mean = mix[0], np.zeros(moves.shape[1] + 1)
     for free in range(1, moves.shape[1] + 1):
@@ -320,9 +318,10 @@ def play(
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
                     return game
                 option = np.uint8(free)
-                for place in range(free - 1, -1, -1):
-                    if thresholds[side, slot, cells_of[first_of[index] + place]] > luck:
+                for place in range(free):
+                    if thresholds[side, slot, place] > luck:
                         option = np.uint8(place)
+                        break
                 if option >= free:
                     break  # resigned
             elif luck < epsilon:
@@ -396,7 +395,7 @@ def play_article(
     results: Int64s,
 ) -> int:
     """The same by the author's rule: equal moves at random, a constant step, targets as the game went."""
-    number_of, first_of, cells_of, after, ends = links[:5]
+    number_of, first_of, _, after, ends = links[:5]
     alpha, gamma, epsilon = rule
     given, thresholds, owners = uniforms.shape[0] == 0, answers.thresholds, answers.owners
     path = np.zeros(moves.shape[1], np.uint32)
@@ -414,9 +413,10 @@ def play_article(
                 side, slot = pupils >> ply % 2 & 1, index & np.uint32(owners.shape[1] - 1)
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
                     return game
-                for place in range(free - 1, -1, -1):
-                    if thresholds[side, slot, cells_of[first_of[index] + place]] > uniforms[game, ply]:
+                for place in range(free):
+                    if thresholds[side, slot, place] > uniforms[game, ply]:
                         option = np.uint8(place)
+                        break
             elif uniforms[game, ply] < epsilon:
                 option = min(np.uint8(uniforms[game, ply] / epsilon * free), np.uint8(free - 1))
             else:

@@ -41,6 +41,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
+    BELOW_ONE,
     Answers,
     Chunk,
     Entry,
@@ -54,9 +55,6 @@ from ttt_cli.learners.base import (
 from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
 from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, grown, meet, union
 from ttt_cli.learners.weighted_mean import join
-
-BELOW_ONE = 1.0 - 2.0**-50
-"""Keeps a uniform number below 1 when what is left of it is stretched again, in spite of rounding."""
 
 SIDES = "xo"
 SETTLING = 10_000.0
@@ -105,14 +103,14 @@ class Td(Learner[TdTable]):
     }
     article_games: ClassVar[int] = 10_000
 
-    choice: str = parameter("default", "article: of equal moves the first", choices=("default", "article"))
+    choice: str = parameter("default", "article: the first of equal moves", choices=("default", "article"))
     alpha: float = parameter(1.0, "step size of an entry's first update", least=0, most=1)
     alpha_end: float = parameter(0.2, "step size that it falls to with the visits", least=0, most=1)
     epsilon: float = parameter(0.5, "exploration in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.1, "exploration that it falls to with the games", least=0, most=1)
     draw: float = parameter(0.5, "reward of a draw; a win is 1, a loss 0", least=0, most=1)
-    gamma: float = parameter(0.85, "discount for each own move still to come", least=0, most=1)
-    slips: float = parameter(0.2, "how often the opponent is expected to move anywhere", least=0, most=1)
+    gamma: float = parameter(0.85, "discount for each of its own moves still to come", least=0, most=1)
+    slips: float = parameter(0.2, "how likely the opponent is thought to move at random", least=0, most=1)
     target: str = parameter(
         "best", "learn from the best reply or from what came next", choices=("best", "next")
     )
@@ -261,21 +259,23 @@ def play(
             free, start, side, option = number_of[index], first_of[index], ply % 2, np.uint32(0)
             if ply < uniforms.shape[1] and uniforms.shape[0] > 0:
                 luck = uniforms[game, ply]
-            other_moves = answers.fixed[1] or taught == 2 - side
-            if fixed and (given or other_moves or moves[game, ply] >= 0):
-                cell = moves[game, ply]  # that stands already; else of a side whose behaviour is fixed
-                if cell < 0 and not given:
-                    who, slot = int(taught != 2 - side), index & np.uint32(owners.shape[1] - 1)
-                    if owners[who, slot] != index and not can_answer(answers, who, slot, index, links, board):
-                        return game
-                    for place in range(moves.shape[1]):
-                        if thresholds[who, slot, place] > luck:
-                            cell = np.int8(place)
-                            break
+            if fixed and (given or moves[game, ply] >= 0):
+                option = np.uint32(free)
                 for place in range(free):
-                    if cells_of[start + place] == cell:
+                    if cells_of[start + place] == moves[game, ply]:
                         option = np.uint32(place)
-                if cell < 0:
+                if option >= free:
+                    break  # resigned
+            elif fixed and (answers.fixed[1] or taught == 2 - side):
+                who, slot = int(taught != 2 - side), index & np.uint32(owners.shape[1] - 1)
+                if owners[who, slot] != index and not can_answer(answers, who, slot, index, links, board):
+                    return game
+                option = np.uint32(free)
+                for place in range(free):
+                    if thresholds[who, slot, place] > luck:
+                        option = np.uint32(place)
+                        break
+                if option >= free:
                     break  # resigned
             elif luck < epsilon:
                 luck *= explored * free
