@@ -12,7 +12,7 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.store.formats.format import Native, Verification
+from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.reading import LIMIT, allowed
@@ -269,10 +269,51 @@ def _count(value: Any) -> bool:
     return type(value) is int and 0 <= value < 2**63
 
 
+def layout(
+    about: str,
+    *,
+    learner: str,
+    ending: str,
+    recognises: Callable[[Source, Options], bool],
+    content: Callable[[State], Iterator[bytes]],
+    streamed: Callable[[Source], Native],
+    whole: Callable[[Source, Options], Native],
+    single: Callable[[Source], Iterable[Rejected]] = lambda source: (),
+) -> Format:
+    """A native format.
+
+    :param content: of a file, its digest still empty in the first part.
+    :param streamed: reads a file that is as this program wrote it; ``whole``: any other.
+    :param single: finds the entries that are wrong by themselves.
+    """
+
+    def read(source: Source, options: Options) -> Native:
+        return read_in_order(source, options, streamed, whole)
+
+    def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
+        state = player.state
+        assert state is not None
+        return sealed(lambda: content(state))
+
+    return Format(
+        FORMAT,
+        about,
+        learner=learner,
+        native=True,
+        recognises=recognises,
+        read=read,
+        check=lambda source: check(source, read, single),
+        in_blocks=True,
+        endings=(ending,),
+        fits=lambda state: state is not None and state.learner.suffix == ending,
+        write=write,
+    )
+
+
 def check(
     source: Source,
     read: Callable[[Source, Options], Native],
-    single: Callable[[Source], Iterable[Rejected]] = lambda source: (),
+    single: Callable[[Source], Iterable[Rejected]],
 ) -> Verification:
     """Every fault in a native file: besides the first one an edit alone, and the entries that are wrong.
 

@@ -19,7 +19,7 @@ import orjson
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import native
-from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
+from ttt_cli.store.formats.format import Native
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import Run, State, learner_of
@@ -42,36 +42,12 @@ def recognises(source: Source, options: Options) -> bool:
     return source.start.startswith((MARK, ",".join(REQUIRED).encode()))
 
 
-def fits(state: State | None) -> bool:
-    """Whether a state is kept in CSV."""
-    return state is not None and state.learner.suffix == ".csv"
-
-
-def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
-    """What a book holds."""
-    assert player.state is not None
-    return to_chunks(player.state)
-
-
-def to_chunks(state: State) -> Iterator[bytes]:
-    """A book's state as a native CSV file."""
-    return native.sealed(lambda: _content(state))
-
-
 def _content(state: State) -> Iterator[bytes]:
     head = orjson.dumps(native.header(state), option=orjson.OPT_SORT_KEYS)
     yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
     entries = state.learner.to_entries(state.table)
     while batch := list(islice(entries, BATCH)):
         yield "".join(f"{','.join([key, *map(str, row)])}\n" for key, rows in batch for row in rows).encode()
-
-
-def read(source: Source, options: Options) -> Native:
-    """The state of a native CSV file.
-
-    :raises InvalidFileError: naming the line, if it is damaged or holds what no book can.
-    """
-    return native.read_in_order(source, options, _streamed, _whole)
 
 
 def _streamed(source: Source) -> Native:
@@ -240,21 +216,12 @@ def _line_of_fault(fields: dict[str, Any], rows: list[Numbered]) -> int:
     return 0
 
 
-def check(source: Source) -> Verification:
-    """Every fault of a file."""
-    return native.check(source, read)
-
-
-FORMAT = Format(
-    native.FORMAT,
+FORMAT = native.layout(
     "the same of an experience book: CSV with a line of JSON at its head",
     learner="book",
-    native=True,
+    ending=".csv",
     recognises=recognises,
-    read=read,
-    check=check,
-    in_blocks=True,
-    endings=(".csv",),
-    fits=fits,
-    write=write,
+    content=_content,
+    streamed=_streamed,
+    whole=_whole,
 )

@@ -19,7 +19,7 @@ import orjson
 
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.formats import native
-from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
+from ttt_cli.store.formats.format import Native
 from ttt_cli.store.formats.imported import Options, Rejected, fault_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -36,22 +36,6 @@ def recognises(source: Source, options: Options) -> bool:
     return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
 
 
-def fits(state: State | None) -> bool:
-    """Whether a state is kept in JSON."""
-    return state is not None and state.learner.suffix == ".json"
-
-
-def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
-    """What a player has learned."""
-    assert player.state is not None
-    return to_chunks(player.state)
-
-
-def to_chunks(state: State) -> Iterator[bytes]:
-    """A state as a native JSON file."""
-    return native.sealed(lambda: _content(state))
-
-
 def _content(state: State) -> Iterator[bytes]:
     head = (_item(name, value) for name, value in native.header(state).items())
     yield b"{" + b",\n".join(head) + b"," + _ENTRIES + b"\n"
@@ -64,14 +48,6 @@ def _content(state: State) -> Iterator[bytes]:
 
 def _item(name: str, value: Any) -> bytes:
     return orjson.dumps(name) + b":" + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def read(source: Source, options: Options) -> Native:
-    """The state of a native JSON file.
-
-    :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
-    """
-    return native.read_in_order(source, options, _streamed, _whole)
 
 
 def _streamed(source: Source) -> Native:
@@ -147,11 +123,6 @@ def _whole(source: Source, options: Options) -> Native:
     return Native(native.make_state(fields, entries.items(), source.where), str(digest))
 
 
-def check(source: Source) -> Verification:
-    """Every fault of a file."""
-    return native.check(source, read, _faulty_entries)
-
-
 def _faulty_entries(source: Source) -> Iterator[Rejected]:
     """The entries that are wrong by themselves: halves of them are read as long as one is wrong."""
     try:
@@ -176,16 +147,13 @@ def _faulty_entries(source: Source) -> Iterator[Rejected]:
                 spans += [(middle, stop), (start, middle)]
 
 
-FORMAT = Format(
-    native.FORMAT,
+FORMAT = native.layout(
     "all that a learner has learned, JSON; CSV for a book",
     learner="any",
-    native=True,
+    ending=".json",
     recognises=recognises,
-    read=read,
-    check=check,
-    in_blocks=True,
-    endings=(".json",),
-    fits=fits,
-    write=write,
+    content=_content,
+    streamed=_streamed,
+    whole=_whole,
+    single=_faulty_entries,
 )
