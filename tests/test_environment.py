@@ -64,7 +64,7 @@ def test_what_is_not_finite_is_refused(number: Any) -> None:
 
 
 def test_what_json_has_no_word_for_is_refused() -> None:
-    with pytest.raises(TypeError, match="JSON cannot say"):
+    with pytest.raises(TypeError, match="JSON cannot represent"):
         json_text({"x": {1}})
 
 

@@ -126,7 +126,7 @@ def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path, number: int, code: i
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "stopped; go on with: ttt train q --resume" in err
+    assert "stopped; resume with: ttt train q --resume" in err
     assert path.read_bytes() != before
 
 

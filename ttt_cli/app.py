@@ -159,9 +159,6 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     path = context.command_path if context else "ttt"
     parameter: Any = getattr(error, "param", None)
     message = " ".join(error.message.split()).rstrip(".")
-    message = re.sub("a valid int( range)?$", "a whole number", message)
-    message = re.sub("a valid float( range)?$", "a number", message)
-    message = re.sub(rf"^(-.* the range )(\d+)<=x<={2**63 - 1}$", r"\1x>=\2", message)
     where, hint = path, f"see {path} --help"
     if not message and parameter is not None:
         message = f"missing {parameter.param_type_name} {parameter.make_metavar(ctx=context)}"

@@ -172,7 +172,7 @@ class Environment:
     def document(self, schema: str, fields: Mapping[str, Any], *, version: int = 1) -> None:
         """Write a ``--json`` document to stdout: one line, indented if stdout is a terminal.
 
-        :raises ValueError: if a number is not finite, which JSON cannot say.
+        :raises ValueError: if a number is not finite, which JSON cannot represent.
         """
         content = {"schema": schema, "version": version, **fields}
         if self.notes:
@@ -280,7 +280,7 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"JSON cannot say {value!r}")
+    raise TypeError(f"JSON cannot represent {value!r}")
 
 
 def _escaped(char: str) -> str:

@@ -346,7 +346,7 @@ def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run) -> None:
     Path("wide.json").write_text(table)
     refused = ttt("show", "wide.json")
     assert refused.code == 3
-    assert "the limit is 33,554,432 (--limits 10 reads what is ten times as large)" in refused.err
+    assert "the limit is 33,554,432 (--limits 10 raises the limits tenfold)" in refused.err
     assert ttt("show", "wide.json", "--limits", "2").code == 0
     assert ttt("show", "wide.json").code == 3
     assert ttt("show", "wide.json", "--limits", "0").code == 2

@@ -157,7 +157,7 @@ def test_verify_reads_files_of_all_kinds(ttt, tmp_path):
     assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1"]
     several = ttt("verify", CORPUS / "games.csv", book, "nothing.json")
     assert several.code == 3 and several.out.count("\n") == 5
-    assert "no such file" in several.out and "sound" in several.out and "line 2" in several.out
+    assert "no such file" in several.out and "valid" in several.out and "line 2" in several.out
 
 
 def test_formats_are_listed(ttt):

@@ -27,7 +27,7 @@ def test_a_run_of_another_version_is_not_resumed(ttt: Run, monkeypatch: pytest.M
     library.save(stopped, Path("td.json"))
     monkeypatch.setattr(type(stopped.learner), "kernel_version", 0)
     refused = ttt("train", "td", "--resume", "-o", "td.json")
-    assert (refused.code, "begun by a version" in refused.err) == (3, True)
+    assert (refused.code, "started by a version" in refused.err) == (3, True)
     assert ttt("train", "td", "-n", "10", "-o", "td.json").code == 0
 
 

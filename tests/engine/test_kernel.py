@@ -121,7 +121,7 @@ def test_compiled_code_of_others_is_not_loaded(folder: Path):
     os.chown(code.parent, 12345, 12345)
     printed, logged = run(folder, **kept)
     assert printed == ["2 3 4", "2 3 4"]
-    assert f"it cannot be kept ({code.parent}: the folder is somebody else's)" in logged
+    assert f"it cannot be kept ({code.parent}: the folder belongs to another user)" in logged
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX modes")

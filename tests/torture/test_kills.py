@@ -110,7 +110,7 @@ def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path, number, code
     assert "stopping after this block (again: at once)" in err
     path = tmp_path / "stopped" / "my store" / "td.json"
     assert announced(err) <= library.load(path).state.games < 1_500_000
-    again = shlex.split(re.search("go on with: (.*)", err)[1])
+    again = shlex.split(re.search("resume with: (.*)", err)[1])
     assert again[0] == "ttt"
     assert ttt(again[1:], tmp_path / "stopped").returncode == 0
     assert path.read_bytes() == (tmp_path / "undisturbed" / "my store" / "td.json").read_bytes()

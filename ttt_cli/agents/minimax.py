@@ -57,7 +57,7 @@ class Minimax(Policy):
                 raise UsageError(
                     f"{option} needs a smaller board than {rules.describe()}",
                     where="minimax",
-                    hint="there perfect play is proved move by move, and distances are not known",
+                    hint="on larger boards perfect play is proved move by move, without distances",
                 )
         self._ties = ties or ("first" if proves else "random")
         self._speed = not proves if speed is None else speed

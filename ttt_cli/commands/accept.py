@@ -28,7 +28,7 @@ def accept(
     env: Environment,
     file: Annotated[str, typer.Argument(help="A native state.", autocompletion=complete_states)],
 ) -> None:
-    """Take on a native file that was edited by hand: check all of it, then seal it with a new digest.
+    """Accept a native file that was edited by hand: check all of it, then seal it with a new digest.
 
     Examples:
       ttt accept q
@@ -57,9 +57,9 @@ def accept(
         env.document("ttt-acceptance", fields)
         return
     if after == before:
-        env.out(f"{printable(str(path))} is sound as it is")
+        env.out(f"{printable(str(path))} is valid as it is")
         return
     env.out(
-        f"{printable(str(path))}: {state.positions:,} positions, every move legal, every number finite, "
-        f"{len(state.runs)} run records in order; sealed with a new digest"
+        f"{printable(str(path))}: {state.positions:,} positions and their runs are valid; "
+        "sealed with a new digest"
     )

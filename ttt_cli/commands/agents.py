@@ -66,9 +66,7 @@ def agents(
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=2**63 - 1, metavar="N", help="With --compare: fixes the training.", show_default="1"
-        ),
+        typer.Option(min=0, metavar="N", help="With --compare: seed for the training.", show_default="1"),
     ] = None,
 ) -> None:
     """Who can play: the built-in players and the states in the store.

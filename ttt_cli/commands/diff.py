@@ -23,10 +23,10 @@ DOCUMENTS = {"diff": "ttt_cli.views.difference:DiffFields"}
 def diff(
     env: Environment,
     a: Annotated[str, typer.Argument(metavar="A", help="An agent.", autocompletion=complete_agents)],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another.", autocompletion=complete_agents)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other agent.", autocompletion=complete_agents)],
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write all positions in which they differ; - for stdout."),
+        typer.Option(metavar="FILE", help="Write all positions where they differ; - is stdout."),
     ] = None,
 ) -> None:
     """Where two agents choose differently, what each choice is worth, and which positions one of them alone
@@ -86,8 +86,8 @@ def _positions(env: Environment, agents: "list[Agent]") -> "Positions | None":
     found = [positions for positions in seen if positions is not None]
     if not found:
         raise UsageError(
-            f"{rules.describe()} has too many positions to compare everywhere, and neither has seen any",
+            f"{rules.describe()} has too many positions to compare all, and neither player has seen any",
             hint="compare a learned state",
         )
-    env.say("compared in the positions that have been seen: the board has too many")
+    env.say("compared on the positions seen: the board has too many to compare all")
     return Positions.concatenate(found).distinct()

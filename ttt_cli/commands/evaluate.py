@@ -40,7 +40,7 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             metavar="[OPPONENT]...",
-            help="Against whom.",
+            help="The opponents.",
             autocompletion=complete_agents,
             show_default=" ".join(OPPONENTS),
         ),
@@ -51,7 +51,7 @@ def evaluate(
         typer.Option(metavar="FILE", help="Write its mistakes as CSV, worst first."),
     ] = None,
     check: Annotated[
-        Literal["unbeatable"] | None, typer.Option(help="Exit 1 unless the verdict is this.")
+        Literal["unbeatable"] | None, typer.Option(help="Exit with 1 unless this holds.")
     ] = None,
     games: Annotated[
         int | None,
@@ -61,16 +61,14 @@ def evaluate(
         Path | None, typer.Option(metavar="FILE", help="With --games: write the game records, JSON Lines.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Fixes the games of a match.")
+        int | None, typer.Option(min=0, metavar="N", help="Seed for the games of a match.")
     ] = None,
     positions: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Go through so many positions at most.", show_default="10,000,000"
-        ),
+        typer.Option(min=1, metavar="N", help="Visit at most N positions.", show_default="10,000,000"),
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Exit 1 where that is not enough, instead of playing a match.")
+        bool, typer.Option("--exact", help="If that is not enough, exit with 1 instead of playing a match.")
     ] = False,
 ) -> int:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
@@ -109,14 +107,14 @@ def evaluate(
     verdict = _judge(env, player, others, positions, exact)
     if verdict is None:
         if mistakes is not None:
-            raise TttError("mistakes can be told of what can be gone through alone", where="--mistakes")
+            raise TttError("needs an exact verdict", where="--mistakes")
         try:
             beatable = loses_somewhere(player.policy)
         except UnsteadyError:
             beatable = False
         _sample(env, player, others, GAMES, seed, None, beatable=beatable)
         if explain:
-            env.say("--explain: nothing can be told for certain")
+            env.say("--explain needs an exact verdict")
         return ExitCode.FAILED if check else ExitCode.DONE
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)

@@ -34,13 +34,13 @@ def explore(
     env: Environment,
     agent: Annotated[str, typer.Argument(help="The player.", autocompletion=complete_agents)],
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="The page; - is stdout.")
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The page to write; - is stdout.")
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """One page for the browser, to send to a friend: play against the player, with hints and a review at the
     end, or click through every position: what each move is worth, what the player thinks of it and how often
-    it plays it, and its worst mistakes to jump to. The page loads nothing.
+    it plays it, and its worst mistakes to jump to. The page is self-contained.
 
     Examples:
       ttt explore q -o q.html --open
@@ -55,7 +55,7 @@ def explore(
     from ttt_cli.views.page import check_size, facts_of, page
 
     if out is None:
-        raise UsageError("nowhere to put the page", where="-o", hint="-o page.html; -o - is stdout")
+        raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
     player = resolve(agent, env.store, given_rules(env))
     env.remark(player.remarks)
     check_size(player.rules)

@@ -53,7 +53,7 @@ def export(
         str, typer.Argument(help="A player, or any file ttt reads.", autocompletion=complete_agents)
     ],
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="Where it goes; - is stdout.")
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write; - is stdout.")
     ] = None,
     format_name: Annotated[
         str | None,
@@ -61,23 +61,27 @@ def export(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="One of those that ttt formats says it writes.",
+            help="A format that ttt formats lists as written.",
             show_default="what FILE's ending says, if only one fits",
             autocompletion=complete_formats,
         ),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--from", metavar="POSITION", help="dot, node-link, svg: what follows from here."),
+        typer.Option(
+            "--from", metavar="POSITION", help="dot, node-link, svg: the game tree from this position."
+        ),
     ] = None,
     depth: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="dot, node-link, svg: so many plies further.")
+        int | None, typer.Option(min=0, metavar="N", help="dot, node-link, svg: at most N plies deep.")
     ] = None,
     best: Annotated[
         bool, typer.Option("--best", help="moves-csv: only the moves that the book would play.")
     ] = False,
 ) -> None:
-    """Write what a player knows, or plays, in another format; the same call gives the same bytes.
+    """Write what a player has learned, or how it plays, in another format.
+
+    The same call gives the same bytes.
 
     Examples:
       ttt export minimax -o policy.csv
@@ -91,7 +95,7 @@ def export(
     from ttt_cli.store.formats.format import Player, Wanted
 
     if out is None:
-        raise UsageError("nowhere to put the result", where="-o", hint="-o FILE; -o - is stdout")
+        raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
     formats = _written()
     names = complete_formats()
     if format_name is not None and format_name not in (*names, STATE):
@@ -152,7 +156,7 @@ def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: I
     """To stdout, or to a file: the same bytes."""
     if out == "-":
         if form.binary and env.stdout.isatty():
-            raise UsageError(f"{form.name} is nothing for a terminal", where="-o", hint="-o FILE")
+            raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
         env.out_bytes(chunks)
         return
     from ttt_cli.store import library
@@ -161,7 +165,7 @@ def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: I
 
     path = Path(out)
     if agent.source is not None and path.exists() and path.samefile(agent.source):
-        raise UsageError("is the very file that is to be exported", where=out, hint="-o another file")
+        raise UsageError("would overwrite the file being exported", where=out, hint="-o another file")
     if form.native:
         state = _state(agent)
         assert state is not None

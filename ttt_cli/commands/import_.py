@@ -48,11 +48,10 @@ def import_(
         typer.Option("--out", "-o", metavar="FILE", help="Where the state goes.", show_default="the store"),
     ] = None,
     visits: Annotated[
-        int, typer.Option(min=1, max=2**31, metavar="N", help="How often an entry without a count was seen.")
+        int,
+        typer.Option(min=1, max=2**31, metavar="N", help="Visits to assume for an entry without a count."),
     ] = 1,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="What would be left out is an error instead.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail instead of leaving anything out.")] = False,
     values_for: Annotated[
         Literal["x", "o", "mover", "moved", "owner"] | None,
         typer.Option(
@@ -66,7 +65,7 @@ def import_(
         typer.Option(
             "--spelling",
             metavar="NAME=VALUE",
-            help="How a file of unknown origin is spelled: first, second, empty, cells, board, order, …",
+            help="How positions are written: first, second, empty, cells, board, order, …",
         ),
     ] = None,
     unknown: Annotated[
@@ -79,7 +78,7 @@ def import_(
     ] = None,
     wins: Annotated[
         Literal["known", "unknown"] | None,
-        typer.Option(help="Whether a win that is not in the file is seen.", show_default="unknown"),
+        typer.Option(help="Whether a winning move that is not in the file is seen.", show_default="unknown"),
     ] = None,
     ties: Annotated[
         Literal["random", "first", "last", "first-learned"] | None,
@@ -91,13 +90,14 @@ def import_(
     choice: Annotated[
         Literal["draw", "most"] | None,
         typer.Option(
-            help="Draw beads, or take the largest number.", show_default="draw where the file counts beads"
+            help="Draw a bead, or play the move with most beads.",
+            show_default="draw where the file counts beads",
         ),
     ] = None,
 ) -> None:
-    """Take a file that another program wrote into the store.
+    """Import a file that another program wrote into the store.
 
-    The format is recognised by the content: ttt formats lists them. Says what was recognised, put right and
+    The format is recognised by the content: ttt formats lists them. Says what was recognised, repaired and
     left out.
 
     Examples:
@@ -127,14 +127,14 @@ def import_(
     loaded = replace(loaded, state=loaded.state.playing(choice, ties))
     path = out or library.path_in(env.store, file.stem, loaded.state.learner.name)
     if path.exists() and path.samefile(file):
-        raise UsageError("is the very file that is to be imported", where=str(path), hint="-o another file")
+        raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     backup = None
     with ExitStack() as held:
         held.enter_context(lock(path, "imported", parents=True))
         if out is None and path.exists():
             both = f"ttt merge {shlex.quote(str(file))} {shlex.quote(str(path))} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
-            raise UsageError("is there already", where=str(path), hint=hint)
+            raise UsageError("already exists", where=str(path), hint=hint)
         backup = library.save(loaded.state, path, keep_backup=library.would_lose_runs(path, loaded.state))
     if backup:
         env.say(f"the previous file is kept as {printable(str(backup))}")

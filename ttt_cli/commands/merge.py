@@ -54,7 +54,7 @@ def merge(
         typer.Option("--allow-overlap", help="Count experience twice where it cannot be separated."),
     ] = False,
 ) -> None:
-    """One state with the experience of many, none of it counted twice.
+    """Merge states into one; no experience is counted twice.
 
     Runs are known by id: a file whose runs another file contains adds nothing. The order of the files never
     changes a byte of the result.
@@ -71,7 +71,7 @@ def merge(
     from ttt_cli.store.merge import merge as merge_states
 
     if out is None and not dry_run:
-        raise UsageError("nowhere to put the result", where="-o", hint="-o FILE, or --dry-run to only look")
+        raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run to only look")
     rules = given_rules(env)
     held = nullcontext() if dry_run or out is None else lock(out, "merged", wait=30.0, parents=True)
     with held:

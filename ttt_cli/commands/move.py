@@ -43,7 +43,7 @@ def move(
     ],
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**63 - 1, metavar="N", help="Fixes what is drawn among several moves."),
+        typer.Option(min=0, metavar="N", help="Seed for the choice between several moves."),
     ] = None,
 ) -> None:
     """Print the cell that an agent plays, or resign.

@@ -118,9 +118,7 @@ def play(
     learn: Annotated[
         bool, typer.Option("--learn/--no-learn", help="Whether machines learn from finished games.")
     ] = True,
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Fixes the machines' moves.")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Fixes the machines' moves.")] = None,
     replay: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Show the recorded games in FILE instead.")
     ] = None,

@@ -50,7 +50,8 @@ def show(
         str, typer.Argument(help="A state's name, or any file ttt reads.", autocompletion=complete_states)
     ],
     position: Annotated[
-        str | None, typer.Option("--position", "-p", metavar="POSITION", help="What it knows of a position.")
+        str | None,
+        typer.Option("--position", "-p", metavar="POSITION", help="What it knows about a position."),
     ] = None,
 ) -> None:
     """What is in a state: learner, rules, games and their results, runs, sizes.

@@ -19,12 +19,10 @@ def solve(
         str | None,
         typer.Argument(metavar="POSITION", help="Such as X...O....; without it, the empty board."),
     ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Visit so many positions at most.")
-    ] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, metavar="N", help="Visit at most N positions.")] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0, metavar="S", help="Stop after so many seconds.", callback=finite),
+        typer.Option(min=0, metavar="S", help="Stop after S seconds.", callback=finite),
     ] = None,
 ) -> ExitCode:
     """Prove whether the side to move wins, draws or loses, on any board up to 64 cells, and print a line of

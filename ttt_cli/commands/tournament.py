@@ -23,14 +23,12 @@ def tournament(
     ],
     positions: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Go through so many positions at most.", show_default="10,000,000"
-        ),
+        typer.Option(min=1, metavar="N", help="Visit at most N positions.", show_default="10,000,000"),
     ] = None,
 ) -> None:
     """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating.
 
-    Where too many positions can come about between two players, or a program's choices vary, they play a
+    Where too many positions are possible between two players, or a program's choices vary, they play a
     match instead.
 
     Examples:

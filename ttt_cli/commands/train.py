@@ -57,7 +57,7 @@ CHECKPOINT = 60.0
 """Seconds between two saves of a run."""
 
 GAMES = typer.Option(
-    "--games", "-n", min=1, metavar="N", help="How many games; without it the method's own number."
+    "--games", "-n", min=1, metavar="N", help="The number of games; by default the method's own."
 )
 
 
@@ -84,16 +84,15 @@ class Options:
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=2**63 - 1, metavar="N", help="Fixes everything: the same call, the same bytes."
-        ),
+        typer.Option(min=0, metavar="N", help="Seed: the same call writes the same bytes."),
     ] = None
     symmetry: Annotated[
         bool,
-        typer.Option("--symmetry", help="One entry for all positions that a turn or mirror makes equal."),
+        typer.Option("--symmetry", help="One entry for all rotations and reflections of a position."),
     ] = False
     until: Annotated[
-        Literal["unbeatable"] | None, typer.Option(help="Stop as soon as the verdict holds; exit 1 if never.")
+        Literal["unbeatable"] | None,
+        typer.Option(help="Stop as soon as this holds; exit with 1 if it never does."),
     ] = None
     out: Annotated[
         Path | None,
@@ -108,15 +107,13 @@ class Options:
         ),
     ] = None
     fresh: Annotated[bool, typer.Option("--fresh", help="Start from nothing.")] = False
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the unfinished run in the file.")] = (
-        False
-    )
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the unfinished run in the file.")] = False
     checkpoint: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", callback=finite, help="Save that often while training.")
+        float, typer.Option(min=0, metavar="SECONDS", callback=finite, help="Save this often while training.")
     ] = CHECKPOINT
-    curve: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Record how strong it is as it learns, as CSV.")
-    ] = None
+    curve: Annotated[Path | None, typer.Option(metavar="FILE", help="Write its learning curve as CSV.")] = (
+        None
+    )
     workers: Annotated[
         int, typer.Option(min=1, max=1024, metavar="N", help="Threads that share the games of a long run.")
     ] = 1
@@ -210,10 +207,10 @@ class Call:
             shared = "--cluster" if options.cluster else "--workers"
             raise UsageError(
                 f"{shared} does not go with --preset {options.preset}",
-                hint="joining what several workers learned would change the author's machine",
+                hint="merging what several workers learned would change the author's method",
             )
         if options.curve is not None and options.curve.resolve() == self.path.resolve():
-            raise UsageError("is the file of the state itself", where="--curve", hint="--curve another file")
+            raise UsageError("would overwrite the state itself", where="--curve", hint="--curve another file")
 
     def _check_program(self) -> None:
         """Where the opponent is a program, say what becomes of it; other opponents do not go with --resume.
@@ -299,7 +296,9 @@ class Call:
                 f"is for {state.rules.describe()}, not {rules.describe()}", where=where, hint=hint
             )
         if symmetry and not state.symmetric:
-            raise InvalidFileError("is without --symmetry", where=where, hint="--fresh, or -o another file")
+            raise InvalidFileError(
+                "was trained without --symmetry", where=where, hint="--fresh, or -o another file"
+            )
         if preset and state.learner.choice != preset:
             hint = f"-o another file, or leave out --preset {preset}"
             raise InvalidFileError(f"has the choice rule {state.learner.choice}", where=where, hint=hint)
@@ -343,7 +342,7 @@ class Call:
                 yield executor
         else:
             if workers > 1:
-                self.env.say(f"below {SHARDED_FROM:,} games a run is not split: one worker does it")
+                self.env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
             yield here
 
     @contextmanager
@@ -381,7 +380,7 @@ class Call:
                 (name, str(value)) for name, value in self.options.again(env).items() if value is not None
             ]
             env.say(
-                f"stopped; go on with: {shlex.join([*words, *(word for pair in again for word in pair)])}"
+                f"stopped; resume with: {shlex.join([*words, *(word for pair in again for word in pair)])}"
             )
             return watch.stopping.exit_code
         named = shlex.quote(self.name)
@@ -391,7 +390,7 @@ class Call:
         if aim.first is None:
             env.say(f"not unbeatable after {run.record.games:,} games")
             return ExitCode.FAILED
-        env.say(f"unbeatable from {aim.first:,} games of this run on")
+        env.say(f"unbeatable since game {aim.first:,} of this run")
         return ExitCode.DONE
 
     def _summary(self, run: "TrainingRun") -> None:
@@ -466,7 +465,7 @@ def load(name: str) -> Spread:
     kind = learner_class(name)
     doc = f"""{kind.title}.
 
-Goes on from the file that is there; --fresh starts anew. Without --games: {kind.default_games:,} games.
+Continues from the file that is there; --fresh starts over. Without --games: {kind.default_games:,} games.
 
 Examples:
   ttt train {name}

@@ -34,9 +34,9 @@ def verify(
         typer.Argument(metavar="FILE...", help="Any files ttt reads.", autocompletion=complete_states),
     ],
 ) -> ExitCode:
-    """Read files through and report every fault with its place; nothing is changed.
+    """Check files and report every fault and its place; nothing is changed.
 
-    The exit code is 3 if a file cannot be used, 1 if something in one has to be put right or left out.
+    The exit code is 3 if a file cannot be used, 1 if something in one has to be repaired or left out.
 
     Examples:
       ttt verify q book
@@ -64,15 +64,15 @@ def verify(
             }
             env.document("ttt-verification", fields)
             continue
-        sound = not (found.faults or found.repaired)
+        valid = not (found.faults or found.repaired)
         holds = (
             f"{found.format}, {found.positions:,} positions, {found.moves:,} moves"
             if found.format
-            else "unfit"
+            else "not usable"
         )
-        env.out(f"{printable(str(path))}: {holds}{', sound' if sound else ''}")
+        env.out(f"{printable(str(path))}: {holds}{', valid' if valid else ''}")
         for text in found.repaired:
-            env.out(f"  can be put right: {printable(text)}", indent=4)
+            env.out(f"  can be repaired: {printable(text)}", indent=4)
         for item in found.faults:
             env.out(printable(f"  {item.where}: {item.why}"), indent=4)
     return worst

@@ -158,7 +158,7 @@ def _own(place: Path) -> None:
     if not stat.S_ISDIR(known.st_mode):
         raise OSError(errno.ENOTDIR, "not a folder", str(place))
     if known.st_uid != os.geteuid():
-        raise OSError(errno.EPERM, "the folder is somebody else's", str(place))
+        raise OSError(errno.EPERM, "the folder belongs to another user", str(place))
     if known.st_mode & 0o022:
         _clear(place)  # what is there may be anybody's
         place.chmod(0o700)

@@ -67,7 +67,7 @@ class OnlineLearner:
         :returns: why the state cannot learn at present; empty if it can.
         """
         try:
-            held = lock(self.path, "taught", remedy="games wait until it is free", parents=True)
+            held = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
         except BusyError as error:
             return error.message
         try:

@@ -164,7 +164,6 @@ def _format_options(command: Any, ctx: Any, formatter: Any) -> None:
             heading = COMMON
         name, text = record
         text = re.sub(r"default: \(([^()]*)\)", r"default: \1", text)  # Typer's brackets around a text
-        text = re.sub(rf"(\d+)<=x<={2**63 - 1}\b", r"x>=\1", text)
         headings.setdefault(heading, []).append((name, text))
     for heading in sorted(headings, key=lambda name: (name != "Arguments", name == COMMON)):
         with formatter.section(heading):
@@ -205,10 +204,9 @@ def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
     single.command(name, cls=Command, help=text, epilog=examples)(call)
     made: Any = typer.main.get_command(single)
     for parameter in made.params:
-        kind = getattr(parameter.type, "name", "").partition(" ")[0]
-        usual = {"int": "N", "integer": "N", "float": "NUMBER"}.get(kind)
-        if kind in ("int", "integer"):
-            parameter.type = written_freely(parameter.type)
+        parameter.type = written_freely(parameter.type)
+        kind = getattr(parameter.type, "name", "")
+        usual = {"whole number": "N", "number": "NUMBER"}.get(kind)
         if parameter.param_type_name == "argument":
             usual = parameter.name.upper()
         parameter.metavar = parameter.metavar or usual

@@ -21,12 +21,16 @@ def in_digits(text: str) -> str:
 
 
 def written_freely(kind: Any) -> Any:
-    """The type of an option that takes whole numbers, made to take them as ``in_digits`` does.
+    """The type of an option that takes numbers, called what people call it; whole ones are taken as
+    ``in_digits`` does, below 2**63. Any other type stays as it is.
 
     Typer's types are private to it, so the type is extended as it stands.
     """
+    name = getattr(kind, "name", "").partition(" ")[0]
+    if name not in ("int", "integer", "float"):
+        return kind
 
-    class Free(type(kind)):  # type: ignore[misc]
+    class Whole(type(kind)):  # type: ignore[misc]
         def convert(self, value: Any, param: Any, ctx: Any) -> Any:
             number = super().convert(in_digits(value) if isinstance(value, str) else value, param, ctx)
             if number >= 1 << 63:
@@ -34,5 +38,7 @@ def written_freely(kind: Any) -> Any:
             return number
 
     made = copy(kind)
-    made.__class__ = Free
+    if name != "float":
+        made.__class__ = Whole
+    made.name = "number" if name == "float" else "whole number"
     return made

@@ -184,7 +184,7 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
         raise InvalidFileError(
             "is already a ttt state: there is nothing to import",
             where=str(path),
-            hint=f"ttt show {path} looks inside; ttt merge joins it with others",
+            hint=f"ttt show {path} looks inside; ttt merge merges it with others",
         )
     return _load(source, path, options, learner)
 

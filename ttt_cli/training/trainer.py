@@ -196,7 +196,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     behaviour = fixed(details["behaviour"], store, state, path)
     if opponent is not None and opponent.digest != details["opponent_digest"]:
         raise InvalidFileError(
-            f"the opponent {opponent.name} is not what it was when the run began",
+            f"the opponent {opponent.name} has changed since the run began",
             where=str(path),
             hint="put the old file back, or start a new run without --resume",
         )
@@ -205,9 +205,9 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     known = ("seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
     if train_run(state, **{name: details[name] for name in known}).id != record.id:
         raise InvalidFileError(
-            "the run was begun by a version of ttt whose games differ",
+            "the run was started by a version of ttt that plays different games",
             where=str(path),
-            hint="train without --resume: it goes on from the file as a new run",
+            hint="train without --resume: a new run starts from the file",
         )
     plan = Plan(learner, details["planned"], details["seed"], _policy(opponent), _policy(behaviour))
     games = record.games or 0

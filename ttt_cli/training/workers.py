@@ -71,9 +71,9 @@ def cluster_workers(address: str) -> Iterator[Workers]:
             yield workers
         except KilledWorker:
             raise TttError(
-                "the workers died too often", where=f"--cluster {address}", hint="have they enough memory?"
+                "workers died too often", where=f"--cluster {address}", hint="do they have enough memory?"
             ) from None
         except (CancelledError, CommClosedError):
-            raise TttError("the scheduler is gone", where=f"--cluster {address}") from None
+            raise TttError("the connection to the scheduler was lost", where=f"--cluster {address}") from None
         finally:
             workers.close()

@@ -102,7 +102,7 @@ def test_stale_scores_are_computed_anew_and_counted():
     right = dump(brain)
     brain["0"]["score"], brain["1"]["score"] = 0.5, -1
     found = read(dump(brain), "brain.json")
-    assert found.repaired == [f"2 of {len(brain)} scores were stale and have been computed anew"]
+    assert found.repaired == [f"2 of {len(brain)} scores were stale and have been recomputed"]
     assert state_action.to_bytes(found.entries) == right
 
 

@@ -95,7 +95,7 @@ class Player:
             raise UsageError(
                 f"{self.answers.rules.describe()} has too many positions to write them all",
                 where=self.name,
-                hint="of a trained state those are written that it has seen",
+                hint="for a trained state, the positions it has seen are written",
             )
         return seen
 

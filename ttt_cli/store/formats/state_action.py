@@ -65,9 +65,9 @@ def read(source: Source, options: Options) -> Imported:
     repaired = _join_roots(nodes, found)
     entries, stale = _entries(nodes, options.visits, where)
     if stale:
-        repaired.append(f"{stale} of {len(nodes)} scores were stale and have been computed anew")
+        repaired.append(f"{stale} of {len(nodes)} scores were stale and have been recomputed")
     if not repaired and to_bytes(entries) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
-        repaired.append("laid out in another way than the format has it")
+        repaired.append("laid out differently from the format")
     edges = sum(len(entry["next"]) for entry in entries.values())
     return Imported(NAME, "graph", entries=entries, repaired=repaired, positions=len(entries), moves=edges)
 
