@@ -424,3 +424,11 @@ def test_help_is_a_command_too(ttt: Callable[..., Outcome]) -> None:
 def test_hints_are_what_can_be_typed(ttt: Callable[..., Outcome], words: list[str], hint: str) -> None:
     result = ttt(*words)
     assert result.code == 2 and hint in result.err
+
+
+def test_help_leaves_out_options_that_change_nothing(ttt: Callable[..., Outcome]) -> None:
+    text = ttt("schema", "--help").out
+    assert "--json" in text and "--quiet" in text
+    assert not any(name in text for name in ("--store", "--board", "--line ", "--limits"))
+    assert ttt("schema", "--store", "elsewhere", "--board", "4x4").code == 0  # all commands take them
+    assert "--board" in ttt("show", "--help").out

@@ -11,6 +11,8 @@ from ttt_cli.shell.completion import complete_states
 
 HEADING = "Move experience between files"
 
+IGNORES = {"board", "line", "patience"}
+
 
 class Acceptance(TypedDict):
     """What ``ttt accept`` took on."""

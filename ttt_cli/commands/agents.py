@@ -7,7 +7,7 @@ import typer
 from ttt_cli.documents import Count, RatesFields, Share
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
-from ttt_cli.shell.completion import stored_names
+from ttt_cli.shell.completion import stored_files, stored_names
 
 if TYPE_CHECKING:
     from ttt_cli.training.benchmark import Entrant
@@ -69,7 +69,8 @@ def agents(
         typer.Option(min=0, metavar="N", help="With --compare: seed for the training.", show_default="1"),
     ] = None,
 ) -> None:
-    """Who can play: the built-in players and the states in the store.
+    """Who can play: the built-in players, and the states in the store with the games they have learned from,
+    whether they are unbeatable, and how often any opponent can make them lose.
 
     With --compare every method is trained, as its author had it and by its default, into a temporary store,
     and measured exactly: its rates against random play, and the highest probability of losing that any
@@ -86,15 +87,21 @@ def agents(
         raise UsageError("nothing is trained without --compare", where="--seed")
     from ttt_cli.agents.registry import players
 
-    rows = [{"name": one.usage, "kind": "built-in", "about": one.about} for one in players().values()]
-    where = printable(str(env.store))
-    rows += [{"name": name, "kind": "state", "about": f"in {where}"} for name in stored_names(env.store)]
     if env.json:
+        rows = [
+            {"name": name, "kind": "built-in", "about": player.about} for name, player in players().items()
+        ]
+        where = printable(str(env.store))
+        rows += [{"name": name, "kind": "state", "about": f"in {where}"} for name in stored_names(env.store)]
         env.document("ttt-agents", {"agents": rows})
         return
-    width = max(len(row["name"]) for row in rows) + 2
-    for row in rows:
-        env.out(f"{printable(row['name']):<{width}}{row['about']}", indent=width)
+    from ttt_cli.agents.levels import LEVELS, level
+    from ttt_cli.evaluation.overview import overview
+    from ttt_cli.views.agents import show_agents
+
+    built_in = [(name, player.about) for name, player in players().items()]
+    built_in += [(name, f"the same as {level(name, None)}") for name in LEVELS]
+    show_agents(env, built_in, [overview(path) for path in stored_files(env.store)])
 
 
 def _compare(env: Environment, seed: int) -> None:

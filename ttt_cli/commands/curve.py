@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 HEADING = "Look"
 
+IGNORES = {"store", "board", "line", "limits", "patience"}
+
 
 DOCUMENTS = {"curves": "ttt_cli.training.curve:Curves"}
 

@@ -6,6 +6,8 @@ from ttt_cli.environment import Environment
 
 HEADING = "Look"
 
+IGNORES = {"store", "board", "line", "limits", "patience"}
+
 
 class FormatRow(TypedDict):
     """A kind of file: the method whose table it holds, and whether it is read and written."""
@@ -54,6 +56,7 @@ def formats(env: Environment) -> None:
         env.document("ttt-formats", fields)
         return
     width = max(len(str(row["name"])) for row in rows)
+    env.out(f"{'format':<{width}}  {'read, written':<12}  {'learner':<7}  what it is")
     for row in rows:
         uses = " ".join(use if row[use] else " " * len(use) for use in ("reads", "writes"))
         line = f"{row['name']:<{width}}  {uses}  {row['learner'] or '':<7}  {row['about']}"

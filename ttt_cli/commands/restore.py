@@ -12,6 +12,8 @@ from ttt_cli.shell.completion import complete_states
 
 HEADING = "Move experience between files"
 
+IGNORES = {"board", "line", "patience"}
+
 
 class BackupFields(TypedDict):
     """A backup, and how many games it says it knows."""

@@ -10,6 +10,8 @@ from ttt_cli.errors import InvalidFileError
 
 HEADING = "Judge"
 
+IGNORES = {"board", "line", "patience"}
+
 DOCUMENTS = {"review": "ttt_cli.views.review:ReviewFields"}
 
 

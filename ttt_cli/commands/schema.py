@@ -14,6 +14,8 @@ from ttt_cli.errors import UsageError, did_you_mean
 
 HEADING = "Look"
 
+IGNORES = {"store", "board", "line", "limits", "patience"}
+
 
 class SchemaRow(TypedDict):
     """A document."""
@@ -50,6 +52,7 @@ def schema(
             fields: Schemas = {"schemas": rows}
             env.document("ttt-schemas", fields)
             return
+        env.out(f"{'document':<15}what it is")
         for row in rows:
             env.out(f"{row['name']:<15}{row['about']}", indent=15)
         return

@@ -146,8 +146,8 @@ def _print(env: Environment, summary: StateSummary) -> None:
     }
     for name, text in lines.items():
         env.out(f"{name:<10}{printable(text)}", indent=10)
-    for run in summary["runs"]:
-        env.out(printable("run       " + _describe_run(run)), indent=10)
+    for line in _describe_runs(summary["runs"]):
+        env.out(printable("run       " + line), indent=10)
     inside = summary.get("position")
     if inside:
         env.out("")
@@ -156,6 +156,33 @@ def _print(env: Environment, summary: StateSummary) -> None:
         for move in inside["moves"]:
             value = "" if move["value"] is None else f"  value {move['value']:+.4f}"
             env.out(f"  cell {move['cell']:>2}  played {percent(move['probability']):>8}{value}")
+
+
+MOST_RUNS = 10
+"""Runs that are told one by one; there are more under ``--json``."""
+
+
+def _describe_runs(runs: list[RunFields]) -> list[str]:
+    """The runs, those with most games first, and all sittings of play in one line."""
+    sittings = [run for run in runs if run["kind"] == "play"]
+    others = sorted(
+        (run for run in runs if run["kind"] != "play"), key=lambda run: (-(run["games"] or 0), run["id"])
+    )
+    lines = [_describe_run(run) for run in others[:MOST_RUNS]]
+    if more := others[MOST_RUNS:]:
+        games = sum(run["games"] or 0 for run in more)
+        lines.append(f"and {len(more):,} more, {games:,} games; --json lists them")
+    if len(sittings) == 1:
+        lines.append(_describe_run(sittings[0]))
+    elif sittings:
+        games = sum(run["games"] or 0 for run in sittings)
+        results = [run["results"] for run in sittings if run["results"]]
+        x, o = sum(ends["x"] for ends in results), sum(ends["o"] for ends in results)
+        drawn = sum(ends["draw"] for ends in results)
+        lines.append(
+            f"{len(sittings):,} sittings of play, {games:,} games: X won {x:,}, O won {o:,}, {drawn:,} drawn"
+        )
+    return lines
 
 
 def _describe_run(run: RunFields) -> str:

@@ -10,6 +10,8 @@ from ttt_cli.shell.options import finite, given_rules
 
 HEADING = "Judge"
 
+IGNORES = {"store", "limits", "patience"}
+
 DOCUMENTS = {"solution": "ttt_cli.views.solution:SolutionFields"}
 
 

@@ -17,10 +17,16 @@ _HARMLESS = re.compile(r"[\w.,:=@%+/ ~-]*")
 
 def stored_names(store: Path) -> list[str]:
     """The names of the states in a store: their files without the suffix."""
+    return [path.stem for path in stored_files(store)]
+
+
+def stored_files(store: Path) -> list[Path]:
+    """The files of a store that may be states, by name."""
     try:
-        return sorted(p.stem for p in store.iterdir() if p.suffix in STATE_SUFFIXES and p.is_file())
+        found = [path for path in store.iterdir() if path.suffix in STATE_SUFFIXES and path.is_file()]
     except OSError:
         return []
+    return sorted(found, key=lambda path: path.stem)
 
 
 def complete_agents(context: typer.Context, incomplete: str) -> list[str]:

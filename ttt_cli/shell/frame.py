@@ -19,7 +19,8 @@ and returns nothing or an exit code; errors are raised::
 The docstring is the help; its ``Examples:``, which every command has, are shown as they are written. The
 common options come by themselves. A command with subcommands is a ``Subcommands`` of that name instead of a
 function. ``HEADING`` is where the help lists it, ``DOCUMENTS`` what it prints under ``--json`` (see
-``ttt_cli.documents``). The name is listed once, in ``ttt_cli.commands``.
+``ttt_cli.documents``), ``IGNORES`` the common options that change nothing in it: they are accepted, and its
+help leaves them out. The name is listed once, in ``ttt_cli.commands``.
 """
 
 import inspect
@@ -175,7 +176,10 @@ def load_command(name: str) -> Any:
     spelled = name + "_" * iskeyword(name)
     module = import_module(f"ttt_cli.commands.{spelled}")
     found = getattr(module, spelled)
-    command = make_group(name, found) if isinstance(found, Subcommands) else make_command(name, found)
+    command: Any = make_group(name, found) if isinstance(found, Subcommands) else make_command(name, found)
+    for parameter in command.params:
+        if parameter.name in getattr(module, "IGNORES", ()):
+            parameter.hidden = True
     command.rich_help_panel = module.HEADING
     return command
 

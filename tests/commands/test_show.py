@@ -1,0 +1,25 @@
+"""``ttt show``: what is in a state."""
+
+import re
+
+from ttt_cli.commands.show import MOST_RUNS
+
+
+def test_sittings_of_play_are_one_line(ttt):
+    for number in range(4):
+        ttt("play", "--x", "td", "--o", "random", "--games", 2, "--seed", number)
+    out = ttt("show", "td").out
+    lines = [line for line in out.splitlines() if line.startswith("run")]
+    assert len(lines) == 1
+    found = re.fullmatch(r"run +4 sittings of play, 8 games: X won (\d), O won (\d), (\d) drawn", lines[0])
+    assert found and sum(map(int, found.groups())) == 8
+    assert len(ttt("show", "td", "--json").json["runs"]) == 4
+
+
+def test_the_longest_runs_are_told_and_the_rest_counted(ttt):
+    for number in range(MOST_RUNS + 3):
+        ttt("train", "q", "--games", 10 + number, "--seed", number)
+    lines = [line for line in ttt("show", "q").out.splitlines() if line.startswith("run")]
+    assert len(lines) == MOST_RUNS + 1
+    assert " 22 games against self" in lines[0]
+    assert lines[-1] == "run       and 3 more, 33 games; --json lists them"
