@@ -10,7 +10,7 @@ from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.blunders import find_mistakes
+from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.match import Games, play_match
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
@@ -108,7 +108,7 @@ def test_the_same_seed_gives_the_same_games_and_judging_changes_nothing(text: st
     assert judge(policy, [("random", opponent), ("itself", policy)]) == judge(
         policy_of(text, store, rules), [("random", opponent), ("itself", policy)]
     )
-    find_mistakes(policy, [opponent])
+    find_blunders(policy, [opponent])
     assert games() == first
     for old, now in zip(before, (policy.probabilities, policy.values, policy.known), strict=True):
         assert (old is None) == (now is None)

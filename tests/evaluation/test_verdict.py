@@ -13,7 +13,7 @@ from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.blunders import RESIGNS, find_mistakes
+from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
 from ttt_cli.evaluation.matchup import play_exact
 from ttt_cli.evaluation.verdict import Coverage, MistakeCount, explain, is_unbeatable, judge
 
@@ -39,7 +39,7 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
                     expected.add((index, cell, values[index], -values[space.successors[index, cell]]))
             if not policy.probabilities[index].any() and values[index] > -1:
                 expected.add((index, RESIGNS, values[index], -1))
-        found = find_mistakes(policy)
+        found = find_blunders(policy)
         columns = (space.rows(found.positions), found.cells, found.before, found.after)
         assert set(zip(*(column.tolist() for column in columns), strict=True)) == expected
         assert len(found) == len(expected)
@@ -52,7 +52,7 @@ def test_the_first_mistake_is_the_one_to_mend_first() -> None:
     never = changed(first, "..X.....O", {6: 1})  # makes a loss of a win where it never is
     rare = changed(never, "X........", {5: 0.99, 2: 0.01})  # once in a hundred answers to a corner
     often = changed(rare, "....X....", {1: 0.5, 2: 0.5})  # every other time after the centre
-    found = find_mistakes(often, [tables.uniform(space), tables.minimax(space)])
+    found = find_blunders(often, [tables.uniform(space), tables.minimax(space)])
     assert found.positions.texts() == ["....X....", "X........", "..X.....O"]
     assert found.cells.tolist() == [1, 1, 5]
     assert found.probabilities.tolist() == [0.5, 0.01, 1.0]
@@ -78,7 +78,7 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
 def test_reach_goes_by_the_side_to_move() -> None:
     space = StateSpace.of()
     policy, opponent = tables.heuristic(space), tables.uniform(space)
-    found = find_mistakes(policy, [opponent])
+    found = find_blunders(policy, [opponent])
     as_x = reach_of(play_exact(policy, opponent), space)
     as_o = reach_of(play_exact(opponent, policy), space)
     for index, reach in zip(space.rows(found.positions).tolist(), found.reach[:, 0].tolist(), strict=True):
@@ -153,4 +153,4 @@ def test_resigning_explained() -> None:
     policy = changed(tables.minimax(space, ties="first"), "X........", {})
     steps = explain(policy, Side.O, judge(policy).as_o.line or ())
     assert [(step.cell, step.after) for step in steps] == [(0, 0), (None, -1)]
-    assert find_mistakes(policy).cells.tolist() == [RESIGNS]
+    assert find_blunders(policy).cells.tolist() == [RESIGNS]

@@ -12,7 +12,7 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.blunders import find_mistakes
+from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.views.page import facts_of, page
 
@@ -46,7 +46,7 @@ def player() -> PolicyTable:
 
 
 POLICY = player()
-MISTAKES = find_mistakes(POLICY, [tables.uniform(SPACE)])
+MISTAKES = find_blunders(POLICY, [tables.uniform(SPACE)])
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.blunders import find_mistakes
+from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.views.page import check_size, facts_of, page, page_data
 
@@ -62,7 +62,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
         assert found["scores"][number] == -solution.scores[after]
         chance = policy.probabilities[rows[number], cells[number]]
         assert abs(found["chances"][number] / 10000 - chance) <= 0.5e-4
-    mistakes = find_mistakes(policy, [RANDOM])
+    mistakes = find_blunders(policy, [RANDOM])
     assert [row[:2] for row in found["mistakes"]] == np.column_stack(
         [SPACE.rows(mistakes.positions), mistakes.cells]
     ).tolist()

@@ -24,7 +24,7 @@ KEPT = 1 << 20
 """Answers that are kept in case they are needed again; to forget one costs a question."""
 
 MOST_RESTARTS = 10
-"""After so many failures that had to be followed by a new start a player is not asked again."""
+"""Restarts after failures, beyond which a program is not asked again."""
 
 
 @dataclass(frozen=True)

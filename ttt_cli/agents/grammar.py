@@ -271,7 +271,7 @@ def play_by(
 
 
 def searching(state: "State", depth: int, ties: str) -> Policy:
-    """A state that looks so many plies ahead.
+    """A state that looks a number of plies ahead.
 
     :raises UsageError: if it does not say how good a position is, on a scale that is known.
     """

@@ -207,16 +207,16 @@ def _write_mistakes(
     import csv
     import io
 
-    from ttt_cli.evaluation.blunders import find_mistakes
+    from ttt_cli.evaluation.blunders import find_blunders
     from ttt_cli.evaluation.walk import BUDGET
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
-    from ttt_cli.views.evaluation import mistakes_rows
+    from ttt_cli.views.evaluation import blunder_rows
 
     refuse_state(path)
-    found = find_mistakes(player.policy, [other.policy for other in others], budget=positions or BUDGET)
+    found = find_blunders(player.policy, [other.policy for other in others], budget=positions or BUDGET)
     text = io.StringIO()
-    rows = mistakes_rows(found, [other.name for other in others])
+    rows = blunder_rows(found, [other.name for other in others])
     csv.writer(text, lineterminator="\n").writerows(rows)
     write_bytes(path, text.getvalue().encode())
     env.say(f"mistakes written to {printable(str(path))}")

@@ -27,7 +27,7 @@ DOCUMENTS = {"page": Page}
 
 
 OPPONENTS = ("random", "heuristic", "minimax")
-"""Whom the mistakes are weighed against, as ``ttt evaluate`` does."""
+"""The opponents that mistakes are weighed against, as in ``ttt evaluate``."""
 
 
 def explore(

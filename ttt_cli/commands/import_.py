@@ -34,7 +34,7 @@ DOCUMENTS = {"import": Import}
 
 
 SHOWN = 10
-"""So many rejected rows are listed; --json lists more."""
+"""The most rejected rows listed on screen; --json lists more."""
 
 
 def import_(

@@ -537,7 +537,7 @@ def settle(
     until: int,
     each: int,
 ) -> None:
-    """Find the value of each position from ``state[ROW]`` on, until so many nodes have been visited.
+    """Find the value of each position from ``state[ROW]`` on, until a number of nodes have been visited.
 
     :param values: int8[k], filled with +1 the mover wins, 0 a draw, -1 the mover loses, or UNPROVEN where
         ``each`` nodes were not enough.

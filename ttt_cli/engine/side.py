@@ -12,7 +12,7 @@ class Side(IntEnum):
 
     @classmethod
     def to_move(cls, plies: int) -> Self:
-        """The side to move after so many plies."""
+        """The side to move after this many plies."""
         return cls(plies % 2)
 
     @property

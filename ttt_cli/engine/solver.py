@@ -144,7 +144,7 @@ class Solver:
     ) -> Proof:
         """Prove the value of a position, and find a line of best play.
 
-        :param nodes: visit at most so many positions.
+        :param nodes: the most positions to visit.
         :param seconds: stop after so much time, not counting that of loading compiled code.
         :param report: is told ten times a second how far the search has come.
         :raises NotationError: if the position belongs to other rules.
@@ -168,7 +168,7 @@ class Solver:
 
         :param x: uint64[k], the stones of X: bit ``c`` is cell ``c``.
         :param o: uint64[k], the stones of O.
-        :param nodes_per_position: visit at most so many positions for each.
+        :param nodes_per_position: the most positions to visit for each.
         :returns: int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that
             would be next), UNPROVEN where the limit did not suffice.
         """
@@ -184,7 +184,7 @@ class Solver:
         report: Report | None = None,
         question: int = search.NONE,
     ) -> Int8s:
-        """The values of positions, each within so many nodes, all until a time on the clock.
+        """The values of positions, within a number of nodes each and until a time on the clock.
 
         :param question: is the only one to be asked, if one is named; then ``BEST`` holds the move that
             answers it.
@@ -209,7 +209,7 @@ class Solver:
         return values
 
     def _go_on(self, boards: tuple[Uint64s, Uint64s], values: Int8s, last: int, each: int) -> None:
-        """Search until so many nodes have been visited in all, and so many for each position."""
+        """Search within a number of nodes in all, and for each position."""
         search.settle(
             self._game, self._table, self._path, self._scratch, self._state, *boards, values, last, each
         )

@@ -33,7 +33,7 @@ MAX_POSITIONS = 12_000_000
 """Larger spaces are refused: at some 100 bytes a position they need more memory than a workstation has."""
 
 INSTANT = 200_000
-"""Boards with no more positions enumerate in an instant."""
+"""The most positions of boards that are enumerated on demand: in an instant."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,8 @@ class Analysis:
 
 
 def analyse(positions: Positions, *, nodes: int = NODES) -> Analysis:
-    """Analyse positions: by the state space where the board has one, else what can be proved with so many
-    nodes for each value."""
+    """Analyse positions: by the state space where the board has one, else what can be proved, each value
+    with at most ``nodes``."""
     legal = positions.legal
     space = enumerated(positions.rules)
     if space is None:

@@ -1,4 +1,4 @@
-"""Mistakes: the moves by which a policy can give up game value, whatever the opponent then makes of it."""
+"""Blunders: the moves by which a policy can give up game value, whatever the opponent then makes of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ NODES = 2_000
 """Nodes that each proof may take there."""
 
 RESIGNS = -1
-"""The cell of a mistake that consists in resigning."""
+"""The cell of a blunder that consists in resigning."""
 
 
 @dataclass(frozen=True, eq=False)
-class Mistakes:
-    """``k`` moves that a policy may play and that give up game value, the one to mend first coming first.
+class Blunders:
+    """``k`` moves that a policy may play and that give up game value, the worst first.
 
     :ivar positions: where, ``k`` of them.
     :ivar cells: int8[k], from 0; ``RESIGNS`` where the policy resigns.
@@ -50,7 +50,7 @@ class Mistakes:
         return len(self.positions)
 
 
-def mistaken(policy: PolicyTable) -> Bools:
+def can_blunder(policy: PolicyTable) -> Bools:
     """bool[n]: the open positions of a state space in which the policy can give up game value."""
     space = policy.space
     values = solve(space).values
@@ -63,7 +63,7 @@ def mistaken(policy: PolicyTable) -> Bools:
     return found
 
 
-def proved_mistakes(policy: Policy, layers: Sequence[Positions]) -> int | None:
+def proved_blunders(policy: Policy, layers: Sequence[Positions]) -> int | None:
     """In how many of these open positions the policy can give up game value; None where there are too many of
     them, or the value of one could not be proved."""
     if enumerated(policy.rules) is None and sum(map(len, layers)) > MOST_PROVED:
@@ -82,9 +82,9 @@ def proved_mistakes(policy: Policy, layers: Sequence[Positions]) -> int | None:
     return found
 
 
-def find_mistakes(
+def find_blunders(
     policy: Policy | PolicyTable, opponents: Sequence[Policy | PolicyTable] = (), *, budget: int = BUDGET
-) -> Mistakes:
+) -> Blunders:
     """All mistakes of the policy: in all open positions where the board has a state space and the player is
     asked about all of it, else in those that can come about in its own play and whose value is known.
 
@@ -116,7 +116,7 @@ def find_mistakes(
     cost = (values[rows] - left) * probabilities
     order = np.lexsort((cells, rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
     rows = rows[order]
-    return Mistakes(
+    return Blunders(
         positions[rows],
         cells[order].astype(np.int8),
         probabilities[order],

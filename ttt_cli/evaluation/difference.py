@@ -63,7 +63,7 @@ class Comparison:
     @property
     def rows(self) -> Int64s:
         """int64[k]: the positions in which they differ or which one of them alone knows, those that matter
-        most coming first."""
+        most first."""
         found = np.flatnonzero(self.differs | self.only_a | self.only_b)
         stake = np.nan_to_num(np.round(np.abs(self.worth_a - self.worth_b)[found], 12))
         return found[np.lexsort((found, ~self.differs[found], -stake))]

@@ -19,7 +19,7 @@ from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 
 GAMES = 10_000
-"""Of a match between two players of whom too much can come to be computed."""
+"""Games of a match between two players whose games are too many to enumerate."""
 
 ELO = 400.0
 """Rating points for a strength ten times as large."""

@@ -13,7 +13,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.evaluation.blunders import mistaken, proved_mistakes
+from ttt_cli.evaluation.blunders import can_blunder, proved_blunders
 from ttt_cli.evaluation.matchup import Rates, play_on
 from ttt_cli.evaluation.refutation import losing_line
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Walk
@@ -96,7 +96,7 @@ def judge(
     policy = as_policy(policy).tabulated()
     against = [as_policy(opponent).tabulated() for _, opponent in opponents]
     space = enumerated(policy.rules)
-    wrong = None if space is None or policy.costly else mistaken(policy.table(space))
+    wrong = None if space is None or policy.costly else can_blunder(policy.table(space))
     rates: list[list[Rates]] = []
     cases: list[WorstCase] = []
     reachable, known, own = 0, 0, 0
@@ -112,7 +112,7 @@ def judge(
             if space is not None and wrong is not None:
                 reachable += int(wrong[space.rows(positions)].sum())
         if wrong is None:
-            proved.append(proved_mistakes(policy, [positions for _, positions in walk.own]))
+            proved.append(proved_blunders(policy, [positions for _, positions in walk.own]))
     as_x, as_o = cases
     mistakes = None
     if space is not None and wrong is not None:

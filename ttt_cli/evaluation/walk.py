@@ -29,7 +29,7 @@ PIECE = 1 << 16
 """Positions that a policy is asked for at a time, so that temporary arrays stay small."""
 
 MARGIN = 4.0
-"""A walk is given up when it is expected to be so many times longer than allowed: the forecast is rough."""
+"""A walk is given up when its forecast, which is rough, exceeds the budget by this factor."""
 
 
 class OutgrownError(TttError):
@@ -181,12 +181,12 @@ def forecast(sizes: list[int], rules: Rules) -> float:
 
 
 def _growth(cells: int, plies: int) -> float:
-    """How many times more boards have so many stones than have two fewer."""
+    """The ratio of the number of boards with this many stones to that with two fewer."""
     return _boards(cells, plies) / _boards(cells, plies - 2)
 
 
 def _boards(cells: int, plies: int) -> int:
-    """How many boards have so many stones: no fewer than the positions."""
+    """The number of boards with this many stones: no fewer than the positions."""
     return comb(cells, plies) * comb(plies, plies // 2)
 
 

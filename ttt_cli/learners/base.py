@@ -147,7 +147,7 @@ class Answers(NamedTuple):
 
     @classmethod
     def room(cls, size: int, cells: int) -> "Answers":
-        """Room for so many answers, a power of two."""
+        """Room for ``size`` answers, a power of two."""
         return cls(
             np.zeros(2, np.bool_),
             np.zeros((2, size, cells)),
@@ -184,7 +184,7 @@ class Chunk:
 
     @classmethod
     def of(cls, moves: Int8s, cells: int) -> "Chunk":
-        """One finished game on a board of so many cells."""
+        """One finished game on a board of this many cells."""
         row = np.full((1, cells), -1, np.int8)
         row[0, : len(moves)] = moves
         return cls(0, row, np.zeros((0, 1)), NO_ANSWERS, np.zeros(3, np.int64))

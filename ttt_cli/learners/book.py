@@ -68,7 +68,7 @@ from ttt_cli.learners.index import (
 )
 
 SETTLING = 20_000.0
-"""After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
+"""The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
 
 UNKNOWN, CENTRE = -100.0, -99.0
 """What a move without a row scores by the author's rule, and the centre for O: less than any stage."""
@@ -95,7 +95,7 @@ class Sightings(NamedTuple):
 
     @classmethod
     def room(cls, rows: int) -> "Sightings":
-        """A hash table with room for so many rows: at most half of it is taken."""
+        """A hash table with room for this many rows: at most half of it is taken."""
         size = 1 << (2 * rows).bit_length()
         return cls(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(1, np.int64))
 
@@ -150,7 +150,7 @@ class BookTable:
         return keys[counts != 0], counts[counts != 0]
 
     def reserve(self, games: int) -> None:
-        """Make room for all that so many games can add."""
+        """Make room for all that this many games can add."""
         self.index.reserve(games)
         rows = int(self.seen.used[0]) + games * self.index.rules.cells
         if self.index.space is None and 2 * rows > len(self.seen.keys):
@@ -173,7 +173,7 @@ class Tally:
     unseen: float
 
     def reserve(self, moves: int) -> None:
-        """Make room for so many moves."""
+        """Make room for this many moves."""
         if moves > len(self.scores):
             known = len(self.scores)
             self.sums, self.scores = grown(self.sums, moves), grown(self.scores, moves)

@@ -99,7 +99,7 @@ class GraphTable:
         )
 
     def reserve(self, games: int) -> None:
-        """Make room for all that so many games can add."""
+        """Make room for all that this many games can add."""
         self.index.reserve(games)
         old, rows = len(self.seen), len(self.index.links.number)
         if rows > old:
@@ -500,7 +500,7 @@ def walk(table: GraphTable, scores: Floats) -> tuple[Uint32s, Int32s]:
     targets, steps = np.zeros(len(scores), np.uint32), np.zeros(len(scores), np.int32)
     walking = table.moved_from
     at, side = walking, sides(table.index, walking)
-    # After so many steps a walk has come to the empty board twice for one side: it would never end.
+    # By then a walk has come to the empty board twice for one side: it would never end.
     for step in range(3 * (table.index.rules.cells + 1)):
         wanted = np.where(side > 0, highs[at], lows[at])
         found = (wanted >= FIRST) & (side * scores[wanted] > 0)
@@ -761,7 +761,7 @@ def play(
             else:
                 legal = ALL >> np.uint64(64 - free)
                 if article and tried[node] != ZERO and fresh[node] != clock[0]:
-                    # The author's walk; after so many steps it is where it has been before.
+                    # The author's walk; by its last step it is where it has been before.
                     fresh[node] = clock[0]
                     target, at_row, sign, steps = np.uint32(0), node, 1 - 2 * (ply & 1), 0
                     while target == 0 and steps < 3 * (cells + 1):

@@ -153,7 +153,7 @@ class Index:
         return COUNTED.get((self.rules, self.symmetric), self.rules.positions_bound // images)
 
     def reserve(self, games: int) -> None:
-        """Make room for all that so many games can add, and let every link be there."""
+        """Make room for all that this many games can add, and set every link."""
         if self.space is not None:
             return
         cells, links = self.rules.cells, self.links

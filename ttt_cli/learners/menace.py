@@ -64,7 +64,7 @@ class MenaceTable:
     change: Int64s
 
     def reserve(self, games: int) -> None:
-        """Make room for all that so many games can add."""
+        """Make room for all that this many games can add."""
         self.index.reserve(games)
         moves = len(self.index.links.cells)
         if moves > len(self.change):

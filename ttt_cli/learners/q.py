@@ -114,7 +114,7 @@ class QTable:
         return cls(index, values, visits, top + 0.0, choice)
 
     def reserve(self, games: int) -> None:
-        """Make room for all that so many games can add."""
+        """Make room for all that this many games can add."""
         self.index.reserve(games)
         rows, moves = len(self.index.links.number), len(self.index.links.cells)
         if rows > len(self.top):
@@ -295,7 +295,7 @@ def play(
         mean[free] = mix[1] / free
     explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
     trusted = BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
-    early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # so many visits have steps above alpha
+    early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # up to this many visits, steps exceed alpha
     given = uniforms.shape[0] == 0
     one = not given and uniforms.shape[1] == 1  # uniform number for a whole game
     thresholds, owners = answers.thresholds, answers.owners

@@ -58,7 +58,7 @@ from ttt_cli.learners.weighted_mean import join
 
 SIDES = "xo"
 SETTLING = 10_000.0
-"""After so many games exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
+"""The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
 
 
 @dataclass(eq=False)
@@ -74,7 +74,7 @@ class TdTable:
     visits: Int64s
 
     def reserve(self, games: int) -> None:
-        """Make room for all that so many games can add."""
+        """Make room for all that this many games can add."""
         self.index.reserve(games)
         rows = len(self.index.links.number)
         if rows > len(self.values):

@@ -69,7 +69,7 @@ class Stopping:
 
 @contextmanager
 def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
-    """While the body runs, the first of these signals only says ``notice`` and notes the wish.
+    """While the body runs, the first of these signals only says ``notice`` and sets a flag.
 
     A second one leaves at once.
     """

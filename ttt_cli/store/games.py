@@ -162,7 +162,7 @@ def pick_game(path: Path, wanted: str | None = None) -> tuple[int, GameRecord]:
 
 
 def no_game(path: Path, wanted: str, games: int) -> UsageError:
-    """The error that a log of so many games does not hold the one that is wanted."""
+    """The error that a log does not hold the wanted game."""
     return UsageError(f"no game {wanted!r} among the {games:,} of {path}", where="--game")
 
 

@@ -28,7 +28,7 @@ _CANNOT = "cannot be read"
 
 
 def scale_limits(times: int) -> None:
-    """From here on in this context every limit on the size of what is read is so many times the usual one."""
+    """Multiply every limit on the size of inputs in this context."""
     _times.set(times)
 
 

@@ -233,7 +233,7 @@ class State:
         return self.policy if ties == "random" else BreakingTies(self.policy, ties)
 
     def contains(self, other: "State") -> bool:
-        """Whether all of the other's runs are in this state, each gone at least as far."""
+        """Whether all of the other's runs are in this state, each at least as complete."""
         known = {run.id: run for run in self.runs}
         return all(run.id in known and known[run.id].contains(run) for run in other.runs)
 

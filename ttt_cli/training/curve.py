@@ -29,7 +29,7 @@ LIMIT = 16 * 2**20
 
 @dataclass(frozen=True)
 class Row:
-    """How strong a player is after so many games.
+    """How strong a player is after a number of games.
 
     :ivar games: of the run.
     :ivar x_win: and so on: exact rates against random play, as X and as O.

@@ -71,7 +71,7 @@ class Plan:
         return min(self.games, FIRST_BLOCK * (2**small - 1) + (index - small) * self.block_games)
 
     def block_at(self, games: int) -> int:
-        """The number of the block that starts after so many games.
+        """The number of the block that starts after this many games.
 
         :raises ValueError: if none does.
         """

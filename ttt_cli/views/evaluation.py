@@ -13,7 +13,7 @@ from ttt_cli.documents import AgentFields, Cell, Count, PositionText, RatesField
 from ttt_cli.documents import Share as Probability
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
-from ttt_cli.evaluation.blunders import RESIGNS, Mistakes
+from ttt_cli.evaluation.blunders import RESIGNS, Blunders
 from ttt_cli.evaluation.match import Match, Share
 from ttt_cli.evaluation.matchup import Rates
 from ttt_cli.evaluation.verdict import Step, Verdict
@@ -347,20 +347,20 @@ def match_fields(
     }
 
 
-def mistakes_rows(mistakes: Mistakes, opponents: Sequence[str]) -> Iterable[list[Any]]:
+def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[Any]]:
     """The rows of the CSV of mistakes, the header first."""
     yield [
         *("position", "cell", "probability", "value_before", "value_after", "reachable"),
         *(f"reach_{opponent}" for opponent in opponents),
     ]
-    for at, text in enumerate(mistakes.positions.texts()):
-        cell = int(mistakes.cells[at])
+    for at, text in enumerate(blunders.positions.texts()):
+        cell = int(blunders.cells[at])
         yield [
             text,
             "resigns" if cell == RESIGNS else cell + 1,
-            float(mistakes.probabilities[at]),
-            VALUES[int(mistakes.before[at])],
-            VALUES[int(mistakes.after[at])],
-            "yes" if mistakes.reachable[at] else "no",
-            *np.asarray(mistakes.reach[at]).tolist(),
+            float(blunders.probabilities[at]),
+            VALUES[int(blunders.before[at])],
+            VALUES[int(blunders.after[at])],
+            "yes" if blunders.reachable[at] else "no",
+            *np.asarray(blunders.reach[at]).tolist(),
         ]

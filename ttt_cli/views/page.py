@@ -22,7 +22,7 @@ from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.blunders import Mistakes, find_mistakes
+from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict
 
 MOST_POSITIONS = 200_000
@@ -83,7 +83,7 @@ def page_data(
     """
     space = policy.space
     legal = space.legal
-    mistakes = find_mistakes(policy, [opponent for _, opponent in opponents])
+    mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     return {
         "agent": {"name": name},
         "rules": {"rows": space.rules.rows, "cols": space.rules.cols, "line": space.rules.line},
@@ -110,7 +110,7 @@ def _rounded(values: Floats) -> list[float | int | None]:
     return [None if np.isnan(value) else int(value) if value.is_integer() else value for value in rounded]
 
 
-def _mistakes(found: Mistakes) -> list[list[int]]:
+def _mistakes(found: Blunders) -> list[list[int]]:
     if not len(found):
         return []
     some = found.reach.shape[1] > 0

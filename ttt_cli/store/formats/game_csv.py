@@ -23,9 +23,9 @@ from ttt_cli.store.text import quoted
 
 NAME = "game-csv"
 MOST_WORDS = 20
-"""So many different words for results make sense."""
+"""The most different words for results that make sense."""
 ENOUGH = 0.5
-"""So large a part of the rows has to be games for a file to be one of games."""
+"""The least share of rows that have to be games in a file of games."""
 SAMPLE = 100
 """Rows on which the ways to read a file are tried."""
 

@@ -13,9 +13,9 @@ from ttt_cli.store.plays import Plays, values_by_move
 from ttt_cli.store.state import Run, State, learner_of
 
 TOLD = 5
-"""And so many where a file is only used."""
+"""Rejected rows named where a file is only used."""
 MOST_REJECTED = 1000
-"""Up to so many rejected rows are listed; of further ones only the number."""
+"""The most rejected rows reported one by one; of further ones, their number."""
 
 
 @dataclass(frozen=True, order=True)
@@ -163,7 +163,7 @@ def refuse(
 
 
 def truncated(rejected: list[Rejected], count: int | None = None) -> list[Rejected]:
-    """The rejected rows, so many, as they are reported: beyond the first thousand, their number."""
+    """The rejected rows as they are reported: beyond the first thousand, their number."""
     more = (len(rejected) if count is None else count) - MOST_REJECTED
     return (
         rejected if more <= 0 else [*rejected[:MOST_REJECTED], Rejected("further on", f"{more:,} more rows")]

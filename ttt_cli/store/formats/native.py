@@ -23,7 +23,7 @@ from ttt_cli.store.text import quoted
 FORMAT = "ttt-state"
 VERSION = 1
 KEPT = 16 * 2**20
-"""Up to so many bytes of a file are kept while its digest is computed."""
+"""The most bytes of a file that are kept while its digest is computed."""
 KINDS = ("train", "play", "import", "overlap")
 
 DETAILS: dict[str, dict[str, tuple[type, ...]]] = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "pickle"
 TOLD = 3
-"""So many classes are named."""
+"""The most classes that are named."""
 
 
 def recognises(source: Source, options: Options) -> bool:

@@ -36,25 +36,24 @@ FACETS = (*OF_KEYS, "order", "cells", "player-x", "symmetry")
 SYMMETRY = ("yes", "no")
 """Whether a key stands for all its images, where that is said outright."""
 CLEAR = 4.0
-"""So many standard scores apart two readings have to be, for the evidence to decide between them."""
+"""The least z-score gap at which the evidence decides between two readings."""
 DOUBT = 2.0
-"""So many an odder reading has to be ahead, for the usual one to be in doubt."""
+"""The lead of an odder reading, in z-scores, that puts the usual one in doubt."""
 FAIR = 2.5
-"""So many above chance one of equally usual readings has to be."""
+"""The least z-score of one of several equally usual readings."""
 SURE = 6.0, 0.5
-"""And so many an odder one, or so many for the square root of the positions; values that say nothing do not
-come to either."""
+"""The least z-score of an odder reading: this, or this times the square root of the positions. Values that
+say nothing reach neither."""
 TOLD = 3
-"""So many readings and keys are named in an error."""
+"""The most readings, and keys, named in an error."""
 MOST_TOLD = 12
-"""And so many values of a facet."""
+"""The most values of a facet named in an error."""
 OFTEN, MANY = 0.1, 3
-"""The commonest value of a table may be the one that its author began with, if so large a part, and so many,
-have it."""
+"""The least share, and number, of equal values for theirs to be taken as the initial value."""
 MOST_PARTS = 100
-"""So many objects in a file may be tables."""
+"""The most objects of a file that are tried as tables."""
 SPARE = 0.05
-"""So small a part of the keys may fit neither of two that ask for each other."""
+"""The largest share of keys that may fit neither of two readings that ask for each other."""
 NO_KEYS = ("None", "null")
 """What a key is that stands for no position."""
 LONGEST = 1000
@@ -242,7 +241,7 @@ def _table(
         raise InvalidFileError("holds no positions", where=where)
     if len(document.keys) > 2 * len(space) * space.cells:
         raise InvalidFileError(
-            f"has {len(document.keys):,} keys; {len(space):,} positions do not need so many", where=where
+            f"has {len(document.keys):,} keys, but there are only {len(space):,} positions", where=where
         )
     longest = max(document.keys, key=len)
     if len(longest) > LONGEST:

@@ -22,9 +22,9 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Int32s, Int64s, StateSpace
 
 SAMPLE = 200
-"""Candidates for the place of the board are tried on so many keys before on all."""
+"""Keys sampled before a full check of where the board is in a key."""
 PEEK = 20
-"""And before that on so many."""
+"""Keys in the first quick check."""
 MOST_EXTRAS = 3
 """Items of a key besides the board: a player, a cell as row and column."""
 NEARLY = 0.5

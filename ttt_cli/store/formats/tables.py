@@ -31,9 +31,9 @@ MEANINGS = ("x", "o", "mover", "moved", "owner")
 LAST_FIRST = "rows from bottom right"
 """A number's digits from the least on: as usual as the other way."""
 NEARLY_ALL = 0.95
-"""So large a part of the keys has to be the least of their images."""
+"""The least share of keys that have to be the smallest of their images."""
 LEAST_CANONICAL = 12
-"""And so many have to have other images, for that to be no chance."""
+"""The least number of them that have to have other images, so that this is no coincidence."""
 ODD_ORDER = 5
 ODD_MEANING = 2
 ODD_COLUMN = 3

@@ -31,7 +31,7 @@ MOST_LEVELS = 30
 MOST_TABLES = 100
 """A tuple of no more tables is an object of them."""
 _TEXT_UNIT = 16
-"""So many characters of a key count as a value."""
+"""Characters of a key that count as one value."""
 
 
 def document(pickle: Pickle, where: str) -> Any:
