@@ -81,14 +81,21 @@ def spread(
 def with_options(function: "Callable[..., Any] | Spread", name: str, kind: type) -> Spread:
     """``function`` with an option for each field of the dataclass ``kind``, annotated as Typer wants it, in
     place of its parameter ``name``."""
-    hints = get_type_hints(kind, include_extras=True)
-    options = [_option(field.name, hints[field.name], field.default) for field in fields(kind)]
-    return spread(function, name, options, lambda values: kind(**values))
+    return spread(function, name, _options_of(kind), lambda values: kind(**values))
 
 
 def with_value(function: "Callable[..., Any] | Spread", name: str, value: Any) -> Spread:
     """``function`` with a fixed value of its parameter ``name``."""
     return spread(function, name, (), lambda values: value)
+
+
+def _options_of(kind: type) -> list[inspect.Parameter]:
+    """An option for each field of a dataclass."""
+    hints, empty = get_type_hints(kind, include_extras=True), inspect.Parameter.empty
+    return [
+        _option(field.name, hints[field.name], empty if field.default is MISSING else field.default)
+        for field in fields(kind)
+    ]
 
 
 def _option(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
@@ -102,120 +109,49 @@ def finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
     return value
 
 
-_COMMON_OPTIONS = (
-    _option("context", typer.Context, inspect.Parameter.empty),
-    _option(
-        "store",
-        Annotated[
-            Path,
-            typer.Option(
-                "--store",
-                metavar="DIR",
-                envvar="TTT_STORE",
-                show_envvar=False,
-                show_default=False,
-                help="The folder of states; default state_store, or TTT_STORE.",
-                rich_help_panel=COMMON,
-            ),
-        ],
-        DEFAULT_STORE,
-    ),
-    _option(
-        "board",
-        Annotated[
-            str | None,
-            typer.Option(
-                "--board",
-                metavar="ROWSxCOLS",
-                help="The size of the board; default 3x3, or the state's own.",
-                rich_help_panel=COMMON,
-            ),
-        ],
-    ),
-    _option(
-        "line",
-        Annotated[
-            int | None,
-            typer.Option(
-                "--line",
-                help="How many in line win; default 3, or the state's own.",
-                rich_help_panel=COMMON,
-            ),
-        ],
-    ),
-    _option(
-        "limits",
-        Annotated[
-            int,
-            typer.Option(
-                "--limits",
-                min=1,
-                max=1000,
-                metavar="TIMES",
-                show_default=False,
-                help="Multiply the limits on input sizes.",
-                rich_help_panel=COMMON,
-            ),
-        ],
-        1,
-    ),
-    _option(
-        "patience",
-        Annotated[
-            float,
-            typer.Option(
-                "--patience",
-                min=0.01,
-                metavar="SECONDS",
-                callback=finite,
-                help="How long a program may take for an answer.",
-                rich_help_panel=COMMON,
-            ),
-        ],
-        Environment.patience,
-    ),
-    _option(
-        "quiet",
-        Annotated[bool, typer.Option("--quiet", help="No notices on stderr.", rich_help_panel=COMMON)],
-        False,
-    ),
-    _option(
-        "json",
-        Annotated[
-            bool, typer.Option("--json", help="The result as one JSON document.", rich_help_panel=COMMON)
-        ],
-        False,
-    ),
-    _option(
-        "debug",
-        Annotated[
-            bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=COMMON)
-        ],
-        False,
-    ),
-)
+def _common(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=COMMON, **settings)
 
-COMMON_NAMES = frozenset(f"--{option.name}" for option in _COMMON_OPTIONS[1:])
+
+@dataclass(frozen=True)
+class CommonOptions:
+    """The options of every command, and Typer's context, which holds the environment."""
+
+    context: typer.Context
+    store: Annotated[Path, _common(metavar="DIR", envvar="TTT_STORE", help="Where learned states live.")] = (
+        DEFAULT_STORE
+    )
+    board: Annotated[
+        str | None,
+        _common(metavar="ROWSxCOLS", help="The size of the board; without it 3x3, or the state's own."),
+    ] = None
+    line: Annotated[
+        int | None, _common(help="How many stones in line win; without it 3, or the state's own.")
+    ] = None
+    limits: Annotated[
+        int, _common(min=1, max=1000, metavar="TIMES", help="Multiply the limits on input sizes.")
+    ] = 1
+    quiet: Annotated[bool, _common("--quiet", help="No notices on stderr.")] = False
+    json: Annotated[bool, _common("--json", help="The result as one JSON document.")] = False
+    debug: Annotated[bool, _common("--debug", help="Show the traceback of an error.")] = False
+
+
+COMMON_NAMES = frozenset(f"--{field.name}" for field in fields(CommonOptions)[1:])
 
 
 def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
     """``function`` with the common options in place of its ``env``."""
 
     def gather(values: dict[str, Any]) -> Environment:
-        context: typer.Context = values.pop("context")
-        environment = context.obj
+        environment = values.pop("context").obj
         assert isinstance(environment, Environment)
         if values["limits"] > 1:
             from ttt_cli.store.reading import scale_limits
 
             scale_limits(values["limits"])
-        if values["patience"] != Environment.patience:
-            from ttt_cli.agents.program import PATIENCE
-
-            PATIENCE.set(values["patience"])
         return replace(environment, **values)
 
-    return spread(function, "env", _COMMON_OPTIONS, gather)
+    return spread(function, "env", _options_of(CommonOptions), gather)
 
 
 def with_parameters(
