@@ -8,9 +8,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
+import typer.completion  # its names are not declared as exported
 
 from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS
@@ -57,6 +58,7 @@ app = typer.Typer(
     "have learned between files.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,
+    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -67,11 +69,41 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit()
 
 
+Shell = Literal["bash", "zsh", "fish"]
+
+_completion: Any = typer.completion
+
+COMPLETE = "_TTT_COMPLETE"
+"""The variable by which a shell asks for completions."""
+
+
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        script = _completion.get_completion_script(prog_name="ttt", complete_var=COMPLETE, shell=shell)
+        typer.echo(script)
+        raise typer.Exit()
+
+
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        _, path = _completion.install(shell=shell, prog_name="ttt", complete_var=COMPLETE)
+        typer.echo(f"installed in {path}; it works in the next {shell} that is started")
+        raise typer.Exit()
+
+
 @app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
+    show_completion: Annotated[
+        Shell | None,
+        typer.Option(callback=_show_completion, is_eager=True, help="Print a shell's completion script."),
+    ] = None,
+    install_completion: Annotated[
+        Shell | None,
+        typer.Option(callback=_install_completion, is_eager=True, help="Install it for a shell."),
+    ] = None,
 ) -> None:
     """The options of ``ttt`` itself."""
 
@@ -82,6 +114,8 @@ def run(arguments: Sequence[str], env: Environment) -> int:
     env = replace(
         env, json="--json" in options, debug="--debug" in options
     )  # parsing may fail before it knows
+    if COMPLETE in env.variables:
+        _completion.completion_init()
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
         command = typer.main.get_command(app)
         try:

@@ -432,3 +432,11 @@ def test_help_leaves_out_options_that_change_nothing(ttt: Callable[..., Outcome]
     assert not any(name in text for name in ("--store", "--board", "--line ", "--limits"))
     assert ttt("schema", "--store", "elsewhere", "--board", "4x4").code == 0  # all commands take them
     assert "--board" in ttt("show", "--help").out
+
+
+def test_each_shell_gets_its_own_script(ttt: Callable[..., Outcome]) -> None:
+    scripts = {shell: ttt("--show-completion", shell).out for shell in ("bash", "zsh", "fish")}
+    assert "complete -o default -F" in scripts["bash"]
+    assert scripts["zsh"].lstrip().startswith("#compdef ttt")
+    assert scripts["fish"].startswith("complete --command ttt")
+    assert ttt("--show-completion", "tcsh").code == 2

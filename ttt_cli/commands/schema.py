@@ -33,9 +33,17 @@ class Schemas(TypedDict):
 DOCUMENTS = {"schemas": Schemas}
 
 
+def complete_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The names of the documents, for the shell."""
+    return [name for name in document_types() if name.startswith(incomplete)]
+
+
 def schema(
     env: Environment,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which; without it all names.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Which; without it all names.", autocompletion=complete_names),
+    ] = None,
 ) -> None:
     """The JSON Schema of a document: what --json prints, and the native state file.
 

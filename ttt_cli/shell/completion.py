@@ -31,9 +31,23 @@ def stored_files(store: Path) -> list[Path]:
 
 def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
     """Players that need no file, states in the store, and files by their path."""
+    head, colon, _ = incomplete.partition(":")
+    if colon and head in BUILT_IN:
+        return [text for text in _with_options(head) if text.startswith(incomplete)]
     names = [*BUILT_IN, *LEVELS, *stored_names(_store(context))]
     own = [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
     return _harmless(own or _paths(incomplete))
+
+
+def _with_options(player: str) -> list[str]:
+    """A player with each of its options, and each of the values there are."""
+    from ttt_cli.agents.registry import players
+
+    found = []
+    for name, option in players()[player].options.items():
+        values = option.accepts.split("|") if re.fullmatch(r"[a-z|]+", option.accepts) else [""]
+        found += [f"{player}:{name}={value}" for value in values]
+    return found
 
 
 def complete_states(context: typer.Context, incomplete: str) -> list[str]:
