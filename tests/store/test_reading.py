@@ -207,7 +207,7 @@ def test_memory_is_limited_by_counting_before_parsing():
 
 def test_the_programs_own_files_are_read_fast(monkeypatch):
     """They never need the exact, slow reading, whatever their digest and floats."""
-    monkeypatch.setattr(strict_json, "_settle", lambda *_: pytest.fail("read twice"))
+    monkeypatch.setattr(strict_json, "_check_exactly", lambda *_: pytest.fail("read twice"))
     cells = b",".join(
         b'"%d":[%r,%d]' % (cell, 0.00012345678901234567 * cell, 10**6 + cell) for cell in range(1, 6)
     )

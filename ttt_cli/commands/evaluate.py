@@ -28,7 +28,7 @@ OPPONENTS = ("random", "heuristic", "minimax")
 """Unless others are named: all of them where perfect play is at hand, else the first two."""
 
 GAMES = 10_000
-"""Of the match that is played where more can happen than can be gone through."""
+"""Games of the match that is played where too much can happen to visit all of it."""
 
 
 def evaluate(
@@ -72,8 +72,8 @@ def evaluate(
     ] = False,
 ) -> int:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
-    the worst case against an opponent who knows it, its mistakes, and whether it is unbeatable. Where more
-    can happen than can be gone through, a sampled match is played instead.
+    the worst case against a best response, its mistakes, and whether it is unbeatable. Where too much can
+    happen to visit all of it, a sampled match is played instead.
 
     Examples:
       ttt evaluate q
@@ -139,7 +139,7 @@ def _usual(player: "Agent", others: "list[Agent]") -> "list[Agent]":
 def _judge(
     env: Environment, player: "Agent", others: "list[Agent]", positions: int | None, exact: bool
 ) -> "Verdict | None":
-    """The verdict; None, with a notice, where more can happen than can be gone through, or a player's choices
+    """The verdict; None, with a notice, where too much can happen to visit all of it, or a player's choices
     vary from one question to the next.
 
     :raises OutgrownError: in the first case, if the verdict has to be exact.

@@ -31,11 +31,11 @@ class Options:
     ] = 10
     vary: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=A,B,…", help="Values to try; repeated, all combinations."),
+        typer.Option(metavar="NAME=A,B,…", help="Values to try; repeat it to try all combinations."),
     ] = None
     games: Annotated[
         int | None,
-        typer.Option("--games", "-n", min=1, metavar="N", help="Of each training, such as 100k."),
+        typer.Option("--games", "-n", min=1, metavar="N", help="The games of each training, such as 100k."),
     ] = None
     opponent: Annotated[
         str | None,
@@ -55,7 +55,7 @@ class Options:
     ] = False
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="All of it as CSV; goes on where that file ends."),
+        typer.Option("--out", "-o", metavar="FILE", help="All of it as CSV; continues where that file ends."),
     ] = None
     keep: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the states in this folder.")] = None
     workers: Annotated[

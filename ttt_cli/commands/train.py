@@ -463,7 +463,7 @@ class Watch:
 def load(name: str) -> Spread:
     """``ttt train NAME``: the options of all and the learner's own parameters."""
     kind = learner_class(name)
-    doc = f"""{kind.title}.
+    doc = f"""{kind.title[0].upper()}{kind.title[1:]}.
 
 Continues from the file that is there; --fresh starts over. Without --games: {kind.default_games:,} games.
 

@@ -152,10 +152,10 @@ class Solver:
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
         none = np.zeros(0, np.uint64)
-        self._go_on((none, none), np.zeros(0, np.int8), 0, 0)  # loads the compiled code
+        self._search((none, none), np.zeros(0, np.int8), 0, 0)  # loads the compiled code
         started = time.perf_counter()
         until = None if seconds is None else started + seconds
-        values = self._settle([position.x], [position.o], nodes, until, report=report)
+        values = self._prove([position.x], [position.o], nodes, until, report=report)
         used = int(self._state[search.NODES])
         value = None if values[0] == UNPROVEN else int(values[0])
         line: tuple[Cell, ...] = ()
@@ -172,9 +172,9 @@ class Solver:
         :returns: int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that
             would be next), UNPROVEN where the limit did not suffice.
         """
-        return self._settle(x, o, nodes_per_position, None)
+        return self._prove(x, o, nodes_per_position, None)
 
-    def _settle(
+    def _prove(
         self,
         x: Uint64s | list[int],
         o: Uint64s | list[int],
@@ -197,7 +197,7 @@ class Solver:
         piece, now = 1 << 8, time.perf_counter()
         while state[search.ROW] < len(values) and (until is None or now < until):
             last = int(state[search.NODES]) + piece
-            self._go_on(boards, values, last, each)
+            self._search(boards, values, last, each)
             self._make_room()
             before, now = now, time.perf_counter()
             if now - before > PACE:
@@ -208,7 +208,7 @@ class Solver:
                 report(int(state[search.NODES]), int(self._path[2][0, search.DEVIATIONS]))
         return values
 
-    def _go_on(self, boards: tuple[Uint64s, Uint64s], values: Int8s, last: int, each: int) -> None:
+    def _search(self, boards: tuple[Uint64s, Uint64s], values: Int8s, last: int, each: int) -> None:
         """Search within a number of nodes in all, and for each position."""
         search.settle(
             self._game, self._table, self._path, self._scratch, self._state, *boards, values, last, each
@@ -245,12 +245,12 @@ class Solver:
         state, moves, frame = self._state, self._path[1], self._path[2][0]
         stones = [position.x], [position.o]
         if value < 0:  # no move is worse than another: the one that a defender would try first
-            self._settle(*stones, min(nodes, 1), until, question=search.DOES_OPPONENT_WIN)
+            self._prove(*stones, min(nodes, 1), until, question=search.DOES_OPPONENT_WIN)
             if state[search.NODES] == 0:
                 return None, 0
             return int(moves[0, 0]) if frame[search.COUNT] or frame[search.NEXT] else position.legal[0], 1
         question = search.DOES_MOVER_WIN if value else search.DOES_OPPONENT_WIN
-        found = self._settle(*stones, nodes, until, question=question)
+        found = self._prove(*stones, nodes, until, question=question)
         used = int(state[search.NODES])
         if found[0] == UNPROVEN:
             return None, used
@@ -261,7 +261,7 @@ class Solver:
         for cell in sorted(position.legal, key=lambda cell: -weights[cell]):
             after = position.play(cell)
             stones = [after.x], [after.o]
-            found = self._settle(*stones, nodes - used, until, question=search.DOES_MOVER_WIN)
+            found = self._prove(*stones, nodes - used, until, question=search.DOES_MOVER_WIN)
             used += int(state[search.NODES])
             if found[0] == 0:
                 return cell, used

@@ -1,4 +1,4 @@
-"""The worst that can happen to a policy: what an opponent who knows it by heart can force.
+"""The worst that can happen to a policy: what a best response can force.
 
 The policy's moves are chance, the opponent's are free: going backwards, take the mean over the former and the
 opponent's best over the latter. The opponent that forces most losses and the one whose wins exceed its losses

@@ -56,7 +56,7 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     clear = again.count(b":") == data.count(b":") and b"\\u003a" not in data and b"\\u003A" not in data
     if not clear or _may_hold_huge_integer(data):
         del again
-        _settle(data, where)
+        _check_exactly(data, where)
     return value
 
 
@@ -79,7 +79,7 @@ def _may_hold_huge_integer(data: bytes) -> bool:
     return True
 
 
-def _settle(data: bytes, where: AnyPath) -> None:
+def _check_exactly(data: bytes, where: AnyPath) -> None:
     """Raise if the otherwise valid JSON text has a duplicate key or a huge integer: exact, and slower."""
     name = os.fspath(where)
 
