@@ -4,7 +4,8 @@
 
 ``--quick`` takes fewer rounds and games, ``--full`` the 100 million games for which the aims are stated where
 they are otherwise scaled. Each part is a program of its own, which tells more: ``kernels``, ``process``,
-``exactness``, ``sharing``, ``files``, ``startup``; ``growth`` draws a picture, ``solver`` is about boards.
+``exactness``, ``sharing``, ``files``, ``startup``; ``growth`` draws a picture, ``solver`` is about boards,
+``until`` counts games.
 """
 
 import os

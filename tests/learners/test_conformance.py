@@ -5,12 +5,14 @@ import pickle
 import sys
 from copy import deepcopy
 from itertools import permutations
+from statistics import median
 from typing import Any
 
 import numpy as np
 import orjson
 import pytest
 
+from tests.benchmarks.until import games_until_unbeatable
 from tests.learners.common import (
     NAMES,
     after,
@@ -342,3 +344,13 @@ def test_nothing_is_made_for_the_usual_winner_in_the_mean_of_seeds(name: str, si
         for turned in (False, True)
     )
     assert turned <= 1.5 * usual + 1e-12
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("symmetric", [False, True], ids=["plain", "symmetric"])
+@pytest.mark.parametrize("name", PERFECT)
+def test_few_games_are_enough(name: str, symmetric: bool, sized: Any):
+    """In the median of the seeds, and to stay; without directed exploration it takes three times as many."""
+    seeds = range(1, sized(5, 20) + 1)
+    found = [games_until_unbeatable(made(name), seed, symmetric=symmetric, most=50_000) for seed in seeds]
+    assert median(games or 100_000 for games in found) <= (2_048 if symmetric else 11_586)

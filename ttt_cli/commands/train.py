@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ttt_cli.store.state import State
     from ttt_cli.training.curve import Curve
     from ttt_cli.training.runs import Executor
-    from ttt_cli.training.trainer import TrainingRun, UntilUnbeatable
+    from ttt_cli.training.trainer import TrainingRun
     from ttt_cli.views.progress import Tick
 
 HEADING = "Play and learn"
@@ -349,7 +349,7 @@ class Call:
     def watch(self, run: "TrainingRun") -> "Iterator[Watch]":
         """Everything that looks at the run between its blocks."""
         from ttt_cli.training.curve import Curve
-        from ttt_cli.training.trainer import UntilUnbeatable, warm_up
+        from ttt_cli.training.trainer import warm_up
         from ttt_cli.views.progress import progress
 
         env, file = self.env, self.options.curve
@@ -359,19 +359,18 @@ class Call:
         if curve:
             curve.look(run.before, lambda: run.state.policy)
         warm_up(run.state)
-        aim = UntilUnbeatable() if self.options.until else None
         with (
             graceful(env, "stopping after this block (again: at once)") as stopping,
             progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
         ):
-            yield Watch(stopping, tick, curve, aim)
+            yield Watch(stopping, tick, curve, self.options.until is not None)
 
     def report(self, run: "TrainingRun", watch: "Watch") -> int:
         """Tell what came of the run; returns the exit code."""
-        env, aim = self.env, watch.aim
+        env = self.env
         if run.backup:
             env.say(f"the previous file is kept as {printable(str(run.backup))}")
-        self._summary(run)
+        unbeatable = self._summary(run)
         if watch.curve:
             self._finish(watch.curve, run)
         if watch.stopping.exit_code is not None and not run.finished:
@@ -385,16 +384,13 @@ class Call:
             return watch.stopping.exit_code
         named = shlex.quote(self.name)
         env.say(f"next: ttt play {named}, or ttt evaluate {named}")
-        if aim is None:
-            return ExitCode.DONE
-        if aim.first is None:
+        if watch.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             return ExitCode.FAILED
-        env.say(f"unbeatable since game {aim.first:,} of this run")
         return ExitCode.DONE
 
-    def _summary(self, run: "TrainingRun") -> None:
-        """What the run did and how strong the player is now."""
+    def _summary(self, run: "TrainingRun") -> bool | None:
+        """Tell what the run did and how strong the player is now; returns whether it is unbeatable."""
         from ttt_cli.evaluation.verdict import is_unbeatable
 
         env, state, results = self.env, run.state, run.results
@@ -416,7 +412,7 @@ class Call:
                 "unbeatable": unbeatable,
             }
             env.document("ttt-training", fields)
-            return
+            return unbeatable
         env.out(
             f"{run.games:,} games in {run.seconds:.1f} s ({speed:,.0f} a second): "
             f"X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
@@ -427,6 +423,7 @@ class Call:
             None: ": whether it is beatable is not known",
         }[unbeatable]
         env.out(f"{printable(self.name)}{verdict}; saved to {printable(str(self.path))}")
+        return unbeatable
 
     def _finish(self, curve: "Curve", run: "TrainingRun") -> None:
         """The last point of a learning curve, and the curve as a small plot."""
@@ -444,20 +441,22 @@ class Call:
 
 @dataclass(frozen=True)
 class Watch:
-    """What looks at a run between its blocks: the user, the progress bar, a curve, an aim."""
+    """What looks at a run between its blocks: the user, the progress bar, a curve, ``--until unbeatable``."""
 
     stopping: Stopping
     tick: "Tick"
     curve: "Curve | None"
-    aim: "UntilUnbeatable | None"
+    until: bool
 
     def after_block(self, run: "TrainingRun") -> bool:
         """Look at the run; True: enough."""
+        from ttt_cli.evaluation.verdict import is_unbeatable
+
         games = run.record.games or 0
         self.tick(games, "")
         if self.curve:
             self.curve.look(games, lambda: run.state.policy)
-        return self.aim is not None and self.aim(run.state, games)
+        return self.until and is_unbeatable(run.state.policy) is True
 
 
 def load(name: str) -> Spread:

@@ -27,6 +27,9 @@ CHUNK = 4096
 """Games a kernel plays per call, given a uniform number for each ply: enough to make the call itself cheap,
 few enough for the caches."""
 
+RARE = 64
+"""A position that has come up less often is explored by the move made least often; any other, by any move."""
+
 KEPT_ANSWERS = 1 << 16
 """Answers of a fixed side that are kept, on a board without a state space."""
 

@@ -20,7 +20,9 @@ if nothing helps, any cell. The machine never explores: it plays a known positio
 
 The default chooses the best known successor, or an untried move if that is a loss. Of successors with the
 same score it takes the one that promises most against an opponent who picks any known reply. Training plays
-untried moves first; where there are none, with probability epsilon any move, else one of the best.
+untried moves first; where there are none, with probability epsilon one that leads to where it has been least
+often, so that rare lines are not left to chance (counter-based exploration: Thrun, Efficient exploration in
+reinforcement learning, 1992), else one of the best. Positions that are well known are explored by any move.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +41,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners.base import Answers, Chunk, Entry, Learned, Learner, Shard, can_answer, parameter
+from ttt_cli.learners.base import RARE, Answers, Chunk, Entry, Learned, Learner, Shard, can_answer, parameter
 from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
 from ttt_cli.learners.index import (
     FIRST,
@@ -145,7 +147,7 @@ class Graph(Learner[GraphTable]):
 
     name: ClassVar[str] = "graph"
     title: ClassVar[str] = "a graph of seen positions, scored by discounted back-up"
-    kernel_version: ClassVar[int] = 2
+    kernel_version: ClassVar[int] = 3
     default_games: ClassVar[int] = 100_000
     entries_stand_alone: ClassVar[bool] = False
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
@@ -794,6 +796,13 @@ def play(
                 if article or candidates == ZERO:
                     if u < epsilon:
                         u, candidates = u / epsilon, legal
+                        if not article and visits[node] < RARE:
+                            fewest = visits[after[start]]
+                            for place in range(1, free):
+                                fewest = min(fewest, visits[after[start + place]])
+                            for place in range(free):
+                                if visits[after[start + place]] > fewest:
+                                    candidates &= ~(ONE << np.uint64(place))
                     else:
                         u = (u - epsilon) / (1 - epsilon)
                         candidates = choices[node] if tried[node] != ZERO else legal

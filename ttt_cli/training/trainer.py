@@ -18,7 +18,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import printable
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import own_positions
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
@@ -275,31 +274,6 @@ def train(
     if run.finished and store is not None:
         run.state = teach(run.state, waiting_games(store, name, run.state), name).state
     run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
-
-
-class UntilUnbeatable:
-    """Whether a run has reached its aim: the verdict holds after a block, and after the next ones too.
-
-    Verdicts flicker while a table settles, so the first that holds is confirmed.
-
-    :ivar first: the run's games at the first of the blocks from which the verdict has held.
-    """
-
-    CONFIRMATIONS = 4
-
-    def __init__(self) -> None:
-        self.first: int | None = None
-        self._held = 0
-
-    def __call__(self, state: State, games: int) -> bool:
-        """Look at the state after a block; True: enough."""
-        if not is_unbeatable(state.policy):
-            self.first, self._held = None, 0
-            return False
-        if self.first is None:
-            self.first = games
-        self._held += 1
-        return self._held > self.CONFIRMATIONS
 
 
 def warm_up(state: State) -> None:
