@@ -29,7 +29,7 @@ VALUES = {
 }
 """Every value of every option of the built-in players."""
 
-VALUED = ["q", "td", "graph"]
+VALUED = ["q", "td", "graph", "ntuple"]
 """The learners whose values say how good a position is."""
 
 PLAYERS = [name for name, player in players().items() if player.make is not None and not player.argument]
@@ -38,7 +38,8 @@ AGENTS = [
     *(f"{name}:{key}={value}" for key, of in VALUES.items() for name in of for value in of[name]),
     "minimax:depth=2,ties=last,opening=random,speed=false",
     *LEARNERS,
-    *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.1", "choice=article", "side=o")),
+    *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.1", "side=o")),
+    *(f"{name}:choice=article" for name in LEARNERS if name != "ntuple"),
     *(f"{name}:{option}" for name in VALUED for option in ("search=1", "search=3", "search=2,ties=last")),
 ]
 BOARDS = [Rules(), Rules(2, 3, 2), Rules(1, 4, 3)]

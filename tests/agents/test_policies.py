@@ -39,6 +39,7 @@ STATES = [
     "q:search=2",
     "td:search=3",
     "graph:search=2",
+    "ntuple:search=3",
     *LEARNERS,
     *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.25", "side=x")),
 ]

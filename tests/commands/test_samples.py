@@ -16,7 +16,7 @@ def test_samples_are_sound(ttt, path: Path):
     assert result.code == 0 and "valid" in result.out
 
 
-@pytest.mark.parametrize("learner", ["q", "td", "graph", "menace", "book"])
+@pytest.mark.parametrize("learner", ["q", "td", "graph", "menace", "book", "ntuple"])
 def test_samples_are_what_is_written_today(ttt, tmp_path: Path, learner: str):
     name = f"{learner}.{ENDINGS.get(learner, 'json')}"
     assert ttt("train", learner, "--games", "20", "--seed", "1", "-o", name).code == 0

@@ -89,7 +89,7 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
 
 def test_no_help_page_is_wider_than_the_screen(ttt: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
-    methods = [["train", name] for name in ("graph", "td", "book", "q", "menace")]
+    methods = [["train", name] for name in ("graph", "td", "book", "q", "menace", "ntuple")]
     for arguments in [[], *([name] for name in COMMANDS), *methods]:
         for line in ttt(*arguments, "--help").out.splitlines():
             assert len(line) <= 80, (arguments, line)

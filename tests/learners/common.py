@@ -13,6 +13,7 @@ from tests import tables
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
@@ -40,12 +41,19 @@ def exchanged(space: StateSpace) -> StateSpace:
     return StateSpace.of(replace(space.rules, misere=True), space.symmetric)
 
 
+@cache
+def _moves_of_class(position: Position) -> list[int]:
+    """The cell of the class's board that each cell corresponds to."""
+    found = classes(Positions.of([position], position.rules)).moves[0].tolist()
+    return list(found)
+
+
 def game_on(space: StateSpace, cells: Sequence[int], *, resigned: bool = False) -> Game:
     """The game whose moves, as a table over ``space`` knows them, are these."""
     if space.symmetric:
         game = Game(space.rules)
         for cell in cells:
-            moves = classes(Positions.parse([game.position.text], space.rules)).moves[0]
+            moves = _moves_of_class(game.position)
             game.push(next(at for at in game.legal_moves if moves[at] == cell))
         cells = game.moves
     return Game.of(space.rules, cells, resigned=resigned)

@@ -39,7 +39,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Learner
 from ttt_cli.training.runs import Plan, run
 
-PERFECT = [name for name in ("q", "td", "graph") if name in NAMES]
+PERFECT = [name for name in ("q", "td", "graph", "ntuple") if name in NAMES]
 """The methods that have to become unbeatable."""
 
 
@@ -267,7 +267,8 @@ def test_nested_merges_agree(learner: Learner, parts: list[Any]):
     empty = empty_table(learner, space_for(learner.name))
     at_once = dict(learner.to_entries(learner.merge(empty, parts)))
     nested = learner.merge(empty, [learner.merge(empty, parts[:2]), parts[2]])
-    assert same(dict(learner.to_entries(nested)), at_once, tolerance=1e-12)
+    tolerance = 1e-9 if learner.name == "ntuple" else 1e-12  # weights are no values: they are not within 1
+    assert same(dict(learner.to_entries(nested)), at_once, tolerance)
 
 
 def test_only_what_is_new_since_the_base_counts(learner: Learner):

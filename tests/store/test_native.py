@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners import LEARNERS
+from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library, reading, source
 from ttt_cli.store.formats import native
 from ttt_cli.store.state import State, learner_of
@@ -22,7 +22,7 @@ KINDS = [name for name in LEARNERS if name != "book"]
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
 def test_a_state_comes_back_as_it_was(trained: Callable[..., State], learner: str, rules: Rules):
-    state = trained(learner, rules=rules, symmetric=learner == "menace")
+    state = trained(learner, rules=rules, symmetric=learner_class(learner).symmetric_only)
     content = library.content(state)
     again = library.parse(content, "file")
     assert library.content(again) == content
@@ -43,13 +43,13 @@ def test_the_same_call_writes_the_same_bytes(trained: Callable[..., State]):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_line_ends_of_another_system_are_no_damage(trained: Callable[..., State], learner: str):
-    content = library.content(trained(learner, symmetric=learner == "menace"))
+    content = library.content(trained(learner, symmetric=learner_class(learner).symmetric_only))
     assert library.content(library.parse(content.replace(b"\n", b"\r\n"), "file")) == content
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_kind_of_damage_is_noticed(trained: Callable[..., State], learner: str):
-    content = library.content(trained(learner, symmetric=learner == "menace"))
+    content = library.content(trained(learner, symmetric=learner_class(learner).symmetric_only))
     middle = len(content) // 2
     for damaged in (
         content[:middle],
@@ -164,7 +164,7 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_large_file_is_written_and_read_in_blocks(trained, tmp_path, in_blocks, monkeypatch, learner):
-    state = trained(learner, symmetric=learner == "menace")
+    state = trained(learner, symmetric=learner_class(learner).symmetric_only)
     path = tmp_path / f"large{state.learner.suffix}"
     library.save(state, path)
     monkeypatch.setattr(source, "read_bytes", lambda path: pytest.fail("read whole"))

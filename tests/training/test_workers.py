@@ -66,7 +66,7 @@ def test_a_kernel_that_several_threads_call_first_is_prepared_once(monkeypatch: 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("learner", ["q", "td", "book", "graph", "menace"])
+@pytest.mark.parametrize("learner", ["q", "td", "book", "graph", "menace", "ntuple"])
 def test_the_files_of_long_runs_are_the_same_for_1_2_and_7_workers(tmp_path: Path, learner: str) -> None:
     contents = set()
     for count in (1, 2, 7):

@@ -275,18 +275,14 @@ def searching(state: "State", depth: int, ties: str) -> Policy:
 
     :raises UsageError: if it does not say how good a position is, on a scale that is known.
     """
-    from ttt_cli.agents.search import LookingAhead, Search
+    from ttt_cli.agents.search import LookingAhead
     from ttt_cli.store.plays import BreakingTies
 
     scale = None if state.plays else state.learner.value_scale
     if scale is None:
         why = "its values are in units of another program" if state.plays else "it values no positions"
         raise UsageError(f"{state.learner.name} cannot be searched on top of: {why}")
-    searcher: Policy
-    if state.policy.network is None:
-        searcher = LookingAhead(state.policy, depth, scale)
-    else:
-        searcher = Search(state.rules, depth=depth, player=state.policy)
+    searcher = state.policy.looking_ahead(depth) or LookingAhead(state.policy, depth, scale)
     return searcher if ties == "random" else BreakingTies(searcher, ties)
 
 

@@ -88,7 +88,7 @@ def _summary(loaded: "Loaded") -> StateSummary:
     asked = state.seen if space is None else space.positions
     values = None if asked is None else state.policy.values(asked)
     positions, moves = state.positions, 0 if values is None else int(np.isfinite(values).sum())
-    if state.runs and all(run.kind == "import" for run in state.runs):
+    if asked is None or (state.runs and all(run.kind == "import" for run in state.runs)):
         positions, moves = state.entries
     return {
         "file": str(loaded.path),

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ttt_cli.engine.kernel import Kernel, Part
-from ttt_cli.engine.network import Network, gain, place, squashed, total
+from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
+from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Int32s, Int64s, Positions, Uint64s
 from ttt_cli.engine.proof_search import (
     MIX,
@@ -32,10 +33,15 @@ from ttt_cli.engine.proof_search import (
     game_of,
     insert,
 )
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats
+from ttt_cli.engine.symmetry import classes
 
 UNLIMITED = 1 << 62
 """Nodes, where there is no limit."""
+
+NODES = 2_000
+"""Positions that the search for a move visits, unless told otherwise."""
 
 SLOTS = 1 << 15
 """Places of the transposition table."""
@@ -317,3 +323,47 @@ def _search(
             if not exact and abs(best) >= 1.0 and number + 1 - abs(best) <= plies:
                 break  # no sooner end has been overlooked
         found[row] = before
+
+
+class Search(Policy):
+    """Alpha-beta search, with a network for what it does not see to its end.
+
+    Symmetric positions are searched as one, so that it plays all of them alike.
+
+    :param depth: plies to look ahead, the move itself included; None: to the end.
+    :param nodes: positions that the search for a move may visit; None: all that ``depth`` takes, without
+        one ``NODES``.
+    :param network: None: that of the lines.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        network: Network | None = None,
+    ) -> None:
+        self.rules = rules
+        self.network = line_network(rules) if network is None else network
+        self._depth = rules.cells if depth is None else depth
+        self._nodes = NODES if depth is None and nodes is None else nodes
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return uniform(best(self._scores(positions, exact=False), positions.legal))
+
+    def values(self, positions: Positions) -> Floats:
+        """1 a win, -1 a loss; what is not seen to its end lies between."""
+        scores = self._scores(positions, exact=True)
+        return np.where(positions.legal, np.clip(scores, -1.0, 1.0), np.nan)
+
+    def _scores(self, positions: Positions, *, exact: bool) -> Floats:
+        """float64[k, cells]: as ``engine.alpha_beta.search`` has them."""
+        if not len(positions):
+            return np.zeros((0, self.rules.cells))
+        found = classes(positions)
+        _, rows, places = np.unique(found.positions.keys, axis=0, return_index=True, return_inverse=True)
+        scores = search(
+            found.positions[rows], self.network, depth=self._depth, nodes=self._nodes, exact=exact
+        )
+        return found.lift(scores[places.reshape(-1)])

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.network import Network
 from ttt_cli.engine.positions import Int64s, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -37,14 +36,12 @@ class Policy(ABC):
 
     :ivar rules: the game it plays.
     :ivar formula: the same in short, where there is such a formula.
-    :ivar network: what its values come from, where that is a network.
     :ivar costly: whether it is asked only about positions that can come about, since each question takes its
         time and a player may be at a loss in others.
     """
 
     rules: Rules
     formula: Formula | None = None
-    network: Network | None = None
     costly: bool = False
 
     @abstractmethod
@@ -60,6 +57,11 @@ class Policy(ABC):
     def known(self, positions: Positions) -> Bools | None:
         """bool[k]: the positions the player has learned something about; None for players that need no
         experience."""
+        return None
+
+    def looking_ahead(self, depth: int) -> "Policy | None":
+        """The same player searching so many plies ahead, the move itself included; None: it does not by
+        itself."""
         return None
 
     def table(self, space: StateSpace) -> "PolicyTable":

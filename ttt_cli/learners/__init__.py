@@ -26,6 +26,7 @@ LEARNERS = {
     "book": Listed("an experience book of moves and how their games ended", "ttt_cli.learners.book"),
     "q": Listed("Q-learning", "ttt_cli.learners.q"),
     "menace": Listed("Michie's matchboxes and beads (1961)", "ttt_cli.learners.menace"),
+    "ntuple": Listed("an n-tuple network, for boards that no table holds", "ttt_cli.learners.ntuple"),
 }
 """All learners, by name. Whoever adds one adds a line here, and nothing else outside its file."""
 

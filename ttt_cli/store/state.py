@@ -167,10 +167,11 @@ class State:
 
     @cached_property
     def positions(self) -> int:
-        """How many positions it knows; of an imported table, how many are in it."""
-        if self.plays is not None:
+        """How many positions it knows; of an imported table, and where that cannot be told, how many entries
+        there are."""
+        if self.plays is not None or self.seen is None:
             return self.entries[0]
-        return 0 if self.seen is None else len(self.seen)
+        return len(self.seen)
 
     @cached_property
     def entries(self) -> tuple[int, int]:
@@ -260,6 +261,11 @@ class State:
 
 
 def learner_of(name: str, choice: str) -> Learner[Any]:
-    """A learner by name: with its author's parameters where the choice rule is the author's, else its own."""
+    """A learner by name: with its author's parameters where the choice rule is the author's, else its own.
+
+    :raises UsageError: if there is no such learner, or it has no such choice rule.
+    """
     kind = learner_class(name)
+    if choice == "article" and choice not in kind.choices:
+        raise UsageError(f"{name} is of no article: it has no author's preset", hint="leave it out")
     return kind.from_params(**kind.article) if choice == "article" else kind.from_params(choice=choice)

@@ -30,12 +30,13 @@ class Entrant:
 
 
 def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterator[Entrant]:
-    """Train every method into ``store``, article first, and judge it against random play."""
+    """Train every method that an article describes into ``store``, as its author had it first, and judge it
+    against random play."""
     opponents = [("random", Uniform(rules).table(StateSpace.of(rules)))]
     for learner in LEARNERS:
+        if "article" not in learner_class(learner).choices:
+            continue
         for choice in ("article", "default"):
-            if choice == "article" and choice not in learner_class(learner).choices:
-                continue
             name = default_name(learner, article=choice == "article")
             start = State.empty(learner_of(learner, choice), rules)
             run = usual_run(path_in(store, name, learner), start, seed=seed, store=store)
