@@ -142,3 +142,19 @@ def test_what_is_said_holds_for_a_table_among_other_things():
     data = json.dumps({"epsilon": 0.1, "q_table": table}).encode()
     assert read(data, "f.json", Options(spelling={"mine": "1"})).positions > 200
     assert read(pickle.dumps({"q_table": table}), "f.pkl", Options(spelling={"mine": "1"})).positions > 200
+
+
+def test_boards_played_on_after_a_win_do_not_make_stones_ones_own(tmp_path):
+    """Of O's moves after X has won: they are positions only if the stones were one's own and the other's."""
+    table = {text: value for text, value in strangers.position_values(300).items() if text != "." * 9}
+    moved = {text: value * (1 if mover(text) == "O" else -1) for text, value in table.items()}
+    won = [text for text in table if strangers.winner(text) == "X" and text.count(".") > 1]
+    late = {strangers.after(text, text.index(".")): 0.3 for text in won[:40]}
+    data = json.dumps({in_columns(text): value for text, value in (moved | late).items()})
+    with pytest.raises(InvalidFileError, match="one side always moves first, or the stones are one's own"):
+        read(data.encode(), "f.json")
+
+    def program(board: str) -> Moves:
+        return picked({cell: moved.get(strangers.after(board, cell), 0.0) for cell in free(board)})
+
+    judged(data, program, tmp_path, spelling={"first": "1"})

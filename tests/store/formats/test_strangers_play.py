@@ -364,3 +364,49 @@ def test_no_reason_is_told_twice():
         read(data, "f.json")
     reasons = str(refused.value.message).partition(": ")[2].split("; ")
     assert len(reasons) == len(set(reasons))
+
+
+def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked(tmp_path):
+    """A table that would play O badly: an agent trained wrongly, or one that takes the least as O."""
+    moves = {
+        (text, cell): value * (1 if mover(text) == "X" else -1)
+        for (text, cell), value in strangers.move_values(400).items()
+    }
+    data = Spell(STONES["XO."], KEYS["joined"]).objects(moves)
+    with pytest.raises(InvalidFileError, match="would play badly: values=mover; values=x") as asked:
+        read(data.encode(), "f.json")
+    assert "values=x" in asked.value.hint
+    for values_for in ("mover", "x"):
+
+        def program(board: str, values_for: str = values_for) -> Moves:
+            sign = -1 if values_for == "x" and mover(board) == "O" else 1
+            return picked({cell: sign * moves.get((board, cell), 0.0) for cell in free(board)})
+
+        judged(data, program, tmp_path, values_for=values_for)
+
+
+@pytest.mark.parametrize("blank", [" ", "-"])
+def test_a_move_may_be_told_by_the_board_after_it(blank, tmp_path):
+    moves = strangers.move_values(300)
+    rows = [(text, after(text, cell), value) for (text, cell), value in moves.items()]
+    lines = [f"{text},{then}".replace(".", blank) + f",{value!r}" for text, then, value in rows]
+    data = "\n".join(["before,after,value", *lines])
+    judged(data, a_program_with("random", moves), tmp_path)
+
+
+def test_a_second_board_in_a_key_is_another_game():
+    """A game whose oldest stone vanishes: the board alone is not the position."""
+    moves = strangers.move_values(300)
+    ages = {text: "".join("0" if text[at] == "." else str(at % 3) for at in range(9)) for text, _ in moves}
+    table = {str((text, ages[text], cell)): value for (text, cell), value in moves.items()}
+    with pytest.raises(InvalidFileError, match="the keys hold more than a position"):
+        read(json.dumps(table).encode(), "f.json")
+
+
+def test_what_is_known_for_a_player_counts_on_its_turn_alone(tmp_path):
+    """``board|player``: an agent that looks at boards on the other's turn too."""
+    moves = strangers.move_values(300)
+    table = {f"{text}|{mover(text)}-{cell}": value for (text, cell), value in moves.items()}
+    for (text, cell), value in list(moves.items())[::5]:
+        table[f"{text}|{'XO'[mover(text) == 'X']}-{cell}"] = 0.9 - value
+    judged(json.dumps(table), a_program_with("random", moves), tmp_path)

@@ -25,7 +25,7 @@ from ttt_cli.store.formats.cell_values import collect, namings
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
 from ttt_cli.store.formats.spelling import FEW, NEARLY, KeyReading, spellings
-from ttt_cli.store.formats.tables import MEANINGS, Moves, Positions, Reading, readings
+from ttt_cli.store.formats.tables import MEANINGS, Moves, Positions, Reading, readings, second_board
 from ttt_cli.store.plays import RANDOM, Plays, policy_by, values_by_move
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
@@ -251,6 +251,7 @@ def _table(
     document, notes = _visited(document, space)
     found: list[Reading] = []
     rejected: list[Rejected] = []
+    fitting: list[KeyReading] = []
     for fitting, keys, left_out in _fitting(document, said, options, space, where):
         rejected = left_out
         values = collect(keys.values, keys.keys, space.rules, where)
@@ -259,6 +260,12 @@ def _table(
         found = list(readings(fitting, values, space, options.spelling.get("symmetry")))
         if any(_agrees(reading.facets, said) for reading in found):
             break
+    beside = next(filter(None, (second_board(reading, space) for reading in fitting)), None)
+    if not found and beside is not None:
+        more = f"the keys hold more than a position: {quoted(beside)} beside the first"
+        raise InvalidFileError(
+            more, where=where, hint="in the game meant here a board and who is to move are all"
+        )
     chosen, assumed = _decide(found, said, where)
     table = chosen.table
     notes += [f"read as {_words(chosen.facets)}", *assumed]
@@ -336,6 +343,8 @@ def _fitting(
         together = ", ".join(f"{name}={value}" for name, value in keys_say.items())
         raise InvalidFileError(f"the file does not bear out {together} together", where=where)
     if fitting:
+        if not keys_say and all(reading.spelling.relative for reading in fitting):
+            _late([*fitting, *near], space, where)  # boards played on after a win may look like one's own
         yield fitting, document, []
         if not keys_say:
             return
@@ -509,9 +518,14 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
     ]
     sure = max(SURE[0], SURE[1] * math.sqrt(ranked[0].table.counts[0]))
     if ranked[0].table.score >= sure and ahead > DOUBT:
-        leader, usual = ranked[0], leader
-        rivals = [reading for reading in ranked[1:] if leader.table.score - reading.table.score < CLEAR]
-        rivals += [usual] * (usual not in rivals and ahead < CLEAR)
+        usual, top = leader, ranked[0].table.score
+        leader = min((it for it in ranked if top - it.table.score <= DOUBT), key=lambda it: it.oddness)
+        if isinstance(usual.table, Moves) and leader.facets["values"] != usual.facets["values"]:
+            raise _undecided(
+                [usual, leader], where, "a program that takes the largest value would play badly"
+            )
+        near = [it for it in ranked if it is not leader and leader.table.score - it.table.score < CLEAR]
+        rivals = [it for it in near if it is usual or it.oddness <= leader.oddness]
     if rivals:
         raise _undecided([leader, *rivals], where)
     near = [reading for reading in ranked if leader.table.score - reading.table.score < CLEAR]
@@ -525,7 +539,7 @@ def _decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[
     return leader, [custom] if open_facets else []
 
 
-def _undecided(rivals: list[Reading], where: str) -> InvalidFileError:
+def _undecided(rivals: list[Reading], where: str, why: str = "") -> InvalidFileError:
     """The refusal of a file that can be read in several ways, with the facets that would decide."""
     names = dict.fromkeys(name for reading in rivals for name in reading.facets)
     differing = [name for name in names if len({reading.facets.get(name) for reading in rivals}) > 1]
@@ -542,7 +556,7 @@ def _undecided(rivals: list[Reading], where: str) -> InvalidFileError:
         agent = ",".join(f"{'' if name == 'values' else 'spelling.'}{name}={value}" for name, value in said)
         hint = f"say which: ttt import FILE {options}; or behind the colon of an agent: {agent}"
     return _UndecidedError(
-        f"{len(told_apart)} readings fit equally well: {'; '.join(list(told_apart)[:TOLD])}",
+        f"{why or f'{len(told_apart)} readings fit equally well'}: {'; '.join(list(told_apart)[:TOLD])}",
         where=where,
         hint=hint,
     )

@@ -154,8 +154,15 @@ class Frame:
         parts = [tuple(item[span]) if len(item) == length else () for item in items]
         board_of = {part: board(part, rules) if part else () for part in dict.fromkeys(parts)}
         beside = [at for at in range(length) if not span.start <= at < span.stop]
-        extras = [tuple(item[at].strip() if len(item) == length else "" for item in items) for at in beside]
+        extras = [
+            tuple(_plain(item[at], rules) if len(item) == length else "" for item in items) for at in beside
+        ]
         return [board_of[part] for part in parts], tuple(extras)
+
+
+def _plain(item: str, rules: Rules) -> str:
+    """An item beside the board, as it stands if it could be a board itself, with blanks for cells."""
+    return item if len(item) == rules.cells else item.strip()
 
 
 def _word(items: Sequence[str], rules: Rules) -> Sequence[str]:

@@ -266,6 +266,7 @@ class _Extras:
     """What the items of a key beside the board are taken for.
 
     :ivar cells: the cell's name in every key, if one is there.
+    :ivar played: int64[keys], the cell in every key, if the board after the move is there.
     :ivar owners: int64[keys], +1 X, -1 O: the player in every key, if there is one.
     """
 
@@ -273,6 +274,12 @@ class _Extras:
     oddness: int
     cells: Sequence[str] | None = None
     owners: Int64s | None = None
+    played: Int64s | None = None
+
+    @property
+    def of_moves(self) -> bool:
+        """Whether the keys name moves."""
+        return self.cells is not None or self.played is not None
 
 
 def readings(
@@ -304,7 +311,7 @@ def _readings(
     """
     for extras in _explained(reading, values, space):
         is_number = reading.spelling.frame == "base-3 number"
-        if values.shape == "position" and extras.cells is None:
+        if values.shape == "position" and not extras.of_moves:
             yield from _positions(reading, values, extras, int(is_number), space)
             for other in turned(reading, space) if is_number else ():
                 if other.spelling.order == LAST_FIRST:
@@ -326,6 +333,9 @@ def _explained(reading: KeyReading, values: Values, space: StateSpace) -> Iterat
     spans: list[tuple[int, ...]] = [()]
     if values.shape == "position":
         spans += [(at,) for at in columns] + [(at, at + 1) for at in columns[:-1]]
+        for played in [_played(column, reading, space) for column in reading.extras[:1] if len(columns) == 1]:
+            if played is not None:
+                yield _Extras({}, 0, played=played)
     for span in spans:
         cells = None
         if span:
@@ -333,18 +343,45 @@ def _explained(reading: KeyReading, values: Values, space: StateSpace) -> Iterat
             if not any(namings(set(cells), space.rules)):
                 continue
         beside = [reading.extras[at] for at in columns if at not in span]
+        if any(_is_board(column, space) for column in beside):
+            continue
         varied = sum(len(set(column)) > 1 for column in beside)
-        yield _Extras({}, ODD_COLUMN * varied, cells)
-        for column in beside:
+        players = [(column, list(_players(column, reading, space))) for column in beside]
+        if not any(named for _, found in players for named, _, _ in found):
+            yield _Extras({}, ODD_COLUMN * varied, cells)
+        for column, found in players:
             rest = varied - (len(set(column)) > 1)
-            for facets, owners in _players(column, reading, space):
+            for _, facets, owners in found:
                 yield _Extras(facets, ODD_COLUMN * rest, cells, owners)
+
+
+def second_board(reading: KeyReading, space: StateSpace) -> str | None:
+    """What stands beside the board in a key and could be a board itself, other than that after a move."""
+    boards = (column for column in reading.extras if _is_board(column, space))
+    return next((column[0] for column in boards if _played(column, reading, space) is None), None)
+
+
+def _is_board(column: Sequence[str], space: StateSpace) -> bool:
+    return len(set(column)) > 1 and all(len(item) == space.cells for item in column)
+
+
+def _played(column: Sequence[str], reading: KeyReading, space: StateSpace) -> Int64s | None:
+    """int64[keys]: the cells that lead from each key's position to the board in a column, if all do."""
+    spelling = reading.spelling
+    digits = {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
+    if spelling.relative or not _is_board(column, space) or not {*"".join(column)} <= digits.keys():
+        return None
+    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
+    boards = np.array([[digits[symbol] for symbol in item] for item in column], np.int64)
+    after = space.find(boards @ powers)[:, None]
+    moves = space.legal[reading.indexes] & (space.successors[reading.indexes] == after)
+    return moves.argmax(axis=1) if moves.any(axis=1).all() else None
 
 
 def _players(
     column: Sequence[str], reading: KeyReading, space: StateSpace
-) -> Iterator[tuple[dict[str, str], Int64s | None]]:
-    """The ways to take a column for the players: as the stones are written, or either way round.
+) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
+    """The ways to take a column for the players: whether as the stones are written, the facets, the players.
 
     None if it does not say more than the board does: who is to move.
     """
@@ -354,17 +391,20 @@ def _players(
     spelling = reading.spelling
     first, second = ((stone or "").rstrip(".").lower() for stone in (spelling.first, spelling.second))
     known = {first: 1, second: -1}
-    if all(label.lower() in known for label in labels) and not spelling.relative:
-        yield {}, _sided(column, {label: known[label.lower()] for label in labels})
+    if all(label.lower() in known for label in labels) and not spelling.after:
+        owners = _sided(column, {label: known[label.lower()] for label in labels})
+        if spelling.relative:  # its own stones are those of whoever is to move
+            owners = owners * _side(space, reading.indexes)
+        yield True, {}, owners
     elif len(labels) == 2:
         owners = _sided(column, dict(zip(labels, (1, -1), strict=True)))
         opened = ~space.terminal[reading.indexes]
         turns = (owners * _side(space, reading.indexes))[opened]
         if len(set(turns.tolist())) == 1:
-            yield {}, None
+            yield False, {}, None
         else:
-            yield {"player-x": labels[0]}, owners
-            yield {"player-x": labels[1]}, -owners
+            yield False, {"player-x": labels[0]}, owners
+            yield False, {"player-x": labels[1]}, -owners
 
 
 def _sided(column: Sequence[str], sides: Mapping[str, int]) -> Int64s:
@@ -425,7 +465,7 @@ def _moves(
             opened &= extras.owners[values.rows[rows]] == _side(space, at)
         free = space.legal[at, cells]
         filler = Counter(numbers[opened & ~free & np.isfinite(numbers)].tolist()).most_common(1)
-        same = filler[0][1] if filler and extras.cells is None else 0
+        same = filler[0][1] if filler and not extras.of_moves else 0
         taken = opened & ~free & np.isfinite(numbers)
         strange = int(taken.sum()) - same
         faults = strange + int((opened & free & np.isinf(numbers)).sum())
@@ -458,6 +498,9 @@ def _placed(
 ) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
     """The cells (from 0) of the numbers: in what words, the cells, the numbers, and which of ``values``."""
     every, places = np.arange(len(values.rows)), values.places
+    if extras.played is not None:
+        yield {}, extras.played[values.rows], values.numbers, every
+        return
     if extras.cells is not None or values.shape == "cells":
         names = values.names
         if extras.cells is not None:
