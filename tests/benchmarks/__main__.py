@@ -63,4 +63,7 @@ def main(quick: bool, full: bool) -> None:
 
 
 if __name__ == "__main__":
-    main("--quick" in sys.argv, "--full" in sys.argv)
+    if set(sys.argv[1:]) <= {"--quick", "--full"}:
+        main("--quick" in sys.argv, "--full" in sys.argv)
+    else:
+        print(__doc__)

@@ -237,3 +237,10 @@ def test_of_a_large_board_the_positions_seen_are_written(ttt):
         refused = ttt("export", source, "-o", "-", "-f", form, "--board", "4x4", "--line", "4")
         assert refused.code == 2
         assert "4x4, 4 in a row has too many positions" in refused.err
+
+
+def test_a_picture_of_the_whole_game_has_a_depth(ttt):
+    result = ttt("export", "minimax", "-o", "all.svg")
+    assert "drawn to a depth of 2 plies" in result.err
+    assert ttt("export", "minimax", "-o", "two.svg", "--depth", 2).err.count("drawn") == 0
+    assert Path("all.svg").read_bytes() == Path("two.svg").read_bytes()

@@ -459,3 +459,9 @@ def test_at_a_terminal_many_games_are_one_line(ttt):
     assert "30 games  minimax" in counted and "wins as" not in counted
     watched = ttt(*call[:6], 1, "--watch", "--delay", 0, terminal=True, TERM="xterm")
     assert watched.out.rindex("┼") > watched.out.rindex("Game 1:")
+
+
+def test_a_state_for_another_board_says_how_to_make_one(ttt):
+    ttt("train", "td", "--games", 10)
+    result = ttt("play", "td", "--board", "3x4", "--games", 1)
+    assert result.code == 3 and "ttt train td --board 3x4 --line 3 makes one" in result.err

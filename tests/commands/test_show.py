@@ -23,3 +23,17 @@ def test_the_longest_runs_are_told_and_the_rest_counted(ttt):
     assert len(lines) == MOST_RUNS + 1
     assert " 22 games against self" in lines[0]
     assert lines[-1] == "run       and 3 more, 33 games; --json lists them"
+
+
+def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
+    keys = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"
+    for seed in range(3):
+        ttt("play", "td", "--as", "x", "--games", 1, "--seed", seed, stdin=keys)
+    ttt("play", "--x", "td", "--o", "random", "--games", 2)
+    told = r"^people +won (\d) games against people, drew (\d), lost (\d)$"
+    found = re.search(told, ttt("show", "td").out, re.MULTILINE)
+    assert found and sum(map(int, found.groups())) == 3
+    assert re.search(
+        r"^td against people: won \d, drew \d, lost \d$", ttt("play", "td", stdin="").err, re.MULTILINE
+    )
+    assert "against people" not in ttt("play", "random", stdin="").err

@@ -162,9 +162,7 @@ def resolve_all(
             raise InvalidFileError(
                 f"plays {own.describe()}, not {game.describe()}",
                 where=agent.name,
-                hint="--board and --line say which game is meant"
-                if rules
-                else "agents play each other on one board only",
+                hint=_for_this_game(agent, game) if rules else "agents play each other on one board only",
             )
     return [replace(agent, rules=game) for agent, _ in found]
 
@@ -185,6 +183,13 @@ def _program(text: str, estimated: bool) -> tuple[Agent, None]:
         fingerprint=partial(player.fingerprint, argument),
         options=values,
     ), None
+
+
+def _for_this_game(agent: Agent, rules: Rules) -> str:
+    """How to come by a player like this one for another game."""
+    assert agent.loaded is not None
+    learner = agent.loaded.state.learner.name
+    return f"ttt train {learner} --board {rules.rows}x{rules.cols} --line {rules.line} makes one"
 
 
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Agent, Rules | None]:
@@ -329,11 +334,12 @@ def _unknown(name: str, store: Path) -> TttError:
     if base in LEARNERS:
         article = " --preset article" if name.startswith(f"{base}.article") else ""
         return UsageError(
-            f"there is no state {name!r} in {store}", hint=f"ttt train {base}{article} makes it"
+            f"there is no state {name!r} in {store.resolve()}", hint=f"ttt train {base}{article} makes it"
         )
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
     near = did_you_mean(name, [*players(), *LEVELS, *stored])
     built_in = ", ".join(players())
     return UsageError(
-        f"no agent is called {name!r}", hint=near or f"there are {built_in}, the states in {store}, and paths"
+        f"no agent is called {name!r}",
+        hint=near or f"there are {built_in}, the states in {store.resolve()}, and paths",
     )

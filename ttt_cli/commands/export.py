@@ -47,6 +47,10 @@ def _written() -> "list[Format]":
     return [form for form in all_formats() if form.write is not None]
 
 
+PICTURE_DEPTH = 2
+"""Plies of the whole game tree that a picture shows unless told otherwise: more fits on no screen."""
+
+
 def export(
     env: Environment,
     source: Annotated[
@@ -114,6 +118,9 @@ def export(
             raise UsageError(
                 f"does not go with --format {form.name}", where=option, hint=f"it is for {takers}"
             )
+    if form.name == "svg" and start is None and depth is None:
+        depth = PICTURE_DEPTH
+        env.say(f"drawn to a depth of {depth} plies; --depth N and --from POSITION draw other parts")
     position = None if start is None else Position.parse(start, agent.rules)
     wanted = Wanted(Path(out).suffix.lower(), position, depth, best)
     assert form.write is not None

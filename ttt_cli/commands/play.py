@@ -271,6 +271,16 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
             env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")
 
 
+def _tell_record(env: Environment, session: "Session") -> None:
+    """Say how the machine has fared against people so far."""
+    from ttt_cli.store.games import LOG, record_against_people
+
+    for player in session.players:
+        if not player.is_person and (found := record_against_people(env.store / LOG, player.name)):
+            won, drawn, lost = found
+            env.say(f"{printable(player.name)} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
+
+
 def _with_people(env: Environment, session: "Session", games: int | None) -> int:
     """Play until the people leave."""
     from ttt_cli.evaluation.review import review
@@ -279,6 +289,7 @@ def _with_people(env: Environment, session: "Session", games: int | None) -> int
 
     screen = PlayScreen(env, session)
     last: Review | None = None
+    _tell_record(env, session)
     env.say(KEYS)
     try:
         while session.score.games != games:

@@ -1,6 +1,7 @@
 """``ttt show``: what is in a state."""
 
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict, cast
 
 import typer
@@ -133,6 +134,8 @@ def _inside(loaded: "Loaded", text: str) -> Inside:
 
 
 def _print(env: Environment, summary: StateSummary) -> None:
+    from ttt_cli.store import library
+    from ttt_cli.store.games import LOG, record_against_people
     from ttt_cli.views.numbers import percent
 
     games = summary["games"]
@@ -148,6 +151,10 @@ def _print(env: Environment, summary: StateSummary) -> None:
         env.out(f"{name:<10}{printable(text)}", indent=10)
     for line in _describe_runs(summary["runs"]):
         env.out(printable("run       " + line), indent=10)
+    path = Path(summary["file"])
+    if found := record_against_people(env.store / LOG, library.display_name(env.store, path)):
+        won, drawn, lost = found
+        env.out(f"people    won {won:,} games against people, drew {drawn:,}, lost {lost:,}")
     inside = summary.get("position")
     if inside:
         env.out("")

@@ -422,7 +422,8 @@ class Call:
             False: " is beatable",
             None: ": whether it is beatable is not known",
         }[unbeatable]
-        env.out(f"{printable(self.name)}{verdict}; saved to {printable(str(self.path))}")
+        where = "" if self.name.removeprefix("./") == str(self.path) else f" to {printable(str(self.path))}"
+        env.out(f"{printable(self.name)}{verdict}; saved{where}")
         return unbeatable
 
     def _finish(self, curve: "Curve", run: "TrainingRun") -> None:

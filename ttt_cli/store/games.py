@@ -166,6 +166,19 @@ def no_game(path: Path, wanted: str, games: int) -> UsageError:
     return UsageError(f"no game {wanted!r} among the {games:,} of {path}", where="--game")
 
 
+def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
+    """How the games in a log ended that the agent called ``name`` played against people: won, drawn and lost
+    by it; None if there are none."""
+    if not path.exists():
+        return None
+    quoted, counts = orjson.dumps(name), [0, 0, 0]
+    for game in read_games(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line)):
+        for key, own, other in (("x", game.x, game.o), ("o", game.o, game.x)):
+            if own == name and other == "human":
+                counts[1 if game.result == "draw" else 0 if game.result == key else 2] += 1
+    return (counts[0], counts[1], counts[2]) if any(counts) else None
+
+
 def waiting_games(store: Path, name: str, state: State) -> list[GameRecord]:
     """The games of the store's log that the state called ``name`` is to learn and has not."""
     if not (store / LOG).exists():
