@@ -10,6 +10,7 @@ the colon, ``exec,option=value:COMMAND``.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -202,6 +203,8 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
     from ttt_cli.store import library  # the built-in players do without it
 
     path = library.find(store, name, rules) if name else None
+    if path is not None and (recorded := library.load_policy(path, rules)) is not None:
+        return _recorded(text, name, options, path, recorded), recorded.rules
     values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS) if path or fresh else {}
     said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
     loaded = library.load(path, options=_how(said, rules)) if path else None
@@ -225,6 +228,23 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
         options=values,
     )
     return agent, loaded.state.rules
+
+
+def _recorded(text: str, name: str, options: str | None, path: Path, policy: Policy) -> Agent:
+    """The player that a file of probabilities holds."""
+    values = _read(text, name, options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
+    side, epsilon = values.get("side"), values.get("epsilon")
+    if side is not None:
+        policy = OneSided(policy, Side[side.upper()])
+    if epsilon:
+        policy = Exploring(policy, epsilon)
+    return Agent(
+        text,
+        make=lambda rules: policy,
+        source=path,
+        fingerprint=lambda: f"sha256:{sha256(path.read_bytes()).hexdigest()}",
+        options=values,
+    )
 
 
 def _split(text: str, store: Path, rules: Rules | None) -> tuple[str, str | None]:

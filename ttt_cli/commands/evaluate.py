@@ -194,8 +194,10 @@ def _report(env: Environment, player: "Agent", verdict: "Verdict", explain: bool
 def _head(env: Environment, player: "Agent", method: str) -> None:
     parts = [player.name]
     if player.source is not None:
+        parts.append(str(player.source))
+    if player.loaded is not None:
         games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
-        parts += [str(player.source), f"learned from {games}"]
+        parts.append(f"learned from {games}")
     for line in (parts, [player.rules.describe(), method]):
         env.out(printable((" · " if env.unicode else " - ").join(line)))
     env.out("")

@@ -10,12 +10,13 @@ IGNORES = {"store", "board", "line", "limits", "patience"}
 
 
 class FormatRow(TypedDict):
-    """A kind of file: the method whose table it holds, and whether it is read and written."""
+    """A kind of file: the method whose table it holds, whether it is read and written, and plays as it is."""
 
     name: str
     learner: str | None
     about: str
     reads: bool
+    plays: bool
     writes: bool
 
 
@@ -31,8 +32,8 @@ DOCUMENTS = {"formats": Formats}
 def formats(env: Environment) -> None:
     """The files that can be read and written.
 
-    A file is recognised by its content, not its name. A player can be any file that is read; ttt export
-    --format writes those that are written.
+    A file is recognised by its content, not its name. What is read can be learned from and merged, what plays
+    can be named as a player; ttt export --format writes those that are written.
 
     Examples:
       ttt formats
@@ -46,7 +47,8 @@ def formats(env: Environment) -> None:
             "name": form.name,
             "learner": form.learner or None,
             "about": form.about,
-            "reads": form.recognises is not None,
+            "reads": form.read is not None,
+            "plays": form.recognises is not None,
             "writes": form.write is not None or form.logged,
         }
         for form in reversed(by_name.values())
@@ -58,6 +60,6 @@ def formats(env: Environment) -> None:
     width = max(len(str(row["name"])) for row in rows)
     env.out(f"{'format':<{width}}  {'read, written':<12}  {'learner':<7}  what it is")
     for row in rows:
-        uses = " ".join(use if row[use] else " " * len(use) for use in ("reads", "writes"))
+        uses = " ".join(use if row[use] else " " * len(use) for use in ("reads", "plays", "writes"))
         line = f"{row['name']:<{width}}  {uses}  {row['learner'] or '':<7}  {row['about']}"
-        env.out(line, indent=width + 25)
+        env.out(line, indent=width + 32)

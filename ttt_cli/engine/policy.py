@@ -135,6 +135,7 @@ class Exploring(Policy):
     def __init__(self, policy: Policy, epsilon: float) -> None:
         self.rules = policy.rules
         self._policy, self._epsilon = policy, epsilon
+        self.costly = policy.costly
 
     def probabilities(self, positions: Positions) -> Floats:
         chance = self._epsilon * uniform(positions.legal)
@@ -154,14 +155,17 @@ class OneSided(Policy):
     def __init__(self, policy: Policy, side: Side) -> None:
         self.rules = policy.rules
         self._policy, self._side = policy, side
+        self.costly = policy.costly
 
     def _own(self, positions: Positions) -> Bools:
         own: Bools = (positions.plies % 2 == self._side) & ~positions.terminal
         return own
 
     def probabilities(self, positions: Positions) -> Floats:
-        own = self._own(positions)[:, None]
-        return np.where(own, self._policy.probabilities(positions), uniform(positions.legal))
+        found, own = uniform(positions.legal), np.flatnonzero(self._own(positions))
+        if len(own):
+            found[own] = self._policy.probabilities(positions[own])
+        return found
 
     def values(self, positions: Positions) -> Floats | None:
         values = self._policy.values(positions)

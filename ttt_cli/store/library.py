@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import command_line
 from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import prune
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.formats import native_formats, recognise
+from ttt_cli.store.formats import all_formats, native_formats, recognise
 from ttt_cli.store.formats.format import Format, Native, Player, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest
@@ -169,6 +170,21 @@ def load(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) ->
     return found
 
 
+def load_policy(path: Path, rules: Rules | None = None) -> Policy | None:
+    """The policy that a file of probabilities holds; None if it is a file of another kind.
+
+    :raises InvalidFileError: if it is damaged.
+    """
+    options = replace(DEFAULTS, rules=rules)
+    source = Source(path)
+    form = next((form for form in all_formats() if form.policy and _is(form, source)), None)
+    return None if form is None or form.policy is None else form.policy(source, options)
+
+
+def _is(form: Format, source: Source) -> bool:
+    return form.recognises is not None and not source.large and form.recognises(source, DEFAULTS)
+
+
 def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
     """Read a foreign file as a state.
 
@@ -191,7 +207,11 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
 
 def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
     form = recognise(source, options)
-    assert form.read is not None
+    if form.read is None:
+        hint = f"ttt evaluate {path} and other commands take it as a player"
+        raise InvalidFileError(
+            "holds a policy: what is played, not what was learned", where=str(path), hint=hint
+        )
     if options.readings and not form.spelled:
         said = next(f"{name}={value}" for name, value in options.readings.items())
         raise UsageError(f"a {form.name} file is read in one way alone, not by {said}", where=str(path))

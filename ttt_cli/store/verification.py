@@ -7,6 +7,7 @@ from ttt_cli.learners import LEARNERS
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Rejected, fault_of
+from ttt_cli.store.formats.recorded import held
 from ttt_cli.store.source import Source
 
 
@@ -20,6 +21,8 @@ def verify(path: Path) -> Verification:
         form = recognise(source)
         if form.check is not None:
             return form.check(source)
+        if form.policy is not None:
+            return Verification(form.name, held(form.policy(source, DEFAULTS)))
         assert form.read is not None
         found = form.read(source, DEFAULTS)
     except TttError as error:

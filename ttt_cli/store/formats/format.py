@@ -140,6 +140,7 @@ class Format:
     :ivar native: whether it holds a state as it is, so that nothing is lost in it.
     :ivar recognises: whether a file is meant to be one, sound or not; None: it is never read.
     :ivar read: its content.
+    :ivar policy: its content, where it holds what is played and nothing that goes on learning.
     :ivar check: every fault in it, where that is more than the first one that ``read`` meets.
     :ivar spelled: whether it can be read in several ways, of which a user may say one.
     :ivar in_blocks: whether it is read in blocks, however large it is.
@@ -159,6 +160,7 @@ class Format:
     native: bool = False
     recognises: Callable[[Source, Options], bool] | None = None
     read: Reader | None = None
+    policy: Callable[[Source, Options], Policy] | None = None
     check: Callable[[Source], Verification] | None = None
     spelled: bool = False
     in_blocks: bool = False

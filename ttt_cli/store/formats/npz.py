@@ -5,10 +5,21 @@
 """
 
 import io
+import zipfile
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted
+from ttt_cli.store.formats.imported import Options
+from ttt_cli.store.formats.recorded import game_of, policy_in
+from ttt_cli.store.pickles.npy import LONGEST, LONGEST_HEADER, is_archive, names
+from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.source import Source
 
 
 def write(player: Player, wanted: Wanted) -> list[bytes]:
@@ -29,4 +40,66 @@ def write(player: Player, wanted: Wanted) -> list[bytes]:
     return [stream.getvalue()]
 
 
-FORMAT = Format("npz", "the same as arrays for NumPy", endings=(".npz",), write=write, binary=True)
+def recognises(source: Source, options: Options) -> bool:
+    """Whether a file is an archive with these arrays."""
+    return is_archive(source.data) and {"positions", "probabilities", "values"} <= set(
+        names(source.data, source.where)
+    )
+
+
+def read(source: Source, options: Options) -> Policy:
+    """The policy of a file; of its arrays ``positions``, ``probabilities`` and ``values`` are read.
+
+    :raises InvalidFileError: if they are damaged, or do not go together.
+    """
+    where = source.where
+    texts, probabilities, values = (_array(source, name) for name in ("positions", "probabilities", "values"))
+    if texts.ndim != 1 or texts.dtype.kind != "U" or not len(texts):
+        raise InvalidFileError("expected texts", where=f"{where}, array positions")
+    cells = len(str(texts[0]))
+    for name, array in (("probabilities", probabilities), ("values", values)):
+        if array.shape != (len(texts), cells) or array.dtype != np.float64:
+            raise InvalidFileError(
+                f"expected float64 of shape {(len(texts), cells)}, found {array.dtype} of {array.shape}",
+                where=f"{where}, array {name}",
+            )
+    rules = options.rules or game_of(where, cells)
+    listed = texts.tolist()
+    if any(len(text) != rules.cells or text.strip("XO.") for text in listed):
+        raise InvalidFileError(f"expected positions of {rules.describe()}", where=f"{where}, array positions")
+    still_open = np.flatnonzero(~Positions.parse(listed, rules).terminal)
+    held = [listed[row] for row in still_open.tolist()]
+    return policy_in(where, rules, held, probabilities[still_open], values[still_open])
+
+
+def _array(source: Source, name: str) -> NDArray[Any]:
+    """An array of the archive, without unpickling.
+
+    :raises InvalidFileError: if it is damaged or too large.
+    """
+    where = f"{source.where}, array {name}"
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive, archive.open(f"{name}.npy") as member:
+            content = member.read(allowed(LONGEST) + 1)
+    except Exception as error:  # zipfile promises no kind of error for an archive that lies
+        raise InvalidFileError(f"is damaged: {error}", where=where) from None
+    if len(content) > allowed(LONGEST):
+        raise beyond(f"has more than {allowed(LONGEST):,} bytes", where)
+    try:
+        array: NDArray[Any] = np.lib.format.read_array(
+            io.BytesIO(content), allow_pickle=False, max_header_size=LONGEST_HEADER
+        )
+    except (ValueError, EOFError, MemoryError, OverflowError) as error:
+        raise InvalidFileError(f"is damaged: {error}", where=where) from None
+    return array
+
+
+FORMAT = Format(
+    "npz",
+    "the same as arrays for NumPy",
+    recognises=recognises,
+    policy=read,
+    endings=(".npz",),
+    write=write,
+    binary=True,
+)

@@ -1,0 +1,160 @@
+"""Exported policies are players: what is read back plays as what was written, to the last digit."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.commands.conftest import Run
+
+FORMATS = {"policy-csv": "csv", "policy-json": "json", "npz": "npz"}
+PLAYERS = ("random", "heuristic:ties=first", "minimax:ties=trap", "q", "half", "menace", "q:epsilon=0.1")
+
+
+@pytest.fixture
+def trained(ttt: Run) -> Run:
+    """Some states: one of them over the classes of positions, one that resigns."""
+    assert ttt("train", "q", "--games", "500", "--seed", "1").code == 0
+    assert (
+        ttt("train", "q", "--games", "500", "--seed", "1", "--symmetry", "-o", "state_store/half.json").code
+        == 0
+    )
+    assert (
+        ttt("train", "menace", "--preset", "article", "--seed", "3", "-o", "state_store/menace.json").code
+        == 0
+    )
+    return ttt
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_a_policy_read_back_is_the_same_player(format_name: str, trained: Run) -> None:
+    for number, player in enumerate(PLAYERS):
+        path = f"./policy{number}.{FORMATS[format_name]}"
+        assert trained("export", player, "-f", format_name, "-o", path).code == 0
+        ours, theirs = (
+            trained("evaluate", name, "random", "heuristic", "--json").json for name in (player, path)
+        )
+        for key in ("results", "worst_case", "unbeatable", "nash_conv", "exploitability", "mistakes"):
+            assert ours[key] == theirs[key], (player, key)
+        again = f"again.{FORMATS[format_name]}"
+        assert trained("export", path, "-f", format_name, "-o", again).code == 0
+        if format_name != "npz":  # an archive has a time in it
+            assert Path(again).read_bytes() == Path(path).read_bytes()
+        opinion = [
+            trained("analyze", "X...O....", "--agent", name, "--json").json["agents"][0]["moves"]
+            for name in (player, path)
+        ]
+        assert opinion[0] == opinion[1]
+
+
+@pytest.mark.parametrize("format_name", ["policy-csv", "policy-json"])
+def test_what_a_player_can_come_to_face_is_enough(format_name: str, ttt: Run) -> None:
+    Path("bot.py").write_text("def choose(text): return text.index('.') + 1\n")
+    player, path = "py:bot.py:choose", f"./policy.{FORMATS[format_name]}"
+    assert ttt("export", player, "-f", format_name, "-o", path).code == 0
+    ours, theirs = (ttt("evaluate", name, "random", "minimax", "--json").json for name in (player, path))
+    for key in ("results", "worst_case", "unbeatable", "nash_conv", "mistakes"):
+        assert ours[key] == theirs[key]
+    absent = ttt("move", path, "..X......")
+    assert absent.out == "1\n"
+    absent = ttt("move", path, "..X.O....")
+    assert absent.code == 1 and "does not say what is played in '..X.O....'" in absent.err
+    sided = ttt("evaluate", f"{path}:side=x", "random", "--json").json
+    assert sided["results"][0]["as_x"] == ours["results"][0]["as_x"]
+    assert ttt("train", "q", "--opponent", path, "--games", "300").code == 0
+    assert ttt("play", "--x", path, "--o", "random", "--games", "3", "--seed", "1").code == 0
+
+
+def test_other_boards(ttt: Run) -> None:
+    for format_name, ending in FORMATS.items():
+        path = f"./policy.{ending}"
+        board = ("--board", "2x3", "--line", "2")
+        assert ttt("export", "heuristic", *board, "-f", format_name, "-o", path).code == 0
+        named = ttt("evaluate", path, "random", *board, "--json").json
+        assert named["results"] == ttt("evaluate", "heuristic", "random", *board, "--json").json["results"]
+        unnamed = ttt("evaluate", path, "random")
+        if format_name == "policy-json":
+            assert unnamed.code == 0
+            assert ttt("evaluate", path, "--board", "3x2", "--line", "2").code == 3
+        else:
+            assert unnamed.code == 2 and "--board ROWSxCOLS" in unnamed.err
+
+
+def test_it_is_a_player_and_no_state(ttt: Run) -> None:
+    ttt("export", "minimax", "-o", "policy.csv")
+    for command in (
+        "show policy.csv",
+        "merge policy.csv policy.csv -o m.json",
+        "import policy.csv -o s.json",
+    ):
+        found = ttt(*command.split())
+        assert found.code == 3 and "holds a policy" in found.err, command
+    assert ttt("verify", "policy.csv", "--json").json["positions"] == 4520
+    listed = {row["name"]: row for row in ttt("formats", "--json").json["formats"]}
+    assert all(listed[name]["plays"] and not listed[name]["reads"] for name in FORMATS)
+    head = ttt("evaluate", "./policy.csv", "random").out.splitlines()[0]
+    assert "learned" not in head
+
+
+ROW = ".........,5,1.0,\n"
+HEADER = "position,move,probability,value\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (HEADER, "holds no positions"),
+        (HEADER + ".........,5,1.0\n", "line 2: expected 4 fields"),
+        (HEADER + ".........,10,1.0,\n", "'10' is not a cell"),
+        (HEADER + ".........,x,1.0,\n", "'x' is not a cell"),
+        (HEADER + ".........,5,much,\n", "are not numbers"),
+        (HEADER + ".........,5,nan,\n", "are not numbers"),
+        (HEADER + ".........,5,0.5,\n", "not probabilities"),
+        (HEADER + ".........,5,-1,\n.........,4,2,\n", "not probabilities"),
+        (HEADER + "X........,1,1.0,\n", "not probabilities of its free cells"),
+        (HEADER + "XX.......,5,1.0,\n", "is not an open position"),
+        (HEADER + "XXX.OO...,4,1.0,\n", "is not an open position"),
+        (HEADER + "........?,5,1.0,\n", "is not a position"),
+        (HEADER + ROW + "...,1,1.0,\n", "is not a position"),
+        ('{"schema":"ttt-policy"}', "without sound rules"),
+        (
+            '{"schema":"ttt-policy","rules":{"rows":0,"cols":3,"line":3},"positions":{}}',
+            "rules: rows must be",
+        ),
+        ('{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions":{}}', "holds no positions"),
+        (
+            '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions":{".........":{"5":1}}}',
+            "position '.........': expected",
+        ),
+        (
+            '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},'
+            '"positions":{".........":{"0":{"probability":1,"value":null}}}}',
+            "position '.........': expected",
+        ),
+    ],
+)
+def test_faults_are_told(content: str, told: str, ttt: Run) -> None:
+    Path("policy.txt").write_text(content)
+    found = ttt("evaluate", "./policy.txt", "random")
+    assert found.code == 3 and told in found.err, found.err
+    assert found.err.count("\n") == 1 and "internal" not in found.err
+    assert ttt("verify", "./policy.txt").code == 3
+
+
+def test_damaged_archives_are_told(ttt: Run) -> None:
+    ttt("export", "minimax", "-o", "policy.npz")
+    whole = dict(np.load("policy.npz"))
+    for name, array, told in (
+        ("positions", np.arange(3), "expected texts"),
+        ("positions", np.array(["?" * 9] * 5478), "expected positions"),
+        ("probabilities", np.zeros((3, 9)), "expected float64 of shape"),
+        ("values", np.array([{}]), "is damaged"),
+        ("probabilities", whole["probabilities"] * 2, "not probabilities"),
+    ):
+        np.savez("bad.npz", **{**whole, name: array})
+        found = ttt("evaluate", "./bad.npz", "random")
+        assert found.code == 3 and told in found.err, (name, found.err)
+        assert "internal" not in found.err
+    data = Path("policy.npz").read_bytes()
+    Path("cut.npz").write_bytes(data[: len(data) // 2])
+    assert ttt("evaluate", "./cut.npz").code == 3

@@ -1,0 +1,126 @@
+"""A policy that was written to a file, as a player: what the file says, to the last digit.
+
+A file may hold every position of a board, or only those that the player could come to face: of another one it
+says nothing, which is told when such a position is met.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import Floats, StateSpace, enumerated
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
+
+EQUAL = 1e-9
+"""By so much the probabilities in a position may miss 1."""
+
+
+class Recorded(Policy):
+    """The part of a policy that a file holds.
+
+    :param where: the file.
+    :param texts: of the positions, each once.
+    """
+
+    costly = True  # asked about anything, it would be at a loss
+
+    def __init__(
+        self, rules: Rules, where: str, texts: Sequence[str], probabilities: Floats, values: Floats | None
+    ) -> None:
+        self.rules, self._where = rules, where
+        self._probabilities, self._values = probabilities, values
+        self._rows = {text: row for row, text in enumerate(texts)}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def probabilities(self, positions: Positions) -> Floats:
+        """As ``Policy.probabilities``.
+
+        :raises TttError: at an open position that is not in the file.
+        """
+        found = np.zeros((len(positions), self.rules.cells))
+        open_rows = np.flatnonzero(~positions.terminal)
+        found[open_rows] = self._probabilities[self._known_rows(positions[open_rows])]
+        return found
+
+    def values(self, positions: Positions) -> Floats | None:
+        if self._values is None:
+            return None
+        found = np.full((len(positions), self.rules.cells), np.nan)
+        open_rows = np.flatnonzero(~positions.terminal)
+        found[open_rows] = self._values[self._known_rows(positions[open_rows])]
+        return found
+
+    def _known_rows(self, positions: Positions) -> list[int]:
+        rows = [self._rows.get(text, -1) for text in positions.texts()]
+        if -1 in rows:
+            raise TttError(
+                f"does not say what is played in {positions.text(rows.index(-1))!r}",
+                where=self._where,
+                hint="it holds what its player could come to face by itself",
+            )
+        return rows
+
+
+def held(policy: Policy) -> int:
+    """The open positions that a file with this policy holds."""
+    if isinstance(policy, Recorded):
+        return len(policy)
+    return int(np.count_nonzero(~StateSpace.of(policy.rules).terminal))
+
+
+def policy_in(
+    where: str, rules: Rules | None, texts: Sequence[str], probabilities: Floats, values: Floats
+) -> Policy:
+    """The policy that a file holds: over the whole board if all open positions are in it.
+
+    :param probabilities: float64[k, cells], 0 where there is no move.
+    :param values: float64[k, cells], NaN where there is no opinion.
+    :raises InvalidFileError: if these are not the positions and the probabilities of a policy.
+    :raises UsageError: if nobody says which game it is.
+    """
+    if not texts:
+        raise InvalidFileError("holds no positions", where=where)
+    rules = rules or game_of(where, len(texts[0]))
+    for text in texts:
+        if len(text) != rules.cells or text.strip("XO."):
+            raise InvalidFileError(f"{text[:80]!r} is not a position of {rules.describe()}", where=where)
+    positions = Positions.parse(texts, rules)
+    sums = probabilities.sum(axis=1)
+    reachable = positions.reachable & ~positions.terminal
+    legal = np.isfinite(probabilities).all(axis=1) & (probabilities >= 0).all(axis=1)
+    legal &= ~(probabilities * ~positions.legal).any(axis=1) & ((sums == 0) | (np.abs(sums - 1) <= EQUAL))
+    for sound, why in (
+        (reachable, "is not an open position that a game leads to"),
+        (legal, "has numbers that are not probabilities of its free cells"),
+    ):
+        for row in np.flatnonzero(~sound)[:1].tolist():
+            raise InvalidFileError(f"{texts[row]!r} {why}", where=where)
+    if len(set(texts)) < len(texts):
+        twice = next(text for at, text in enumerate(texts) if text in texts[:at])
+        raise InvalidFileError(f"{twice!r} is in it twice", where=where)
+    opinions = None if np.isnan(values).all() else values
+    space = enumerated(rules)
+    if space is None or np.count_nonzero(~space.terminal) > len(texts):
+        return Recorded(rules, where, texts, probabilities, opinions)
+    rows = space.rows(positions)
+    played, thought = np.zeros((len(space), rules.cells)), np.full((len(space), rules.cells), np.nan)
+    played[rows], thought[rows] = probabilities, values
+    return TabularPolicy(PolicyTable(space, played, None if opinions is None else thought))
+
+
+def game_of(where: str, cells: int) -> Rules:
+    """The game of a file that does not name it.
+
+    :raises UsageError: if it is not the usual one.
+    """
+    if cells != STANDARD.cells:
+        hint = "say it: --board ROWSxCOLS --line N"
+        raise UsageError(
+            f"does not say which game its boards of {cells} cells are of", where=where, hint=hint
+        )
+    return STANDARD
