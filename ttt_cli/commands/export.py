@@ -44,7 +44,8 @@ def complete_formats() -> list[str]:
 def _written() -> "list[Format]":
     from ttt_cli.store.formats import all_formats
 
-    return [form for form in all_formats() if form.write is not None]
+    written = [form for form in all_formats() if form.write is not None]
+    return sorted(written, key=lambda form: not form.learner)  # a method's own first
 
 
 PICTURE_DEPTH = 2
