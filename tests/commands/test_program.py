@@ -359,7 +359,7 @@ def test_resuming_demands_the_program_again(ttt: Run, bot, tmp_path: Path) -> No
     path.write_text(path.read_text() + "# changed\n")
     library.save(start.with_run(unfinished, start.table), tmp_path / "part.json")
     changed = ttt("train", "q", "--resume", "-o", "part.json", "--opponent", agent)
-    assert changed.code == 3 and "is not what it was" in changed.err
+    assert changed.code == 3 and "has changed since the run began" in changed.err
 
 
 def alive(path: Path) -> bool:

@@ -131,6 +131,10 @@ class CommonOptions:
     limits: Annotated[
         int, _common(min=1, max=1000, metavar="TIMES", help="Multiply the limits on input sizes.")
     ] = 1
+    patience: Annotated[
+        float,
+        _common(min=0.01, metavar="SECONDS", callback=finite, help="How long a program may take to answer."),
+    ] = Environment.patience
     quiet: Annotated[bool, _common("--quiet", help="No notices on stderr.")] = False
     json: Annotated[bool, _common("--json", help="The result as one JSON document.")] = False
     debug: Annotated[bool, _common("--debug", help="Show the traceback of an error.")] = False
@@ -149,6 +153,10 @@ def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
             from ttt_cli.store.reading import scale_limits
 
             scale_limits(values["limits"])
+        if values["patience"] != Environment.patience:
+            from ttt_cli.agents.program import PATIENCE
+
+            PATIENCE.set(values["patience"])
         return replace(environment, **values)
 
     return spread(function, "env", _options_of(CommonOptions), gather)
