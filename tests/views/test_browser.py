@@ -11,6 +11,7 @@ from tests.views.chromium import PROGRAM, Chromium
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
@@ -399,3 +400,16 @@ def test_playing_on_a_phone(browser, address, dark):
     assert sum(role == "gridcell" and name.endswith(", free") for role, name in found) == 7
     assert ("group", "What to do") in found
     assert [role for role, name in found if role in ("button", "link", "gridcell") and not name] == []
+
+
+def test_a_larger_board_with_compressed_data(browser, tmp_path):
+    space = StateSpace.of(Rules(3, 4, 3))
+    path = tmp_path / "large.html"
+    path.write_bytes(page(tables.uniform(space), "random", []))
+    browser.open(path.as_uri())
+    browser.wait(lambda: browser.ask("document.querySelectorAll('#board .worth').length") == 12)
+    mode(browser, "X")
+    browser.press("6")
+    browser.wait(lambda: my_turn(browser))
+    assert shown(browser).count("O") == 1
+    browser.events.clear()  # it is another page than the one the fixture knows

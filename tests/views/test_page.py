@@ -1,6 +1,7 @@
 """The page of ``ttt explore``: what it holds, and that nothing gets in. How it behaves: ``test_browser``."""
 
 import base64
+import gzip
 import hashlib
 import re
 from html.parser import HTMLParser
@@ -154,3 +155,15 @@ def test_too_large_a_game_is_refused_at_once():
     check_size(Rules(3, 4, 3))
     with pytest.raises(UsageError, match="too many for a page"):
         check_size(Rules(4, 4, 4))
+
+
+def test_the_data_of_a_larger_board_is_compressed():
+    space = StateSpace.of(Rules(3, 4, 3))
+    policy = tables.uniform(space)
+    content = page(policy, "q", [])
+    assert len(content) < 2_000_000
+    parts = Parts(content)
+    assert next(found for tag, found in parts.elements if found.get("id") == "data")["data-packed"] == "gzip"
+    data = gzip.decompress(base64.b64decode(parts.texts["data"]))
+    assert orjson.loads(data) == page_data(policy, "q")
+    assert page(policy, "q", []) == content

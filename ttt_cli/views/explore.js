@@ -1,7 +1,13 @@
 "use strict";
 // Positions are texts such as "X...O....", cells count from 0. All text from the data enters the page as text.
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+(async () => {
+  // The data of a large board is compressed, and written in base 64.
+  async function unpacked(text) {
+    const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+  const held = document.getElementById("data");
+  const data = JSON.parse(held.dataset.packed ? await unpacked(held.textContent) : held.textContent);
   const { rows, cols, line } = data.rules;
   const cells = rows * cols;
   const byId = (id) => document.getElementById(id);

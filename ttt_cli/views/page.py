@@ -7,6 +7,7 @@ is never executed; its texts enter the page as text.
 """
 
 import base64
+import gzip
 import hashlib
 import html
 from collections.abc import Sequence
@@ -33,6 +34,9 @@ SHARES = 10_000
 
 NUMBER_DIGITS = 4
 
+LARGE = 1_000_000
+"""Bytes of data from which on it is compressed."""
+
 Fact = tuple[str, str]
 """A few words, and whether they are ``good``, ``bad`` or neither (empty)."""
 
@@ -58,6 +62,8 @@ def page(
     :param opponents: against whom its mistakes are weighed.
     """
     style, script = _part("explore.css"), _part("explore.js")
+    data = orjson.dumps(page_data(policy, name, opponents))
+    packed = len(data) > LARGE
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
@@ -66,7 +72,8 @@ def page(
         style_hash=_digest(style),
         script=script,
         script_hash=_digest(script),
-        data=_inert(orjson.dumps(page_data(policy, name, opponents)).decode()),
+        packed=' data-packed="gzip"' if packed else "",
+        data=_packed(data) if packed else _inert(data.decode()),
     )
     return content.encode()
 
@@ -156,6 +163,11 @@ def _part(name: str) -> str:
 def _digest(text: str) -> str:
     """A text's digest as a content security policy writes it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _packed(data: bytes) -> str:
+    """Compressed, in base 64, which can end no element either."""
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def _inert(text: str) -> str:
