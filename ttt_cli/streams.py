@@ -45,12 +45,13 @@ def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a poor locale or input is no reason to fail
-    if isinstance(sys.stdout, TextIOWrapper) and isinstance(raw := sys.stdout.buffer, RawIOBase):
-        sys.stdout = _rewrapped(sys.stdout, BufferedWriter(raw), TextIOWrapper)
-    if isinstance(sys.stderr, TextIOWrapper):
-        buffer = sys.stderr.buffer
+    out, err = sys.stdout, sys.stderr
+    if out is sys.__stdout__ and isinstance(out, TextIOWrapper) and isinstance(raw := out.buffer, RawIOBase):
+        sys.stdout = _rewrapped(out, BufferedWriter(raw), TextIOWrapper)
+    if err is sys.__stderr__ and isinstance(err, TextIOWrapper):
+        buffer = err.buffer
         whole = BufferedWriter(buffer) if isinstance(buffer, RawIOBase) else buffer
-        sys.stderr = _rewrapped(sys.stderr, whole, _Notices)
+        sys.stderr = _rewrapped(err, whole, _Notices)
     null = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
     closed = cast(TextIO, _Closed())
     return sys.stdin or null, sys.stdout or closed, sys.stderr or open(os.devnull, "w")  # noqa: PTH123

@@ -131,7 +131,7 @@ def test_an_untrained_learner_says_so_plays_and_learns(ttt):
     state = library.load(Path("state_store/td.article.json")).state
     assert (state.learner.choice, state.games) == ("article", 1)
     (game,) = log()
-    assert game.teaches == ("td.article",)
+    assert game.teaches == ("td.article.json",)
     assert state.runs[0].details["game_ids"] == [game.id]
     assert "knows 0" not in ttt("play", "td.article", stdin="").err
 

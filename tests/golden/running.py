@@ -108,6 +108,8 @@ def _plain(value: Any) -> Any:
     if found.get("schema") == "ttt-game" or found.get("kind") == "play":
         found.pop("id")
         found.pop("game_ids", None)
+        if "teaches" in found:
+            found["teaches"] = orjson.loads(_taught(orjson.dumps(found["teaches"])))
     if any(run["kind"] == "play" for run in found.get("runs", [])):
         found["runs"] = sorted(found["runs"], key=orjson.dumps)
     return found
@@ -123,9 +125,20 @@ def _content(path: Path) -> Any:
         return _brief(found[1]) if found else "no data"
     if path.name == "games.jsonl":
         content = re.sub(rb'"id":"[0-9a-f]{16}"', b'"id":""', content)
+        content = re.sub(rb'"teaches":\["[^]]*\]', lambda match: _taught(match[0]), content)
     if b'"kind":"play"' in content[:100_000]:
         content = _without_ids(content)
     return _brief(content)
+
+
+def _taught(teaches: bytes) -> bytes:
+    """Whom a game teaches, spelled as it was when the digests were recorded: relative to the working folder,
+    and by the bare name in the store."""
+    return re.sub(rb'"(?:(\.\./)|(?=[^"/]+\.(json|csv)"))([^"/]+?)(\.json|\.csv)"', _formerly, teaches)
+
+
+def _formerly(match: re.Match[bytes]) -> bytes:
+    return b'"./%s%s"' % (match[3], match[4]) if match[1] else b'"%s"' % match[3]
 
 
 def _without_ids(content: bytes) -> bytes:

@@ -36,14 +36,14 @@ def test_machines_learn_from_every_game_and_are_saved(tmp_path):
     assert (run.kind, run.games) == ("play", 6)
     assert run.details["game_ids"] == [one.id for one in played]
     assert run.results == {result.key: number for result, number in session.score.results.items()}
-    assert all(one.teaches == ("td",) for one in played)
+    assert all(one.teaches == ("td.json",) for one in played)
 
 
 def test_a_machine_that_plays_itself_learns_each_game_once(tmp_path):
     agents = resolve_all(["td", "td:epsilon=0.5"], tmp_path, fresh=True)
     session = Session(STANDARD, players_of(agents, tmp_path, learn=True))
     (played,) = play_and_learn(session, tmp_path, 1)
-    assert (played.x, played.o, played.teaches) == ("td", "td:epsilon=0.5", ("td",))
+    assert (played.x, played.o, played.teaches) == ("td", "td:epsilon=0.5", ("td.json",))
     assert loaded(tmp_path).games == 1
 
 
@@ -99,10 +99,10 @@ def test_waiting_games_are_found_whatever_the_name(tmp_path, name):
     with (tmp_path / "games.jsonl").open("ab") as log:  # another program may escape what need not be
         escaped = "".join(f"\\u{ord(char):04x}" for char in name).encode()
         log.write(record(*X_WINS, teaches=("NAME",)).to_line().replace(b"NAME", escaped) + b"\n")
-    waiting = waiting_games(tmp_path, name, state)
+    waiting = waiting_games(tmp_path, [name], state)
     assert [one.teaches for one in waiting] == [(name,), ("other", name), (name,)]
     lesson = teach(state, waiting[:2], name)
-    assert waiting_games(tmp_path, name, lesson.state) == waiting[2:]
+    assert waiting_games(tmp_path, [name], lesson.state) == waiting[2:]
 
 
 def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it(tmp_path):

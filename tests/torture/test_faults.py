@@ -16,7 +16,7 @@ from tests.torture.children import Ended, command, contents, litter, with_fault
 from tests.torture.test_kills import run_here
 from ttt_cli.errors import ExitCode
 from ttt_cli.store import library
-from ttt_cli.store.games import LOG, learnt_games, read_games
+from ttt_cli.store.games import LOG, read_games
 
 pytestmark = [
     pytest.mark.long,
@@ -162,7 +162,7 @@ def test_whatever_fails_games_are_played_and_learnt_once(given, tmp_path, sized,
         played = [record.id for record in read_games(log)]
         assert set(finished) <= set(played), f"call {number}, {what}: a finished game is lost"
         assert len(played) == len(set(played)) == len(finished) + 2
-        assert learnt_games(state) == set(played)
+        assert state.learned_games == set(played)
         assert state.games == before.games + len(played)
         assert litter(folder) == []
         count += 1

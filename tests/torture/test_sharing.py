@@ -13,7 +13,7 @@ from ttt_cli.app import run
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.store import library
-from ttt_cli.store.games import LOG, learnt_games, read_games
+from ttt_cli.store.games import LOG, read_games
 
 pytestmark = [
     pytest.mark.long,
@@ -45,7 +45,7 @@ def test_processes_merging_and_playing_into_one_state_lose_nothing(tmp_path, siz
     state = library.load(store / "td.json").state
     played = [record.id for record in read_games(store / LOG)]
     assert len(set(played)) == len(played) == PROCESSES * rounds + 1
-    assert learnt_games(state) == set(played)
+    assert state.learned_games == set(played)
     total = GAMES * (1 + PROCESSES * rounds) + len(played)
     assert state.games == total
     assert openings(state) == total

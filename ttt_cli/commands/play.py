@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 import typer
 
 from ttt_cli.documents import Cell, Count, ResultKey, RulesFields
-from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, UsageError
+from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import given_rules
 from ttt_cli.shell.prompt import agrees, choose, correct, read_key
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
     from ttt_cli.evaluation.review import Review
     from ttt_cli.play.session import Session
+    from ttt_cli.store.games import GameRecord
     from ttt_cli.store.library import Loaded
     from ttt_cli.views.play_screen import PlayScreen
 
@@ -166,7 +167,11 @@ def play(
         agents = _in_order(env, agents)
     if not agents:
         return ExitCode.DONE
+    from ttt_cli.store.games import try_log
+
     _introduce(env, agents, learn)
+    env.listen()
+    try_log(env.store)
     players = players_of(agents, env.store, learn=learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=alternate)
     if people:
@@ -284,7 +289,6 @@ def _tell_record(env: Environment, session: "Session") -> None:
 def _with_people(env: Environment, session: "Session", games: int | None) -> int:
     """Play until the people leave."""
     from ttt_cli.evaluation.review import review
-    from ttt_cli.store.games import record_game
     from ttt_cli.views.play_screen import PlayScreen, what_was_learned
 
     screen = PlayScreen(env, session)
@@ -304,7 +308,7 @@ def _with_people(env: Environment, session: "Session", games: int | None) -> int
                 elif not _person_moves(env, session, screen):
                     return ExitCode.DONE
             assert session.record is not None
-            record_game(env.store, session.record)
+            _record(env, session.record)
             screen.finish()
             last = review(session.game)
             screen.show_summary(last)
@@ -379,7 +383,6 @@ def _machines(env: Environment, session: "Session", games: int | None, watch: bo
     """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at. At a
     terminal the rates change in their place."""
     from ttt_cli.play.online_learner import learning
-    from ttt_cli.store.games import record_game
     from ttt_cli.views.play_screen import PlayScreen, what_was_learned
 
     screen = PlayScreen(env, session)
@@ -404,7 +407,7 @@ def _machines(env: Environment, session: "Session", games: int | None, watch: bo
                     sleep(delay)
             if session.record is None:
                 break
-            record_game(env.store, session.record)
+            _record(env, session.record)
             learn(session.record)
             if env.json:
                 _document(env, session)
@@ -418,6 +421,21 @@ def _machines(env: Environment, session: "Session", games: int | None, watch: bo
         env.say(_kept(env, session))
         return stopping.exit_code
     return ExitCode.DONE
+
+
+def _record(env: Environment, record: "GameRecord") -> None:
+    """Write a finished game to the log; if that cannot be, print the command that does it later."""
+    from json import dumps
+
+    from ttt_cli.store.games import LOG, record_game
+
+    try:
+        record_game(env.store, record)
+    except TttError:
+        line = command_line("printf", r"%s\n", dumps(record.fields()))
+        log = command_line(env.store / LOG)
+        env.stderr.write(f"the game could not be recorded; this records it:\n{line} >> {log}\n")
+        raise
 
 
 def _document(env: Environment, session: "Session") -> None:

@@ -141,6 +141,7 @@ def train_learner(env: Environment, learner: str, given: dict[str, Any], options
     from ttt_cli.store.locks import lock
     from ttt_cli.training.trainer import train
 
+    env.listen()
     call = Call(env, learner, given, options)
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
@@ -310,17 +311,24 @@ class Call:
 
     def _taught(self, state: "State") -> "State":
         """The state after the games that wait for it, and those of a file of game records."""
-        from ttt_cli.store.games import read_games, waiting_games
+        from ttt_cli.store import library
+        from ttt_cli.store.games import sound_games, waiting_games
         from ttt_cli.store.teaching import teach
 
         games_from = self.options.games_from
-        lesson = teach(state, waiting_games(self.env.store, self.name, state), self.name)
+        names = library.taught_names(self.env.store, self.path)
+        lesson = teach(state, waiting_games(self.env.store, names, state), self.name)
         if lesson.learnt:
             self.env.say(f"learned {len(lesson.learnt):,} games that were waiting in games.jsonl")
         if games_from is None:
             return lesson.state
-        lesson = teach(lesson.state, read_games(games_from), self.name)
+        games, faults = sound_games(games_from)
+        if faults and not games:
+            raise faults[0]
+        lesson = teach(lesson.state, games, self.name)
         skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
+        skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
+        skipped += f"; {len(faults):,} lines cannot be read, the first: {faults[0]}" if faults else ""
         self.env.say(f"learned {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
         return lesson.state
 
@@ -353,7 +361,6 @@ class Call:
         from ttt_cli.views.progress import progress
 
         env, file = self.env, self.options.curve
-        env.listen()
         env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
         curve = Curve(file, run.plan.games, done=run.before) if file else None
         if curve:

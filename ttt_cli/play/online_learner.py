@@ -52,9 +52,15 @@ class OnlineLearner:
         self.name = name
         self.state = state
         self.total = Learned()
+        self._names = library.taught_names(store, path)
         self._held: Lock | None = None
         self._run: Run | None = None
         self._unsaved = False
+
+    @property
+    def taught_name(self) -> str:
+        """What game records call it where they say whom they teach."""
+        return self._names[0]
 
     @property
     def known(self) -> int:
@@ -96,7 +102,7 @@ class OnlineLearner:
 
     def learn_waiting(self) -> Learned:
         """Learn from the games of the log that wait for it, in memory."""
-        return self.learn(waiting_games(self.store, self.name, self.state))
+        return self.learn(waiting_games(self.store, self._names, self.state))
 
     def save(self) -> None:
         """Write what has been learned since the last time."""

@@ -161,7 +161,7 @@ class Session:
             self.player(Side.X).name,
             self.player(Side.O).name,
             self.rules,
-            tuple(learner.name for learner in self.learners),
+            tuple(learner.taught_name for learner in self.learners),
             self.game.resigned,
         )
 

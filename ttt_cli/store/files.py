@@ -233,6 +233,27 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
     return torn
 
 
+def try_append(path: AnyPath) -> None:
+    """Find out whether ``append_line`` could add to the log, as far as that can be known beforehand.
+
+    Nothing is left of the attempt.
+
+    :raises TttError: with path and remedy if the system refuses.
+    """
+    real = Path(os.path.realpath(path))
+    made: list[Path] = []
+    probe = real.with_name(f".{real.name}.{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
+    try:
+        with translate_os_errors(path):
+            made = make_folders(real.parent)
+            if status(real) is not None:
+                os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING | BINARY))
+            os.close(os.open(probe, _NEW, 0o600))  # the lock needs a new file too
+            os.unlink(probe)
+    finally:
+        remove_folders(made)
+
+
 @contextmanager
 def _straight(path: AnyPath) -> Iterator[NewFile]:
     number = descriptor(path)

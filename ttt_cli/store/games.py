@@ -4,8 +4,10 @@ A game is written here before any state learns it, and a state's ``play`` record
 learned, so a crash in between neither loses a game nor teaches it twice.
 """
 
+import logging
+import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,14 +17,16 @@ import orjson
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.files import append_line
-from ttt_cli.store.reading import read_lines
+from ttt_cli.store.files import append_line, try_append
+from ttt_cli.store.reading import read_lines, read_start
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
 
 LOG = "games.jsonl"
+notices = logging.getLogger("ttt_cli")
 
 _START = b'{"id":"'
+_MATCH = re.compile(rb'\{"id":"[0-9a-f]{12}-\d+"')  # the ids that ``ttt evaluate --games-to`` gives
 _KEYS = {"id", "rules", "moves", "result", "x", "o"}
 _OPTIONAL = {"teaches", "end"}
 
@@ -33,7 +37,7 @@ class GameRecord:
 
     :ivar moves: the cells, numbered from 0.
     :ivar result: ``x``, ``o`` or ``draw``.
-    :ivar teaches: the states that are to learn it, by name.
+    :ivar teaches: the states that are to learn it, each by its path relative to the log's folder.
     :ivar resigned: whether the side to move gave up in an open position.
     """
 
@@ -54,8 +58,8 @@ class GameRecord:
             "rules": rules,
             "moves": [cell + 1 for cell in self.moves],
             "result": self.result,
-            "x": self.x,
-            "o": self.o,
+            "x": _text(self.x),
+            "o": _text(self.o),
             "teaches": list(self.teaches),
         }
         if self.resigned:
@@ -120,9 +124,41 @@ class GameRecord:
         return record
 
 
+def _text(name: str) -> str:
+    """A name as JSON can say it, also that of a file whose name is not UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def try_log(store: Path) -> None:
+    """Find out whether a game could be recorded, before it is played.
+
+    :raises TttError: why not.
+    """
+    try_append(store / LOG)
+    _refuse_other_file(store / LOG)
+
+
 def record_game(store: Path, record: GameRecord) -> None:
     """Write a finished game to the store's log; on return it is safely on disk."""
+    _refuse_other_file(store / LOG)
     append_line(store / LOG, record.to_line(), parents=True)
+
+
+def _refuse_other_file(log: Path) -> None:
+    """Whoever made a store may have made its log a link to anything."""
+    if log.is_symlink() and log.exists() and log.stat().st_size and not holds_games(log):
+        raise InvalidFileError("is a link to a file that is not a log of games", where=str(log))
+
+
+def holds_games(path: Path) -> bool:
+    """Whether the file at ``path`` is a log of games: its first line is a record, whole or damaged.
+
+    The records of a match, which the same call gives again, are no log.
+    """
+    if not path.is_file():
+        return False
+    start = read_start(path).lstrip()
+    return start.startswith(_START) and b'"moves":[' in start and not _MATCH.match(start)
 
 
 def read_games(path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> Iterator[GameRecord]:
@@ -172,32 +208,52 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
     if not path.exists():
         return None
     quoted, counts = orjson.dumps(name), [0, 0, 0]
-    for game in read_games(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line)):
+    games, _ = sound_games(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line))
+    for game in games:
         for key, own, other in (("x", game.x, game.o), ("o", game.o, game.x)):
             if own == name and other == "human":
                 counts[1 if game.result == "draw" else 0 if game.result == key else 2] += 1
     return (counts[0], counts[1], counts[2]) if any(counts) else None
 
 
-def waiting_games(store: Path, name: str, state: State) -> list[GameRecord]:
-    """The games of the store's log that the state called ``name`` is to learn and has not."""
-    if not (store / LOG).exists():
+def sound_games(
+    path: Path, wanted: Callable[[bytes], bool] = lambda line: True
+) -> tuple[list[GameRecord], list[TttError]]:
+    """The game records of a file, and what is wrong with the other lines, which are left out."""
+    games, faults = [], []
+    for number, line in enumerate(read_lines(path, cut=True), 1):
+        if not line.strip() or not wanted(line):
+            continue
+        try:
+            found = load_json(line, str(path), line=number)
+            games.append(GameRecord.from_json(found, f"{path}: line {number}"))
+        except TttError as error:
+            if line.endswith(b"\n") or path.name != LOG:  # else it is being written
+                faults.append(error)
+    return games, faults
+
+
+def waiting_games(store: Path, names: Collection[str], state: State) -> list[GameRecord]:
+    """The games of the store's log that a state is to learn and has not; lines that cannot be read are left
+    out, and counted in a notice.
+
+    :param names: what the log may call the state (see ``library.taught_names``).
+    """
+    log = store / LOG
+    if not log.exists():
         return []
-    learnt = learnt_games(state)
-    ids, quoted = {game.encode() for game in learnt}, orjson.dumps(name)
+    learned = state.learned_games
+    ids, quoted = {game.encode() for game in learned}, [orjson.dumps(name) for name in names]
 
     def wanted(line: bytes) -> bool:
         """A log grows for years: most lines are told by their bytes, if nothing in them is escaped."""
         if b"\\" in line:
             return True
-        return quoted in line and not (
+        return any(name in line for name in quoted) and not (
             line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
         )
 
-    games = read_games(store / LOG, wanted)
-    return [game for game in games if name in game.teaches and game.id not in learnt]
-
-
-def learnt_games(state: State) -> set[str]:
-    """The ids of the recorded games that a state has learned."""
-    return {game for run in state.runs if run.kind == "play" for game in run.details.get("game_ids", ())}
+    games, faults = sound_games(log, wanted)
+    if faults:
+        notices.warning("lines left out that cannot be read: %d; the first: %s", len(faults), faults[0])
+    return [game for game in games if game.id not in learned and not set(names).isdisjoint(game.teaches)]

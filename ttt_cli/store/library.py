@@ -4,7 +4,7 @@
 ``q.3x4-3`` a state for another board.
 """
 
-import re
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,12 +22,10 @@ from ttt_cli.store.formats import all_formats, native_formats, recognise
 from ttt_cli.store.formats.format import Format, Native, Player, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest
+from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, stamp
-from ttt_cli.store.reading import read_start
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-
-_MATCH = re.compile(rb'\{"id":"[0-9a-f]{12}-\d+"')  # the ids that ``ttt evaluate --games-to`` gives
 
 SUFFIXES = (".json", ".csv")
 """How the files of states end."""
@@ -88,6 +86,19 @@ def display_name(store: Path, path: Path) -> str:
     return str(path) if path.name != str(path) else f"./{path}"
 
 
+def taught_name(store: Path, path: Path) -> str:
+    """What the store's log calls a state that is to learn a game: its real path from the log's folder."""
+    relative = os.path.relpath(os.path.realpath(path), os.path.realpath(store))
+    return Path(relative).as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def taught_names(store: Path, path: Path) -> list[str]:
+    """All that the store's log may call a state: also the bare name that earlier versions gave one in the
+    store."""
+    inside = path.suffix in SUFFIXES and path.parent.resolve() == store.resolve()
+    return [taught_name(store, path), *[path.stem] * inside]
+
+
 def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:
     """The state that has seen nothing, if ``name`` is the one under which training would save (``q``,
     ``q.article``), and the file that is not there yet."""
@@ -119,17 +130,6 @@ def would_lose_runs(path: Path, state: State) -> bool:
 def holds_state(path: Path) -> bool:
     """Whether the file at ``path`` is a native state, sound or not."""
     return path.is_file() and _native_format(Source(path)) is not None
-
-
-def holds_games(path: Path) -> bool:
-    """Whether the file at ``path`` is a log of games: its first line is a record, whole or damaged.
-
-    The records of a match, which the same call gives again, are no log.
-    """
-    if not path.is_file():
-        return False
-    start = read_start(path).lstrip()
-    return start.startswith(b'{"id":"') and b'"moves":[' in start and not _MATCH.match(start)
 
 
 def _native_format(source: Source) -> Format | None:

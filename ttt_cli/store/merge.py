@@ -59,6 +59,9 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     learner = kept[0].state.learner
     shared = Counter(run.id for loaded in kept for run in loaded.state.runs)
     overlap = sorted(run for run, count in shared.items() if count > 1)
+    games = _shared_games(kept, set(overlap))
+    if games and not allow_overlap:
+        raise _same_games(kept, games)
     if overlap and not learner.keeps_runs_apart and not allow_overlap:
         holders = [str(item.path) for item in kept if any(run.id == overlap[0] for run in item.state.runs)]
         raise InvalidFileError(
@@ -71,9 +74,32 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
         learner.empty(closed[0].rules, closed[0].symmetric), [state.table for state in closed]
     )
     runs = _union(closed)
-    if overlap and not learner.keeps_runs_apart:
+    if (overlap or games) and not learner.keeps_runs_apart:
         runs = (_overlap_run(kept),)
     return Merged(replace(closed[0], table=table, runs=runs), kept, contained, duplicates)
+
+
+def _shared_games(inputs: Sequence[Loaded], overlap: set[str]) -> set[str]:
+    """The recorded games that several inputs have learned, in runs that they do not share."""
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for loaded in inputs:
+        apart = [run for run in loaded.state.runs if run.kind == "play" and run.id not in overlap]
+        own = {game for run in apart for game in run.details.get("game_ids", ())}
+        shared |= seen & own
+        seen |= own
+    return shared
+
+
+def _same_games(inputs: Sequence[Loaded], games: set[str]) -> InvalidFileError:
+    game = min(games)
+    holders = [str(loaded.path) for loaded in inputs if game in loaded.state.learned_games]
+    more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
+    return InvalidFileError(
+        f"{' and '.join(holders[:2])} have both learned game {game}{more}, each with other experience, "
+        "and cannot be separated",
+        hint="--allow-overlap counts them twice",
+    )
 
 
 def _check_same_kind(inputs: Sequence[Loaded]) -> None:

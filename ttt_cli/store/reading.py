@@ -68,8 +68,10 @@ def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
+def read_lines(path: AnyPath, longest: int = LONGEST_LINE, *, cut: bool = False) -> Iterator[bytes]:
     """The lines of the file at ``path``, each with its end, however many there are: one at a time is held.
+
+    :param cut: whether of a line that is too long the beginning is good enough.
 
     :raises InvalidFileError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
     """
@@ -79,8 +81,13 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE) -> Iterator[bytes]:
         while line := file.readline(longest + 1):
             number += 1
             if len(line) > longest:
-                place = f"{os.fspath(path)}, line {number}"
-                raise beyond(f"the line is longer than {longest:,} bytes", place)
+                if not cut:
+                    place = f"{os.fspath(path)}, line {number}"
+                    raise beyond(f"the line is longer than {longest:,} bytes", place)
+                rest = line
+                while rest and not rest.endswith(b"\n"):
+                    rest = file.readline(longest)
+                line = line[:longest] + b"\n"
             yield line
 
 

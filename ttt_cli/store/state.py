@@ -233,10 +233,23 @@ class State:
             raise UsageError(f"has no ties: {rule} leaves none", hint="choice=… names another rule")
         return self.policy if ties == "random" else BreakingTies(self.policy, ties)
 
+    @cached_property
+    def learned_games(self) -> frozenset[str]:
+        """The ids of the recorded games that it has learned."""
+        ids = (run.details.get("game_ids", ()) for run in self.runs if run.kind == "play")
+        return frozenset(game for games in ids for game in games)
+
     def contains(self, other: "State") -> bool:
-        """Whether all of the other's runs are in this state, each at least as complete."""
+        """Whether all of the other's runs are in this state, each at least as complete.
+
+        Of recorded games it is the games that count, in whatever runs they were learned.
+        """
         known = {run.id: run for run in self.runs}
-        return all(run.id in known and known[run.id].contains(run) for run in other.runs)
+        return all(
+            (run.id in known and known[run.id].contains(run))
+            or (run.kind == "play" and self.learned_games.issuperset(run.details.get("game_ids", ())))
+            for run in other.runs
+        )
 
     @property
     def unfinished(self) -> Run | None:

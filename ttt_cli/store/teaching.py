@@ -24,18 +24,23 @@ def own_sides(record: GameRecord, name: str) -> str:
 def teach(
     state: State, records: Iterable[GameRecord], name: str | None = None, *, going_on: Run | None = None
 ) -> "Lesson":
-    """What becomes of a state when it learns these games; those it cannot learn from are skipped.
+    """What becomes of a state when it learns these games, each once; those it cannot learn from are skipped.
 
     :param name: what the records call the state, for learners that learn from their own moves alone.
     :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
     """
     learnt: list[GameRecord] = []
     skipped: list[GameRecord] = []
+    known, repeated = set(state.learned_games), 0
     for record in records:
+        if record.id in known:
+            repeated += 1
+            continue
+        known.add(record.id)
         fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
         (learnt if fits else skipped).append(record)
     if not learnt:
-        return Lesson(state, learnt, skipped)
+        return Lesson(state, learnt, skipped, repeated)
     state = state.own()
     table = deepcopy(state.table)
     own_only = name is not None and not state.learner.learns_both_sides
@@ -53,17 +58,19 @@ def teach(
     else:
         run = Run(secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
     state.learner.tag_run(table, run.id)
-    return Lesson(state.with_run(run, table), learnt, skipped, run)
+    return Lesson(state.with_run(run, table), learnt, skipped, repeated, run)
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """What came of teaching recorded games to a state.
 
+    :ivar repeated: how many games it had learned already, or were there twice.
     :ivar run: the record of the games learned, if there are any.
     """
 
     state: State
     learnt: Sequence[GameRecord]
     skipped: Sequence[GameRecord]
+    repeated: int = 0
     run: Run | None = None

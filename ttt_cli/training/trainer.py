@@ -272,7 +272,8 @@ def train(
         run.state = run.state.closed()
     run.state.learner.tag_run(run.state.table, run.record.id)
     if run.finished and store is not None:
-        run.state = teach(run.state, waiting_games(store, name, run.state), name).state
+        waiting = waiting_games(store, library.taught_names(store, run.path), run.state)
+        run.state = teach(run.state, waiting, name).state
     run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
 
 

@@ -1,0 +1,177 @@
+"""The log of games: each reaches its state, once, whatever else is in the log, however paths are spelled."""
+
+import os
+import shlex
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Run
+from tests.store.conftest import continued
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store import library
+from ttt_cli.store.games import LOG, GameRecord, read_games, record_game, try_log, waiting_games
+from ttt_cli.store.merge import merge
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
+
+GAME = GameRecord((0, 3, 1, 4, 2), "x", "human", "q", teaches=("q.json",), id="first")
+OTHER = replace(GAME, id="second")
+THIRD = replace(GAME, id="third")
+
+
+def empty(learner: str = "q") -> State:
+    return State.empty(learner_of(learner, "default"), STANDARD)
+
+
+def waiting(store: Path, path: Path) -> list[str]:
+    return [game.id for game in waiting_games(store, library.taught_names(store, path), empty())]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'{"id":"x","teaches":["q.json"]',
+        b'\0\0"q.json"',
+        GAME.to_line()[:-1] + b',"opening":"later"}',
+        b'{"id":"x","teaches":["q.json"],"pad":"' + b"x" * 2**20 + b'"}',
+    ],
+    ids=["no JSON", "NUL", "a later version", "too long"],
+)
+def test_a_bad_line_never_blocks_what_is_sound(tmp_path, ttt: Run, bad):
+    store = Path("state_store")
+    store.mkdir()
+    (store / LOG).write_bytes(GAME.to_line() + b"\n" + bad + b"\n" + OTHER.to_line() + b"\n")
+    assert waiting(store, store / "q.json") == ["first", "second"]
+    trained = ttt("train", "q", "--games", "100", "--seed", "1")
+    assert trained.code == 0
+    assert "learned 2 games that were waiting" in trained.err
+    assert "lines left out that cannot be read: 1; the first: state_store/games.jsonl" in trained.err
+    assert ttt("play", "--x", "q", "--o", "random", "--games", "1").code == 0
+    from_there = ttt("train", "q", "--games-from", store / LOG, "-o", "other.json")
+    assert "1 lines cannot be read" in from_there.err
+    assert library.load(Path("other.json")).state.games == 3
+
+
+def test_games_reach_the_state_however_its_path_is_spelled(tmp_path, monkeypatch):
+    store, elsewhere = tmp_path / "store", tmp_path / "A"
+    for folder in (store, elsewhere, tmp_path / "B"):
+        folder.mkdir()
+    mine = elsewhere / "mine.json"
+    (tmp_path / "link.json").symlink_to(mine)
+    monkeypatch.chdir(elsewhere)
+    name = library.taught_name(store, Path("mine.json"))
+    assert name == "../A/mine.json"
+    record_game(store, replace(GAME, teaches=(name,)))
+    spellings = [Path("mine.json"), Path("./mine.json"), Path("../A/mine.json"), mine, tmp_path / "link.json"]
+    for path in spellings:
+        assert waiting(store, path) == ["first"]
+        assert waiting(Path("../store"), path) == ["first"]
+    monkeypatch.chdir(tmp_path / "B")
+    assert waiting(store, Path("mine.json")) == []
+
+
+def test_a_bare_name_is_a_state_in_the_store(tmp_path):
+    """As earlier versions wrote it."""
+    record_game(tmp_path, replace(GAME, teaches=("q",)))
+    assert waiting(tmp_path, tmp_path / "q.json") == ["first"]
+    assert waiting(tmp_path, tmp_path / "other" / "q.json") == []
+
+
+@pytest.mark.parametrize("learner", ["q", "book"])
+def test_each_game_counts_once(tmp_path, learner):
+    first = teach(empty(learner), [GAME, GAME, OTHER])
+    assert (len(first.learnt), first.repeated, first.state.games) == (2, 1, 2)
+    again = teach(first.state, [OTHER, GAME])
+    assert (again.learnt, again.repeated, again.state.games) == ([], 2, 2)
+    # two copies of a state that learn the same waiting games
+    base = continued(empty(learner), 50, 1)
+    paths = [tmp_path / f"{name}{base.learner.suffix}" for name in "abc"]
+    for path, games in zip(paths, ([GAME, OTHER], [GAME], [OTHER, THIRD]), strict=True):
+        library.save(teach(base, games).state, path)
+    a, b, c = map(library.load, paths)
+    assert merge([a, b]).state.games == 52
+    with pytest.raises(InvalidFileError, match="have both learned game second"):
+        merge([a, c])
+    assert merge([a, c], allow_overlap=True).state.games is not None
+
+
+def test_games_of_a_log_are_learned_once_from_the_command_line(ttt: Run):
+    for _ in range(2):
+        record_game(Path("state_store"), GAME)
+    record_game(Path("state_store"), OTHER)
+    assert ttt("train", "q", "--games", "10", "--seed", "1").code == 0
+    again = ttt("train", "q", "--games-from", "state_store/games.jsonl")
+    assert "learned 0 games from state_store/games.jsonl; 3 were known already" in again.err
+    assert ttt("show", "q", "--json").json["games"] == 12
+
+
+# ---- a finished game is never lost
+
+
+def test_the_log_is_tried_before_the_first_move(ttt: Run, monkeypatch):
+    Path("state_store").write_bytes(b"a file, not a folder")
+    played = ttt("play", "minimax", "--as", "x", stdin="5\n")
+    assert played.code == 1
+    assert "state_store" in played.err
+    assert "to move" not in played.err
+
+
+def test_trying_leaves_nothing(tmp_path):
+    store = tmp_path / "new" / "store"
+    try_log(store)
+    assert list(tmp_path.iterdir()) == []
+    record_game(store, GAME)
+    before = (store / LOG).read_bytes()
+    try_log(store)
+    assert (store / LOG).read_bytes() == before
+    assert [path.name for path in store.iterdir()] == [LOG]
+
+
+def test_a_game_that_cannot_be_recorded_is_printed_with_the_command_that_does(ttt: Run, monkeypatch):
+    from ttt_cli.errors import BusyError
+    from ttt_cli.store import games
+
+    def busy(*_, **__):
+        raise BusyError("busy: games.jsonl is being written by another process")
+
+    Path("state_store").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(games, "append_line", busy)
+        played = ttt(
+            "play", "--x", "human", "--o", "human", "--games", "1", "--quiet", stdin="1\n4\n2\n5\n3\n"
+        )
+    assert played.code == 4
+    (command,) = [line for line in played.err.splitlines() if line.startswith("printf")]
+    subprocess.run(["sh", "-c", command], check=True)
+    (game,) = read_games(Path("state_store/games.jsonl"))
+    assert game.moves == (0, 3, 1, 4, 2)
+    assert shlex.split(command)[0] == "printf"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX alone")
+def test_an_agent_whose_name_is_not_utf_8_is_recorded(ttt: Run):
+    assert ttt("train", "q", "--games", "10", "--seed", "1", "-o", "mine.json").code == 0
+    strange = Path(os.fsdecode(b"q\xff.json"))
+    Path("mine.json").rename(strange)
+    played = ttt("play", "--x", f"./{strange}", "--o", "random", "--games", "2")
+    assert played.code == 0
+    assert [game.teaches for game in read_games(Path("state_store/games.jsonl"))] == [
+        ("../q\\udcff.json",)
+    ] * 2
+    assert library.load(strange).state.games == 12
+
+
+def test_a_log_that_is_a_link_to_something_else_is_left_alone(tmp_path):
+    (tmp_path / "bashrc").write_bytes(b"alias ls='ls -l'\n")
+    (tmp_path / LOG).symlink_to(tmp_path / "bashrc")
+    for attempt in (try_log, lambda store: record_game(store, GAME)):
+        with pytest.raises(InvalidFileError, match="is a link to a file that is not a log"):
+            attempt(tmp_path)
+    assert (tmp_path / "bashrc").read_bytes() == b"alias ls='ls -l'\n"
+    (tmp_path / "bashrc").write_bytes(GAME.to_line() + b"\n")
+    record_game(tmp_path, OTHER)
+    assert [game.id for game in read_games(tmp_path / LOG)] == ["first", "second"]
