@@ -175,6 +175,10 @@ IMAGES = [
 ]
 
 
+TURNS = [(2, 6), (6, -2), (-2, -6), (-6, 2)]
+"""From the first cell to the ends of the first row and of the first column, on the boards turned."""
+
+
 def canonical(board: str, order: Sequence[str]) -> tuple[str, list[int]]:
     """The least image of a board under an order of the symbols; cell ``at`` of it is cell ``image[at]``."""
     found = [("".join(board[cell] for cell in image), image) for image in IMAGES]
@@ -195,6 +199,23 @@ def test_keys_up_to_symmetry_stand_for_all_images(order, stones, tmp_path):
     assert any("up to symmetry" in note for note in found.notes)
     plain = looks_up(table, {"X": 1, "O": -1})
     judged(data, plain, tmp_path, spelling={"symmetry": "no"})
+
+
+def test_keys_may_be_up_to_rotation_alone(tmp_path):
+    """Four images, not eight: what is known of a board is not known of its mirror image."""
+    turned = [image for image in IMAGES if (image[2] - image[0], image[6] - image[0]) in TURNS]
+    assert len(turned) == 4
+
+    def least(board: str) -> str:
+        return min("".join(board[cell] for cell in image) for image in turned)
+
+    table: dict[str, float] = {}
+    for text, value in values(400).items():
+        table.setdefault(least(text), value)
+    program = looks_up({text: table.get(least(text), 0.0) for text in SPACE.texts}, {"X": 1, "O": -1})
+    data = Spell(STONES["120"], KEYS["joined"]).positions(table)
+    found = judged(data, program, tmp_path)
+    assert any("up to symmetry" in note for note in found.notes)
 
 
 def canonical_moves(*, mapped: bool) -> dict[tuple[str, int], float]:
@@ -338,6 +359,15 @@ def test_tables_in_columns(form, counted, tmp_path):
         return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)})
 
     judged("\n".join(lines) + "\n", program, tmp_path)
+
+
+def test_rows_may_have_pairs_of_a_cell_and_its_value(tmp_path):
+    """Rows of different lengths, as a program writes that goes on with a comma after each value."""
+    moves = strangers.move_values(300)
+    rows: dict[str, str] = {}
+    for (text, cell), value in moves.items():
+        rows[text] = rows.get(text, text.replace(".", "-") + ",") + f"{cell},{value!r},"
+    judged("\n".join(rows.values()) + "\n", a_program_with("random", moves), tmp_path)
 
 
 PRINTED = {

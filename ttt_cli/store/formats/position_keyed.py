@@ -33,8 +33,8 @@ from ttt_cli.store.text import quoted
 NAME = "position-keyed"
 OF_KEYS = ("board", "empty", "first", "second", "mine", "theirs")
 FACETS = (*OF_KEYS, "order", "cells", "player-x", "symmetry")
-SYMMETRY = ("yes", "no")
-"""Whether a key stands for all its images, where that is said outright."""
+SYMMETRY = ("yes", "rotations", "no")
+"""What images a key stands for, where that is said outright: all, turned ones, itself alone."""
 CLEAR = 4.0
 """The least z-score gap at which the evidence decides between two readings."""
 DOUBT = 2.0
@@ -149,6 +149,9 @@ def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) ->
 
     :raises InvalidFileError: naming the line that is of another length.
     """
+    if (paired := _paired(numbered)) is not None:
+        yield paired
+        return
     for number, row in numbered:
         if len(row) != len(numbered[0][1]):
             raise InvalidFileError(
@@ -174,6 +177,20 @@ def _of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) ->
         if found[-1] is None:
             raise InvalidFileError(f"{quoted(row[-1])} is no value", where=f"{where}, key {quoted(row[0])}")
     yield Document(["\t".join(row[:-1]) for row in rows], [found[-1] for found in values])
+
+
+def _paired(numbered: list[tuple[int, list[str]]]) -> Document | None:
+    """The table of rows of different lengths: a position, then cells and values by turns."""
+    if len({len(row) for _, row in numbered}) == 1:
+        return None
+    rows = [row[:-1] if len(row) % 2 == 0 and not row[-1].strip() else row for _, row in numbered]
+    numbers = [[number_in(field) for field in row[1:]] for row in rows]
+    if any(len(row) % 2 or None in row for row in numbers):
+        return None
+    values = [
+        [[f"{cell:g}", value] for cell, value in zip(row[::2], row[1::2], strict=True)] for row in numbers
+    ]
+    return Document([row[0] for row in rows], values)
 
 
 def _value_in(field: str) -> Any:
@@ -221,7 +238,7 @@ def _said(options: Options) -> dict[str, str]:
             known = f"it has {', '.join(FACETS)}"
             raise UsageError(f"a spelling has no {name!r}", hint=f"{near} {known}" if near else known)
     if options.spelling.get("symmetry", "no") not in SYMMETRY:
-        raise UsageError(f"symmetry is {' or '.join(SYMMETRY)}, not {options.spelling['symmetry']!r}")
+        raise UsageError(f"symmetry is {', '.join(SYMMETRY)}, not {options.spelling['symmetry']!r}")
     said = {name: value for name, value in options.spelling.items() if name != "symmetry"}
     if options.values_for is None:
         return said
@@ -555,6 +572,8 @@ def _undecided(rivals: list[Reading], where: str, why: str = "") -> InvalidFileE
         options = " ".join(_option(name, value) for name, value in said)
         agent = ",".join(f"{'' if name == 'values' else 'spelling.'}{name}={value}" for name, value in said)
         hint = f"say which: ttt import FILE {options}; or behind the colon of an agent: {agent}"
+    if differing == ["player-x"]:
+        hint += "; if the program adds two tables up, neither: save their sum"
     return _UndecidedError(
         f"{why or f'{len(told_apart)} readings fit equally well'}: {'; '.join(list(told_apart)[:TOLD])}",
         where=where,

@@ -20,12 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.store.formats.cell_values import Values, namings
 from ttt_cli.store.formats.evidence import agreement, skill
 from ttt_cli.store.formats.spelling import KeyReading, turned
 from ttt_cli.store.plays import are_beads
 
+Images = tuple[tuple[int, ...], ...]
 MEANINGS = ("x", "o", "mover", "moved", "owner")
 
 LAST_FIRST = "rows from bottom right"
@@ -67,7 +69,7 @@ class Moves:
         """Whether the numbers look like counts of beads."""
         return self.whose == (1, 1) and are_beads(self.values[~np.isnan(self.values)])
 
-    def unfolded(self) -> "Moves":
+    def unfolded(self, group: Images) -> "Moves":
         """The table over all images of its positions, for one whose keys are up to symmetry.
 
         Where occupied cells have numbers, the cells are those of the board as it is played, not of the key.
@@ -83,7 +85,7 @@ class Moves:
             rows = self.values[held]
         values = np.full_like(self.values, np.nan)
         done = np.zeros(len(self.space), np.bool_)
-        for image, found in images(self.space, held):
+        for image, found in images(self.space, held, group):
             new = ~done[found]
             moved = rows if as_played else rows[:, list(image)]
             values[found[new]] = np.where(self.space.legal[found], moved, np.nan)[new]
@@ -149,10 +151,10 @@ class Positions:
         """float64: the numbers of positions in which the game goes on."""
         return self.numbers[~self.space.terminal[self.indexes]]
 
-    def unfolded(self) -> "Positions":
+    def unfolded(self, group: Images) -> "Positions":
         """The table over all images of its positions, for one whose keys are up to symmetry."""
         place: dict[tuple[int, int], int] = {}
-        for _, found in images(self.space, self.indexes):
+        for _, found in images(self.space, self.indexes, group):
             for row, key in enumerate(zip(found.tolist(), self.owners.tolist(), strict=True)):
                 place.setdefault(key, row)
         indexes = np.array([index for index, _ in place], np.int64)
@@ -227,19 +229,29 @@ class Reading:
     folded: int = 0
 
 
-def images(space: StateSpace, indexes: Int64s) -> Iterator[tuple[Sequence[int], Int64s]]:
-    """The board's symmetries, that which changes nothing first, and what each makes of positions (int64[k]):
-    cell ``at`` of an image is cell ``image[at]`` of the position."""
+def groups(rules: Rules) -> dict[str, Images]:
+    """The symmetries that a key may stand for: all of the board's, or its turns without mirroring."""
+    turns = []
+    for image in rules.symmetries:
+        (row, col), right, down = (divmod(image[at], rules.cols) for at in (0, 1, rules.cols))
+        if (right[1] - col) * (down[0] - row) - (right[0] - row) * (down[1] - col) > 0:
+            turns.append(image)
+    return {"yes": rules.symmetries, "rotations": tuple(turns)}
+
+
+def images(space: StateSpace, indexes: Int64s, group: Images) -> Iterator[tuple[Sequence[int], Int64s]]:
+    """The symmetries of a group, the identity first, and what each makes of positions (int64[k]): cell
+    ``at`` of an image is cell ``image[at]`` of the position."""
     powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
     stones = space.stones[indexes].astype(np.int64)
-    for image in space.rules.symmetries:
+    for image in group:
         yield image, space.find(stones[:, list(image)] @ powers)
 
 
-def is_canonical(reading: KeyReading, space: StateSpace) -> bool:
+def is_canonical(reading: KeyReading, space: StateSpace, group: Images) -> bool:
     """Whether of all images of a position a file's keys have one alone, the least under some order."""
     indexes = np.unique(reading.indexes)
-    found = np.stack([rows for _, rows in images(space, indexes)])
+    found = np.stack([rows for _, rows in images(space, indexes, group)])
     several = (found != found[0]).any(axis=0)
     if several.sum() < LEAST_CANONICAL:
         return False
@@ -287,14 +299,16 @@ def readings(
 ) -> Iterator[Reading]:
     """The readings of a table whose keys have these readings.
 
-    :param symmetry: whether a key stands for all its images (``yes``, ``no``); None: the keys tell.
+    :param symmetry: what images a key stands for (``yes``: all, ``rotations``, ``no``); None: the keys tell.
     """
+    known = groups(space.rules)
     for reading in keys:
-        if symmetry == "yes" or (symmetry is None and is_canonical(reading, space)):
+        folded = symmetry or next((name for name in known if is_canonical(reading, space, known[name])), "no")
+        if folded in known:
             for found in _readings(reading, values, space, fixed=True):
                 yield replace(
                     found,
-                    table=found.table.unfolded(),
+                    table=found.table.unfolded(known[folded]),
                     faults=found.faults - found.taken,
                     folded=found.table.counts[0],
                 )
