@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ttt_cli.agents.levels import LEVELS, level
-from ttt_cli.agents.registry import PROBABILITY, WHOLE, Option, finite, one_of, players
+from ttt_cli.agents.registry import PROBABILITY, WHOLE, AgentType, Option, finite, one_of, players
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS
+from ttt_cli.plugins import AGENTS, plugin
 
 if TYPE_CHECKING:
     from ttt_cli.store.formats.imported import Options
@@ -214,6 +215,10 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
     if loaded is None and fresh:
         loaded = library.untrained(store, name, rules)
     if loaded is None:
+        plugged = None if Path(name).suffix else plugin(AGENTS, name, AgentType)
+        if plugged is not None:
+            values = _read(text, name, options, plugged.options)
+            return Agent(text, make=partial(_made(plugged), **values)), None
         raise _unknown(name, store)
     try:
         play_by(loaded.state, **values)
@@ -228,6 +233,27 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
         options=values,
     )
     return agent, loaded.state.rules
+
+
+def _made(player: AgentType) -> Make:
+    """How the policy of a player from a plug-in is made: its errors name it.
+
+    :raises TttError: if it has none, or fails to make one.
+    """
+
+    def make(rules: Rules, **values: Any) -> Policy:
+        try:
+            policy = None if player.make is None else player.make(rules, **values)
+        except TttError:
+            raise
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise TttError(f"the plug-in fails: {reason}", where=player.name) from error
+        if not isinstance(policy, Policy):
+            raise TttError(f"the plug-in makes {type(policy).__name__}, not a Policy", where=player.name)
+        return policy
+
+    return make
 
 
 def _recorded(text: str, name: str, options: str | None, path: Path, policy: Policy) -> Agent:

@@ -51,6 +51,11 @@ class AgentType:
     example: str = ""
     fingerprint: Callable[[str], str] | None = None
 
+    @property
+    def usage(self) -> str:
+        """How it is named on the command line."""
+        return f"{self.name}:{self.argument}" if self.argument else self.name
+
 
 @lru_cache(maxsize=1)
 def players() -> dict[str, AgentType]:

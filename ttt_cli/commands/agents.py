@@ -19,7 +19,7 @@ class AgentRow(TypedDict):
     """Who can play."""
 
     name: str
-    kind: Literal["built-in", "state"]
+    kind: Literal["built-in", "plug-in", "state"]
     about: str
 
 
@@ -85,12 +85,13 @@ def agents(
         return
     if seed is not None:
         raise UsageError("nothing is trained without --compare", where="--seed")
-    from ttt_cli.agents.registry import players
+    from ttt_cli.agents.registry import AgentType, players
+    from ttt_cli.plugins import AGENTS, plugins
 
+    plugged = [one for one in plugins(AGENTS, AgentType) if one.name not in players()]
     if env.json:
-        rows = [
-            {"name": name, "kind": "built-in", "about": player.about} for name, player in players().items()
-        ]
+        rows = [{"name": one.name, "kind": "built-in", "about": one.about} for one in players().values()]
+        rows += [{"name": one.name, "kind": "plug-in", "about": one.about} for one in plugged]
         where = printable(str(env.store))
         rows += [{"name": name, "kind": "state", "about": f"in {where}"} for name in stored_names(env.store)]
         env.document("ttt-agents", {"agents": rows})
@@ -99,7 +100,7 @@ def agents(
     from ttt_cli.evaluation.overview import overview
     from ttt_cli.views.agents import show_agents
 
-    built_in = [(name, player.about) for name, player in players().items()]
+    built_in = [(one.usage, one.about) for one in (*players().values(), *plugged)]
     built_in += [(name, f"the same as {level(name, None)}") for name in LEVELS]
     show_agents(env, built_in, [overview(path) for path in stored_files(env.store)])
 

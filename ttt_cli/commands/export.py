@@ -96,13 +96,17 @@ def export(
     from ttt_cli.agents.grammar import resolve
     from ttt_cli.engine.position import Position
     from ttt_cli.evaluation.walk import own_positions
+    from ttt_cli.plugins import FORMATS, plugin
     from ttt_cli.shell.options import given_rules
-    from ttt_cli.store.formats.format import Player, Wanted
+    from ttt_cli.store.formats.format import Format, Player, Wanted
 
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
     formats = _written()
-    names = complete_formats()
+    if format_name is not None and not any(format_name in (form.name, STATE) for form in formats):
+        plugged = plugin(FORMATS, format_name, Format)
+        formats += [plugged] if plugged is not None and plugged.write is not None else []
+    names = list(dict.fromkeys(form.name for form in formats))
     if format_name is not None and format_name not in (*names, STATE):
         hint = did_you_mean(format_name, names) or f"there are {', '.join(names)}"
         raise UsageError(f"no such format {format_name!r}", where="--format", hint=hint)

@@ -39,9 +39,14 @@ def formats(env: Environment) -> None:
       ttt formats
       ttt formats --json
     """
-    from ttt_cli.store.formats import all_formats
+    from itertools import chain
 
-    by_name = {form.name: form for form in reversed(list(all_formats()))}
+    from ttt_cli.plugins import FORMATS, plugins
+    from ttt_cli.store.formats import all_formats
+    from ttt_cli.store.formats.format import Format
+
+    found = chain(all_formats(), plugins(FORMATS, Format))
+    by_name = {form.name: form for form in reversed(list(found))}
     rows: list[FormatRow] = [
         {
             "name": form.name,

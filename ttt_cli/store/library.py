@@ -18,7 +18,7 @@ from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, di
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import prune
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.formats import all_formats, native_formats, recognise
+from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Player, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest
@@ -206,20 +206,29 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
 
 
 def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
-    form = recognise(source, options)
-    if form.read is None:
-        hint = f"ttt evaluate {path} and other commands take it as a player"
-        raise InvalidFileError(
-            "holds a policy: what is played, not what was learned", where=str(path), hint=hint
-        )
-    if options.readings and not form.spelled:
-        said = next(f"{name}={value}" for name, value in options.readings.items())
-        raise UsageError(f"a {form.name} file is read in one way alone, not by {said}", where=str(path))
-    found = form.read(source, options)
+    try:
+        found = _read(source, recognise(source, options), options)
+    except InvalidFileError:
+        form = plugged_format(source, options)
+        if form is None:
+            raise
+        found = _read(source, form, options)
     if isinstance(found, Native):
         return Loaded(found.state, path, FORMAT, found.digest)
     state = to_state(found, source.sha256, learner, options.visits)
     return Loaded(state, path, found.format, f"sha256:{source.sha256}", found)
+
+
+def _read(source: Source, form: Format, options: Options) -> Imported | Native:
+    if form.read is None:
+        hint = f"ttt evaluate {source.where} and other commands take it as a player"
+        raise InvalidFileError(
+            "holds a policy: what is played, not what was learned", where=source.where, hint=hint
+        )
+    if options.readings and not form.spelled:
+        said = next(f"{name}={value}" for name, value in options.readings.items())
+        raise UsageError(f"a {form.name} file is read in one way alone, not by {said}", where=source.where)
+    return form.read(source, options)
 
 
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:

@@ -4,10 +4,13 @@ Nothing in a file is executed. A file is recognised by its content.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from itertools import takewhile
 
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.plugins import FORMATS as PLUGGED
+from ttt_cli.plugins import plugins
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import DEFAULTS, Options
 from ttt_cli.store.reading import allowed, beyond
@@ -65,3 +68,12 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
     if not whole:
         raise beyond(f"has {source.size:,} bytes; the limit for foreign files is {limit:,}", source.where)
     raise InvalidFileError("is in no known format", where=source.where, hint="ttt formats lists them")
+
+
+def plugged_format(source: Source, options: Options = DEFAULTS) -> Format | None:
+    """The format of another distribution that a file is in: for one that nothing built in reads."""
+    for form in plugins(PLUGGED, Format):
+        with suppress(Exception):  # whatever is wrong with it, it does not fit
+            if form.read and form.recognises and form.recognises(source, options):
+                return form
+    return None

@@ -1,0 +1,130 @@
+"""Players and formats of other distributions: the example plug-in, and what is wrong with others."""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Run
+
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "plugin"
+
+
+def install(folder: Path, name: str, groups: dict[str, dict[str, str]]) -> None:
+    """What an installer leaves of a distribution's entry points."""
+    info = folder / f"{name}-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n")
+    lines = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in points.items())
+        for group, points in groups.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that Python finds distributions in."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    return folder
+
+
+@pytest.fixture
+def corners(site: Path) -> Path:
+    """The example, installed."""
+    shutil.copy(EXAMPLE / "ttt_corners.py", site)
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    install(site, "ttt_corners", project["entry-points"])
+    yield site
+    sys.modules.pop("ttt_corners", None)
+
+
+def test_the_example_plays_and_writes(ttt: Run, corners: Path) -> None:
+    found = ttt("evaluate", "corners", "random", "--json")
+    assert found.code == 0 and found.json["method"] == "exact", found.err
+    assert found.json["mistakes"]["of"] == 4520
+    assert ttt("move", "corners:ties=first", ".........").out == "1\n"
+    assert "corners takes ties=random|first" in ttt("move", "corners:ties=last", ".........").err
+    assert ttt("train", "q", "--games", "300", "--opponent", "corners").code == 0
+    listed = ttt("agents", "--json").json["agents"]
+    assert {"name": "corners", "kind": "plug-in", "about": "any corner, else anywhere"} in listed
+    assert "corners" in ttt("agents").out and "exec:COMMAND" in ttt("agents").out
+    assert "moves-list" in ttt("formats").out
+    assert ttt("export", "corners", "--format", "moves-list", "-o", "corners.txt").code == 0
+    assert Path("corners.txt").read_text().startswith("......... 1 3 7 9\n")
+
+
+def test_without_it_the_names_are_unknown(ttt: Run) -> None:
+    assert "no agent is called 'corners'" in ttt("evaluate", "corners").err
+    assert "no such format 'moves-list'" in ttt("export", "random", "-f", "moves-list", "-o", "x").err
+
+
+BROKEN = {
+    "missing": ("no_such_module_of_mine:AGENT", "cannot be loaded: ModuleNotFoundError"),
+    "failing": ("failing_plugin:AGENT", "cannot be loaded: RuntimeError: no"),
+    "number": ("number_plugin:AGENT", "is int, not AgentType"),
+    "making": ("making_plugin:AGENT", "the plug-in fails: KeyError: 'x'"),
+    "other": ("other_plugin:AGENT", "the plug-in makes str, not a Policy"),
+}
+
+
+@pytest.fixture
+def broken(site: Path) -> Path:
+    """Plug-ins that do not work."""
+    made = "from ttt_cli.agents.registry import AgentType\n"
+    made += "def make(rules): {}\nAGENT = AgentType('x', 'x', make)\n"
+    (site / "failing_plugin.py").write_text("raise RuntimeError('no')\n")
+    (site / "number_plugin.py").write_text("AGENT = 5\n")
+    (site / "making_plugin.py").write_text(made.format("raise KeyError('x')"))
+    (site / "other_plugin.py").write_text(made.format("return 'x'"))
+    points = {name: value for name, (value, _) in BROKEN.items()}
+    formats = {"bad": "failing_plugin:FORMAT", "worse": "number_plugin:AGENT"}
+    install(site, "broken", {"ttt_cli.agents": points, "ttt_cli.formats": formats})
+    return site
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_plug_in_is_told_where_it_is_named(name: str, ttt: Run, broken: Path) -> None:
+    found = ttt("evaluate", name, "random")
+    assert found.code == 1 and BROKEN[name][1] in found.err, found.err
+    assert found.err.count("\n") == 1
+
+
+def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, broken: Path) -> None:
+    assert ttt("evaluate", "random", "heuristic").code == 0
+    assert ttt("agents").code == 0 and ttt("formats").code == 0
+    Path("strange.txt").write_text("what is this?\n")
+    strange = ttt("evaluate", "./strange.txt")
+    assert strange.code == 3 and "plug-in" not in strange.err
+    assert "cannot be loaded" in ttt("export", "random", "-f", "bad", "-o", "x").err
+
+
+def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site: Path) -> None:
+    Path("mine.toy").write_text("a toy\n......... 5 0.5\n......... 1 0.25\n")
+    before = ttt("move", "./mine.toy", ".........")
+    assert before.code == 3
+    shutil.copy(Path(__file__).parent.parent / "store" / "formats" / "toy.py", site / "toy_format_of_mine.py")
+    install(site, "toys", {"ttt_cli.formats": {"toy": "toy_format_of_mine:FORMAT"}})
+    assert ttt("move", "./mine.toy", ".........").out == "5\n"
+    assert ttt("import", "mine.toy").code == 0
+
+
+def test_built_in_names_cannot_be_taken(ttt: Run, site: Path) -> None:
+    install(site, "taker", {"ttt_cli.agents": {"random": "number_plugin:AGENT", "human": "no:no"}})
+    assert ttt("evaluate", "random", "random").code == 0
+
+
+def test_plug_ins_are_not_looked_for_at_start_up() -> None:
+    code = (
+        "import sys\nfrom ttt_cli.app import run\nfrom ttt_cli.environment import Environment\n"
+        "for words in (['--version'], ['--help'], ['evaluate', '--help'], ['evaluate', 'random']):\n"
+        "    run(words, Environment.of_process())\n"
+        "    assert 'importlib.metadata' not in sys.modules or words[-1] == 'random', words\n"
+        "    assert 'ttt_corners' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,0 +1,52 @@
+"""Players and formats of other distributions, which name them by entry points.
+
+They are looked for only where nothing built in goes by a name or reads a file, and in the lists of ``ttt
+agents`` and ``ttt formats``. One that cannot be loaded is told where it is asked for by name, else left out.
+"""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from ttt_cli.errors import TttError
+
+AGENTS = "ttt_cli.agents"
+"""The group of players: each an ``AgentType``, under the name it goes by."""
+FORMATS = "ttt_cli.formats"
+"""The group of formats: each a ``Format``."""
+
+T = TypeVar("T")
+
+
+def plugin(group: str, name: str, kind: type[T]) -> T | None:
+    """What some distribution offers under a name, None if there is nothing.
+
+    :raises TttError: if it cannot be loaded, or is of another kind.
+    """
+    for point in _points(group, name):
+        try:
+            found = point.load()
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise TttError(f"the plug-in {point.value} cannot be loaded: {reason}", where=name) from error
+        if not isinstance(found, kind):
+            kinds = f"{type(found).__name__}, not {kind.__name__}"
+            raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
+        return found
+    return None
+
+
+def plugins(group: str, kind: type[T]) -> Iterator[T]:
+    """Everything of a kind that can be loaded, by name."""
+    for name in sorted({point.name for point in _points(group)}):
+        try:
+            found = plugin(group, name, kind)
+        except TttError:
+            continue
+        if found is not None:
+            yield found
+
+
+def _points(group: str, name: str | None = None) -> list[Any]:
+    from importlib.metadata import entry_points
+
+    return [point for point in entry_points(group=group) if name in (None, point.name)]
