@@ -55,7 +55,12 @@ void play(int64_t first, int64_t games, uint64_t seed, double gamma, double slip
         int ply = 0, free;
         while ((free = number[at])) {
             const double luck = uniform();
-            const int option = luck < exploring ? (int)(luck * stretch * free) : choice[at];
+            int option = choice[at];
+            if (luck < exploring) { /* the move made least often, any one first */
+                option = (int)(luck * stretch * free);
+                for (int i = 0; i < free; i++)
+                    if (visits[at][i] < visits[at][option]) option = i;
+            }
             written[ply] = (int8_t)option;
             path[ply] = at;
             played[ply++] = (uint8_t)option;
