@@ -1,8 +1,9 @@
 """``ttt play``: games in the terminal, against a machine, between two people or two machines."""
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from math import isnan
 from pathlib import Path
 from shlex import join
@@ -302,11 +303,12 @@ def _with_people(env: Environment, session: "Session", games: int | None) -> int
                     break
                 session.next_game()
             screen.start()
-            while not session.over:
-                if not session.to_move.is_person:
-                    _machine_moves(session, screen)
-                elif not _person_moves(env, session, screen):
-                    return ExitCode.DONE
+            with _person(env, session, screen) as moves:
+                while not session.over:
+                    if not session.to_move.is_person:
+                        _machine_moves(session, screen)
+                    elif not moves():
+                        return ExitCode.DONE
             assert session.record is not None
             _record(env, session.record)
             screen.finish()
@@ -335,6 +337,67 @@ def _machine_moves(session: "Session", screen: "PlayScreen") -> None:
     cell = session.machine_move()
     if cell is not None:
         screen.say(f"{screen.called(player)} plays {cell + 1}")
+
+
+@contextmanager
+def _person(env: Environment, session: "Session", screen: "PlayScreen") -> "Iterator[Callable[[], bool]]":
+    """How the person to move is asked: by single keys on a board that stays in its place, where the terminal
+    can do that, else line by line."""
+    from ttt_cli.shell.keyboard import has_keys, keys
+
+    dumb = env.variables.get("TERM", "dumb") == "dumb"
+    if env.json or dumb or not env.interactive or not has_keys(env.stdin):
+        yield partial(_person_moves, env, session, screen)
+        return
+    rules = session.rules
+    cursor = rules.rows // 2 * rules.cols + rules.cols // 2
+    with keys(env.stdin) as read, screen.in_place():
+        yield partial(_person_presses, session, screen, read, [cursor])
+
+
+def _person_presses(
+    session: "Session", screen: "PlayScreen", read: "Callable[[], str | None]", cursor: list[int]
+) -> bool:
+    """Do what the person to move presses, until that changes the game.
+
+    :param cursor: the cell where the cursor is, alone in a list; it is moved.
+    :returns: whether the game goes on; else the person leaves.
+    """
+    from ttt_cli.play.hints import hint
+
+    game, rules = session.game, session.game.rules
+    steps = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+    digits = "numbers, or " if rules.cells <= 9 else ""
+    usual = message = f"{digits}arrows and Enter, play; h hint, u take back, q leave"
+    found = None
+    while True:
+        screen.paint(cursor[0], message, found)
+        key = read()
+        if key in (None, "q"):
+            return False
+        message, cell = usual, None
+        if key in steps:
+            down, right = steps[key]
+            row = min(max(cursor[0] // rules.cols + down, 0), rules.rows - 1)
+            cursor[0] = row * rules.cols + min(max(cursor[0] % rules.cols + right, 0), rules.cols - 1)
+        elif key in ("u", "backspace"):
+            if session.undo():
+                screen.say("Taken back")
+                return True
+            message = "you have no move to take back yet"
+        elif key == "h":
+            machine = next((player for player in session.players if not player.is_person), None)
+            found = hint(game.position, machine.policy if machine else None)
+        elif key == "enter":
+            cell = cursor[0]
+        elif key and key.isdigit() and rules.cells <= 9:
+            cell = int(key) - 1
+        if cell is not None and cell in game.legal_moves:
+            cursor[0] = cell
+            session.push(cell)
+            return True
+        if cell is not None:
+            message = _fault(str(cell + 1), cell, session)
 
 
 def _person_moves(env: Environment, session: "Session", screen: "PlayScreen") -> bool:

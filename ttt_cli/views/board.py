@@ -1,7 +1,7 @@
 """A board as people see it: stones, the numbers of the free cells, the last move and the winning line marked.
 
 The marks are characters, so that they are seen without colour too: ``(O)`` was the last move, ``*X*`` are the
-stones of the winning line.
+stones of the winning line, ``[5]`` is where the cursor is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,14 @@ def board(
     last: Cell | None = None,
     unicode: bool = True,
     notes: Mapping[Cell, Text] | None = None,
+    cursor: Cell | None = None,
 ) -> Text:
     """The drawing, all lines of the same width.
 
     :param last: the cell played last.
     :param unicode: whether lines may be more than ASCII.
     :param notes: what to write below the numbers of free cells, one line each.
+    :param cursor: the cell that a key would play: ``[5]``.
     """
     rules = position.rules
     across, upright, cross = ("─", "│", "┼") if unicode else ("-", "|", "+")
@@ -34,6 +36,8 @@ def board(
     if notes:
         width = max(width, *(note.cell_len + 2 for note in notes.values()))
     marked = [_marked(position, cell, last) for cell in range(rules.cells)]
+    if cursor is not None:
+        marked[cursor] = Text(f"[{marked[cursor].plain.strip('()')}]", "reverse")
     drawn = Text(no_wrap=True)
     for row in range(rules.rows):
         if row:

@@ -17,7 +17,7 @@ from rich.text import Text
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.levels import level
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.position import Position
+from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
@@ -30,8 +30,12 @@ from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board
-from ttt_cli.views.numbers import cells_in_words, in_plies, percent
+from ttt_cli.views.numbers import VALUES, cells_in_words, in_plies, percent
 from ttt_cli.views.review import moves_table, summary
+
+UNPROVED = "what these moves are worth could not be proved"
+
+STYLES = {1: "green", 0: "", -1: "red", None: "dim"}
 
 
 class PlayScreen:
@@ -73,6 +77,36 @@ class PlayScreen:
         self._says, self._shown = [], moves
         self.console.print()
         self.console.print(self._board())
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """While a game goes on, ``paint`` draws its board in one place."""
+        with Live(console=self.console, auto_refresh=False, transient=True) as self._drawing:
+            yield
+        self._says = [*self._says[:1], *self._says[1:][-1:]]  # the heading, and what happened last
+
+    def paint(self, cursor: Cell, message: str, hint: Hint | None) -> None:
+        """Draw the board in its place.
+
+        :param cursor: the cell that Enter plays.
+        :param hint: what is known of the moves, to be written into the cells.
+        """
+        game = self.session.game
+        notes = {move.cell: _note(move) for move in hint.moves if hint.proven} if hint else None
+        drawn = board(
+            game.position,
+            last=game.moves[-1] if game.moves else None,
+            unicode=self.env.unicode,
+            notes=notes,
+            cursor=cursor,
+        )
+        best = f"best: {_best(hint)}" if hint and _best(hint) else ""
+        if hint and not hint.proven:
+            best = UNPROVED
+        lines = [f"{game.to_move.name} to move", *self._says[1:][-1:], best, message]
+        text = "\n".join(self.env.folded(line, self._stream) for line in lines if line)
+        parts = (Text(self._heading()), Text(), beside([drawn], 0), Text(text))
+        self._drawing.update(Group(*parts), refresh=True)
 
     def show_hint(self, hint: Hint, machine: Player | None) -> None:
         """Show what is known of the moves."""
@@ -204,7 +238,7 @@ def _hint_table(hint: Hint, name: str, width: int) -> Group:
             title += " (it has not been here before)"
     parts = [Text(title)]
     if not hint.proven:
-        parts.append(Text("what these moves are worth could not be proved"))
+        parts.append(Text(UNPROVED))
     rows = [_hint_row(hint, move, name) for move in hint.moves]
     names = list(rows[0])
     if len(names) == 1:
@@ -243,6 +277,14 @@ def _hint_row(hint: Hint, move: MoveHint, name: str) -> dict[str, str]:
     if hint.proven:
         row["perfect play"] = _worth(move)
     return row
+
+
+def _note(move: MoveHint) -> Text:
+    """What a move is worth, short enough for its cell: ``win 3``."""
+    if move.value is None:
+        return Text("?", STYLES[None])
+    distance = f" {move.plies}" if move.plies and move.value else ""
+    return Text(VALUES[move.value] + distance, STYLES[move.value])
 
 
 def _worth(move: MoveHint) -> str:
