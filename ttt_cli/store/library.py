@@ -177,12 +177,12 @@ def load_policy(path: Path, rules: Rules | None = None) -> Policy | None:
     """
     options = replace(DEFAULTS, rules=rules)
     source = Source(path)
-    form = next((form for form in all_formats() if form.policy and _is(form, source)), None)
-    return None if form is None or form.policy is None else form.policy(source, options)
-
-
-def _is(form: Format, source: Source) -> bool:
-    return form.recognises is not None and not source.large and form.recognises(source, DEFAULTS)
+    if source.large or _native_format(source):  # most files are: no other format is loaded for them
+        return None
+    for form in all_formats():
+        if form.policy and form.recognises and form.recognises(source, options):
+            return form.policy(source, options)
+    return None
 
 
 def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
