@@ -74,7 +74,7 @@ def curve(
             env.out_bytes([content])
             return
         refuse_state(Path(out))
-        write_bytes(Path(out), content, parents=True)
+        write_bytes(Path(out), content)
     if env.json:
         fields = [
             {"file": str(path), "points": [asdict(row) for row in rows]}

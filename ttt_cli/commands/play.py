@@ -346,7 +346,7 @@ def _person(env: Environment, session: "Session", screen: "PlayScreen") -> "Iter
     from ttt_cli.shell.keyboard import has_keys, keys
 
     dumb = env.variables.get("TERM", "dumb") == "dumb"
-    if env.json or dumb or not env.interactive or not has_keys(env.stdin):
+    if env.json or dumb or not (env.interactive and has_keys(env.stdin) and screen.has_room):
         yield partial(_person_moves, env, session, screen)
         return
     rules = session.rules
@@ -386,6 +386,7 @@ def _person_presses(
                 return True
             message = "you have no move to take back yet"
         elif key == "h":
+            screen.paint(cursor[0], "looking for the best moves", found)
             machine = next((player for player in session.players if not player.is_person), None)
             found = hint(game.position, machine.policy if machine else None)
         elif key == "enter":

@@ -33,6 +33,9 @@ from ttt_cli.views.board import beside, board
 from ttt_cli.views.numbers import VALUES, cells_in_words, in_plies, percent
 from ttt_cli.views.review import moves_table, summary
 
+MARGIN = 8
+"""Lines that a board in its place needs besides its own."""
+
 UNPROVED = "what these moves are worth could not be proved"
 
 STYLES = {1: "green", 0: "", -1: "red", None: "dim"}
@@ -78,6 +81,11 @@ class PlayScreen:
         self.console.print()
         self.console.print(self._board())
 
+    @property
+    def has_room(self) -> bool:
+        """Whether the board and what is said beside it fit the screen."""
+        return self.console.height >= 2 * self.session.rules.rows + MARGIN
+
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """While a game goes on, ``paint`` draws its board in one place."""
@@ -92,7 +100,9 @@ class PlayScreen:
         :param hint: what is known of the moves, to be written into the cells.
         """
         game = self.session.game
-        notes = {move.cell: _note(move) for move in hint.moves if hint.proven} if hint else None
+        notes = None
+        if hint and hint.proven and self.console.height >= 3 * game.rules.rows + MARGIN:
+            notes = {move.cell: _note(move) for move in hint.moves}
         drawn = board(
             game.position,
             last=game.moves[-1] if game.moves else None,
