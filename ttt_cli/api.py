@@ -37,7 +37,8 @@ from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.training.trainer import Fixed, kept_to_its_answers, train_blocks, usual_run
+from ttt_cli.training.runs import run as train_blocks
+from ttt_cli.training.trainer import Fixed, advance, kept_to_its_answers, usual_run
 
 __all__ = [
     "GameRecord",
@@ -255,8 +256,8 @@ def train(
         side = Fixed(_name(opponent), policy, _digest(opponent, policy))
     nowhere = Path()  # nothing is saved
     run = usual_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
-    for _ in train_blocks(run):
-        pass
+    for progress in train_blocks(run.plan, run.state.table):
+        advance(run, progress)
     run.state.learner.tag_run(run.state.table, run.record.id)
     return run.state
 

@@ -5,7 +5,7 @@ through checkpoints each of which is a whole state that training can go on from.
 """
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -25,7 +25,7 @@ from ttt_cli.store.games import waiting_games
 from ttt_cli.store.state import Run, State, train_run
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.runs import Executor, Plan, Progress, here
-from ttt_cli.training.runs import run as blocks_of
+from ttt_cli.training.runs import run as train_blocks
 
 SMALL = Rules(2, 2, 2)
 
@@ -225,13 +225,11 @@ def _policy(side: Fixed | None) -> Policy | None:
     return None if side is None else side.policy
 
 
-def train_blocks(run: TrainingRun, executor: Executor = here) -> Iterator[TrainingRun]:
-    """Train block by block: after each, the run holds the state it has led to and what is said of it."""
-    for progress in blocks_of(run.plan, run.state.table, done=run.done, executor=executor):
-        lost, drawn, won = map(int, progress.results)
-        run.record = replace(run.record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
-        run.state = run.state.with_run(run.record, progress.table)
-        yield run
+def advance(run: TrainingRun, progress: Progress) -> None:
+    """Take a block into a run: the state it has led to, and what is said of it."""
+    lost, drawn, won = map(int, progress.results)
+    run.record = replace(run.record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
+    run.state = run.state.with_run(run.record, progress.table)
 
 
 def train(
@@ -256,7 +254,8 @@ def train(
     backup = library.would_lose_runs(run.path, run.state)
     enough = False
     started = last_save = monotonic()
-    for _ in train_blocks(run, executor):
+    for progress in train_blocks(run.plan, run.state.table, done=run.done, executor=executor):
+        advance(run, progress)
         enough = after_block(run)
         if enough or stopping():
             break
