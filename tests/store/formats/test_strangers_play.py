@@ -227,8 +227,10 @@ def canonical_moves(*, mapped: bool) -> dict[tuple[str, int], float]:
     return table
 
 
+@pytest.mark.parametrize("shape", ["objects", "lists"])
+@pytest.mark.parametrize("stones", ["XO.", "120"])
 @pytest.mark.parametrize("mapped", [True, False])
-def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_not(mapped, tmp_path):
+def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_not(mapped, stones, shape, tmp_path):
     table = canonical_moves(mapped=mapped)
 
     def program(board: str) -> Moves:
@@ -236,17 +238,18 @@ def test_moves_under_keys_up_to_symmetry_are_mapped_back_or_not(mapped, tmp_path
         worth = {cell: table.get((key, image.index(cell) if mapped else cell), 0.0) for cell in free(board)}
         return picked(worth)
 
-    spell = Spell(STONES["XO."], KEYS["joined"])
-    found = judged(spell.objects(table), program, tmp_path)
+    spell = Spell(STONES[stones], KEYS["joined"])
+    found = judged(getattr(spell, shape)(table), program, tmp_path)
     assert any("occupied" in note for note in found.notes) != mapped
 
 
-def test_values_at_occupied_cells_are_counted(tmp_path):
+@pytest.mark.parametrize("stones", ["XO.", "120"])
+def test_values_at_occupied_cells_are_counted(stones, tmp_path):
     """A program that learned from illegal moves too: they are never played."""
     moves = strangers.move_values(300)
     table = {}
     for text in {text for text, _ in moves}:
-        table[text] = [
+        table[Spell(STONES[stones], KEYS["joined"]).of(text)] = [
             moves.get((text, cell), 0.0) if text[cell] == "." else -0.1 * cell for cell in range(9)
         ]
 

@@ -7,6 +7,7 @@ Taken cells hold a filler, and so do ended positions; a reader ignores them.
 """
 
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.spelling import KeyReading, Spelling
+from ttt_cli.store.formats.tables import groups, is_canonical
 from ttt_cli.store.formats.unfolding import full_entries
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
@@ -29,21 +32,27 @@ _DIGITS = str.maketrans(".XO", "012")
 
 
 def recognises(source: Source, options: Options) -> bool:
-    """Whether a file is such a table, nine digits, nine numbers, X the digit that moves first, and nobody
-    says that it is to be read in another way."""
+    """Whether a file is such a table, nine digits, nine numbers, X the digit that moves first, each key for
+    itself alone, and nobody says that it is to be read in another way."""
     if options.readings:
         return False
     found = source.json
     if not isinstance(found, dict) or not found:
         return False
-    known = set(StateSpace.of(STANDARD).texts)
-    return all(
+    space = StateSpace.of(STANDARD)
+    index_of = {text: index for index, text in enumerate(space.texts)}
+    fits = all(
         _KEY.fullmatch(key)
         and isinstance(values, list)
         and len(values) == 9
-        and key.translate(_SYMBOLS) in known
+        and key.translate(_SYMBOLS) in index_of
         for key, values in found.items()
     )
+    if not fits:
+        return False
+    indexes = np.array([index_of[key.translate(_SYMBOLS)] for key in found], np.int64)
+    keys = KeyReading(Spelling("characters", "0", "1", "2"), indexes)
+    return not any(is_canonical(keys, space, group) for group in groups(STANDARD).values())
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -56,6 +65,7 @@ def read(source: Source, options: Options) -> Imported:
     index_of = {text: index for index, text in enumerate(space.texts)}
     entries: dict[str, Any] = {}
     zeros = 0
+    taken: list[Any] = []
     for key, values in found.items():
         place = f"{where}, key {quoted(key)}"
         if not _KEY.fullmatch(key) or key.translate(_SYMBOLS) not in index_of:
@@ -64,6 +74,8 @@ def read(source: Source, options: Options) -> Imported:
             raise InvalidFileError("expected nine numbers, one a cell", where=place)
         text = key.translate(_SYMBOLS)
         entry = {}
+        if not space.terminal[index_of[text]]:
+            taken += [value for value, stone in zip(values, text, strict=True) if stone != "."]
         for cell in np.flatnonzero(space.legal[index_of[text]]).tolist():
             if type(values[cell]) not in (int, float):
                 raise InvalidFileError(f"the value of cell {cell + 1} is not a number", where=place)
@@ -73,6 +85,8 @@ def read(source: Source, options: Options) -> Imported:
         if entry:
             entries[text] = entry
     notes = [f"zeros, the values before any learning, count as not visited: {zeros:,}"] * (zeros > 0)
+    if left_out := len(taken) - sum(count for _, count in Counter(map(str, taken)).most_common(1)):
+        notes.append(f"{left_out:,} numbers at occupied cells are left out")
     moves = sum(map(len, entries.values()))
     return Imported(NAME, "q", entries=entries, notes=notes, positions=len(entries), moves=moves)
 
