@@ -279,7 +279,7 @@ def test_an_export_never_replaces_a_book(ttt: Run) -> None:
 
 USAGE: list[tuple[list[str], str]] = [
     *((["train", "td", *words], words[0]) for words in (
-        ["--games", "0"], ["--games", "-1"], ["--games", "1e3"], ["--seed", "-1"], ["--seed", "9" * 30],
+        ["--games", "0"], ["--games", "-1"], ["--games", "1e-3"], ["--seed", "-1"], ["--seed", "9" * 30],
         ["--gamma", "nan"], ["--gamma", "inf"], ["--gamma", "2"], ["--workers", "0"], ["--checkpoint", "nan"],
         ["--checkpoint", "-1"], ["--until", "perfect"], ["--preset", "mine"], ["--gmaes", "1"],
     )),
