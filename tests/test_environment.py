@@ -1,5 +1,7 @@
 """What reaches stdout and stderr, and what a terminal is spared."""
 
+import os
+import subprocess
 from io import StringIO
 from math import inf, nan
 from pathlib import Path
@@ -12,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.commands.conftest import Terminal
-from ttt_cli.environment import Environment, json_text, printable
+from ttt_cli.environment import Environment, command_line, json_text, printable
 from ttt_cli.views.progress import progress
 
 
@@ -146,3 +148,31 @@ def test_progress_says_how_far_and_then_vanishes(total: int | None) -> None:
     assert "/s" in shown
     assert shown.endswith("\x1b[2K")
     assert written(env.stdout) == ""
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "plain",
+        "my file.json",
+        "a;touch x;.json",
+        "$(touch x).pkl",
+        "it's",
+        "\x1b[2J",
+        "\r\n",
+        "\u202eevil",
+        "a\x1b'\\",
+        "\udcff",
+    ],
+)
+def test_a_command_to_copy_is_what_it_says_and_safe_to_show(word: str) -> None:
+    line = command_line("printf", "%s", word)
+    assert line.isprintable()
+    shown = subprocess.run(["bash", "-c", line], capture_output=True, check=True).stdout
+    assert shown == os.fsencode(word)
+
+
+def test_a_command_to_copy_is_never_folded() -> None:
+    env = environment(COLUMNS="20")
+    env.say("a notice of some words, then:", "ttt show 'one path with blanks in it'")
+    assert written(env.stderr).endswith("ttt show 'one path with blanks in it'\n")

@@ -169,7 +169,8 @@ def _translate(error: BaseException) -> TttError:
     elif isinstance(error, typer.Abort):
         known.message = "the input ended before an answer"
     elif isinstance(error, OSError):
-        if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError):
+        unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
+        if isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
             known = InvalidFileError("")
         known.message = error.strerror or str(error) or type(error).__name__
         named = isinstance(error.filename, str | bytes)

@@ -179,7 +179,8 @@ def test_foreign_files_are_taught_nothing(ttt):
     result = ttt("play", "theirs.json", "--games", 1, stdin=GAME)
     assert result.code == 0
     assert (
-        "theirs.json is a q-table file, which learns nothing here; ttt import theirs.json first" in result.err
+        "theirs.json is a q-table file, which learns nothing here; first: ttt import theirs.json"
+        in result.err
     )
     assert Path("theirs.json").read_bytes() == before
     assert [(game.o, game.teaches) for game in log()] == [("./theirs.json", ())]

@@ -1,14 +1,13 @@
 """``ttt evaluate``: the truth about a player."""
 
 import secrets
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import given_rules
@@ -188,7 +187,7 @@ def _report(env: Environment, player: "Agent", verdict: "Verdict", explain: bool
         if story:
             view.show_line(env, player.name, side, story)
     if verdict.unbeatable is False and not explain:
-        env.say(f"how it loses: ttt evaluate {printable(shlex.quote(player.name))} --explain")
+        env.say("how it loses:", command_line("ttt", "evaluate", player.name, "--explain"))
 
 
 def _head(env: Environment, player: "Agent", method: str) -> None:

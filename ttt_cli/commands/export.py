@@ -1,6 +1,5 @@
 """``ttt export``: a player's knowledge in other formats."""
 
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from ttt_cli.documents import Count
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import UsageError, did_you_mean
 from ttt_cli.shell.completion import complete_agents
 
@@ -195,4 +194,4 @@ def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: I
         return
     env.out(f"saved {printable(out)} ({form.name}, {size:,} bytes)")
     if form.then:
-        env.say(f"next: {form.then.replace('FILE', shlex.quote(out))}")
+        env.say("next:", form.then.replace("FILE", command_line(out)))

@@ -1,13 +1,12 @@
 """``ttt import``: a file that another program wrote becomes a state."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
 from ttt_cli.documents import Count, RejectedFields
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def import_(
     with ExitStack() as held:
         held.enter_context(lock(path, "imported", parents=True))
         if out is None and path.exists():
-            both = f"ttt merge {shlex.quote(str(file))} {shlex.quote(str(path))} -o FILE"
+            both = f"{command_line('ttt', 'merge', file, path)} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("already exists", where=str(path), hint=hint)
         backup = library.save(loaded.state, path, keep_backup=library.would_lose_runs(path, loaded.state))
@@ -199,4 +198,4 @@ def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
         env.out(f"          and {len(found.rejected) - SHOWN:,} more; --json lists them")
     saved = f"{printable(str(path))} ({state.learner.name}, choice rule {state.learner.choice})"
     env.out(f"saved     {saved}", indent=10)
-    env.say(f"next: ttt evaluate {shlex.quote(str(path))}")
+    env.say("next:", command_line("ttt", "evaluate", path))

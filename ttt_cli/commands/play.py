@@ -273,8 +273,8 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         env.say(f"{printable(agent.name)} knows {counted(loaded.state.positions, 'position')}{games}")
         if learn and not loaded.native:
-            path = printable(str(loaded.path))
-            env.say(f"{path} is a {loaded.format} file, which learns nothing here; ttt import {path} first")
+            what = f"{printable(str(loaded.path))} is a {loaded.format} file, which learns nothing here"
+            env.say(f"{what}; first:", command_line("ttt", "import", loaded.path))
 
 
 def _tell_record(env: Environment, session: "Session") -> None:

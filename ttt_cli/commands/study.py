@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.shell.completion import complete_agents
@@ -136,7 +136,7 @@ def _fill(env: Environment, design: "Design", options: Options) -> int:
     else:
         show_study(env, study, design.rules, design.games)
     if options.out is not None:
-        env.say(f"next: ttt curve {printable(str(options.out))} -o study.svg")
+        env.say("next:", command_line("ttt", "curve", options.out, "-o", "study.svg"))
     return ExitCode.DONE
 
 

@@ -1,7 +1,6 @@
 """``ttt train``: a subcommand for each method of learning."""
 
 import secrets
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 import typer
 
 from ttt_cli.documents import Count
-from ttt_cli.environment import DEFAULT_STORE, Environment, printable
+from ttt_cli.environment import DEFAULT_STORE, Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.shell.completion import complete_agents, complete_states
@@ -287,7 +286,7 @@ class Call:
             raise InvalidFileError(
                 f"is a {loaded.format} file, which training never writes to",
                 where=where,
-                hint=f"ttt import {where} first",
+                hint=f"{command_line('ttt', 'import', where)} first",
             )
         if state.learner.name != self.learner:
             raise InvalidFileError(f"holds a {state.learner.name} state, not {self.learner}", where=where)
@@ -382,15 +381,11 @@ class Call:
             self._finish(watch.curve, run)
         if watch.stopping.exit_code is not None and not run.finished:
             words = ["ttt", "train", self.learner, "--resume", "-o", str(self.path)]
-            again = [
-                (name, str(value)) for name, value in self.options.again(env).items() if value is not None
-            ]
-            env.say(
-                f"stopped; resume with: {shlex.join([*words, *(word for pair in again for word in pair)])}"
-            )
+            again = [(name, value) for name, value in self.options.again(env).items() if value is not None]
+            env.say("stopped; resume with:", command_line(*words, *(word for pair in again for word in pair)))
             return watch.stopping.exit_code
-        named = shlex.quote(self.name)
-        env.say(f"next: ttt play {named}, or ttt evaluate {named}")
+        ways = (command_line("ttt", command, self.name) for command in ("play", "evaluate"))
+        env.say("next:", ", or ".join(ways))
         if watch.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             return ExitCode.FAILED
@@ -443,7 +438,8 @@ class Call:
             for line in text_plot([(self.name, curve.rows)], env.width, unicode=env.unicode):
                 env.out(line)
         env.say(
-            f"the curve is in {printable(str(curve.path))}; a picture: ttt curve {curve.path} -o curve.svg"
+            f"the curve is in {printable(str(curve.path))}; a picture:",
+            command_line("ttt", "curve", curve.path, "-o", "curve.svg"),
         )
 
 

@@ -71,11 +71,19 @@ def can_be_reached(positions: Positions) -> Bools:
     return found
 
 
+MOST = 2**53
+"""The largest count in a file: what no program reaches, and a float still holds. A thousand files of such
+counts can be merged before 63 bits overflow."""
+
+LARGEST = 1e150
+"""The largest value in a file, so that no weighted mean overflows."""
+
+
 def is_count(value: Any) -> bool:
-    """Whether a value from a file can count something: a whole number from 0 that fits 63 bits."""
-    return type(value) is int and 0 <= value < 2**63
+    """Whether a value from a file can count something."""
+    return type(value) is int and 0 <= value <= MOST
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value from a file is a finite number."""
-    return type(value) in (int, float) and abs(value) < float("inf")
+    """Whether a value from a file is a number to reckon with: finite, and not absurdly large."""
+    return type(value) in (int, float) and abs(value) <= LARGEST

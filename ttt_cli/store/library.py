@@ -200,7 +200,7 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
         raise InvalidFileError(
             "is already a ttt state: there is nothing to import",
             where=str(path),
-            hint=f"ttt show {path} looks inside; ttt merge merges it with others",
+            hint=f"{command_line('ttt', 'show', path)} looks inside; ttt merge merges it with others",
         )
     return _load(source, path, options, learner)
 
@@ -221,7 +221,7 @@ def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str 
 
 def _read(source: Source, form: Format, options: Options) -> Imported | Native:
     if form.read is None:
-        hint = f"ttt evaluate {source.where} and other commands take it as a player"
+        hint = f"{command_line('ttt', 'evaluate', source.where)} and other commands take it as a player"
         raise InvalidFileError(
             "holds a policy: what is played, not what was learned", where=source.where, hint=hint
         )

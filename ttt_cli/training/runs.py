@@ -6,10 +6,11 @@ its own, so a run gives the same bytes whoever computes the shards, and going on
 starting the next block.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class Plan:
 
         :raises ValueError: if none does.
         """
-        index = next(index for index in count() if self.first_game(index) >= games)
+        index = bisect_left(range(games + 1), games, hi=games, key=self.first_game)
         if self.first_game(index) != games:
             raise ValueError(f"no block starts after {games} games")
         return index

@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.formats.format import Format, Verification
 from ttt_cli.store.formats.imported import Options, Rejected, fault_of, truncated
@@ -21,7 +22,7 @@ def recognises(source: Source, options: Options) -> bool:
 
 def read(source: Source, options: Options) -> NoReturn:
     """Refuse: it is no player's."""
-    hint = f"a learner learns from them: ttt train q --games-from {source.where}"
+    hint = f"a learner learns from them: {command_line('ttt', 'train', 'q', '--games-from', source.where)}"
     raise InvalidFileError("holds game records, not a player", where=source.where, hint=hint)
 
 

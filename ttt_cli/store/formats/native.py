@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ttt_cli.engine.rules import Rules
+from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
+from ttt_cli.learners.entries import MOST
 from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
@@ -41,6 +43,7 @@ DETAILS: dict[str, dict[str, tuple[type, ...]]] = {
 """The keys that a run record of each kind has besides the common ones, with their types."""
 
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
+_LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
 _OPTIONAL = {"plays"}
 _HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choice", "games", "runs"}
 
@@ -49,10 +52,13 @@ def header(state: State) -> dict[str, Any]:
     """The object at the head of a native file, its digest still empty.
 
     :raises UsageError: for a game that files have no word for.
+    :raises TttError: for a number of games that they have none for.
     """
     rules = state.rules
     if rules.misere:
         raise UsageError(f"a state that plays {rules.describe()} is not kept in files")
+    if (state.games or 0) >= 2**63:
+        raise TttError("cannot be saved: it would know more games than can be counted")
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -99,7 +105,8 @@ class Digest:
             raise InvalidFileError(
                 "the content does not fit its digest: the file is damaged or was edited",
                 where=where,
-                hint=f"if you edited it on purpose: ttt accept {where}; if not, go back to a good copy",
+                hint=f"if you edited it on purpose: {command_line('ttt', 'accept', where)}; "
+                "if not, go back to a good copy (ttt restore lists backups)",
             )
 
 
@@ -116,7 +123,9 @@ def sealed(parts: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
     :param parts: makes the content. What is too large to be kept until the digest is known is made twice.
     """
     digest, kept, size = hashlib.sha256(), [], 0
-    for part in parts():
+    for number, part in enumerate(parts()):
+        if number:
+            _check_numbers(part)
         digest.update(part)
         size += len(part)
         if size <= KEPT:
@@ -124,6 +133,18 @@ def sealed(parts: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
     content = iter(kept) if size <= KEPT else parts()
     yield next(content).replace(b'"digest":""', b'"digest":"sha256:%s"' % digest.hexdigest().encode(), 1)
     yield from content
+
+
+def _check_numbers(entries: bytes) -> None:
+    """Keep what no reader would take out of a file.
+
+    :raises TttError: if a number among these entries is not finite, or a count too large.
+    """
+    if b"null" in entries:
+        raise TttError("cannot be saved: a value has grown beyond all numbers", hint="the old file is kept")
+    for match in _LONG.finditer(entries):
+        if abs(int(match[1])) > MOST:
+            raise TttError(f"cannot be saved: a count has grown beyond {MOST:,}", hint="the old file is kept")
 
 
 class OtherLayoutError(Exception):
@@ -246,6 +267,7 @@ def _run(item: Any, where: str) -> Run:
     _expect(
         isinstance(identity, str) and 0 < len(identity) <= 100, where, "id", "expected a short text", identity
     )
+    _expect(not is_formula(identity), where, "id", "expected no formula of a spreadsheet", identity)
     _expect(kind in KINDS, where, "kind", f"expected one of {', '.join(KINDS)}", kind)
     _expect(games is None or _count(games), where, "games", "expected a whole number or null", games)
     if results is not None:
@@ -263,6 +285,11 @@ def _check_details(kind: str, details: dict[str, Any], where: str) -> None:
         _expect(fits, where, key, f"expected {types[0].__name__}", details.get(key))
     ids = details.get("game_ids", [])
     _expect(all(isinstance(item, str) for item in ids), where, "game_ids", "expected a list of texts", ids)
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run a cell with this text."""
+    return text.startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 def _count(value: Any) -> bool:

@@ -170,6 +170,8 @@ def _rows(lines: Iterator[str], first: int, name: str | None, where: str) -> Ite
         if result not in RESULTS:
             raise InvalidFileError(f"the result is {quoted(result)}, not X, O or draw", where=place)
         run = cells[4] if has_run else name
+        if has_run and native.is_formula(cells[4]):
+            raise InvalidFileError(f"the run {quoted(run)} is a formula to a spreadsheet", where=place)
         count = _number(cells[-1], "count", place) if has_count else 1
         yield number, text, [_number(move, "move", place), _number(plies, "plies", place), result, run, count]
 

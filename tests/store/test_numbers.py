@@ -1,0 +1,82 @@
+"""Nothing is written that could not be read back: no count overflows, and every value is finite."""
+
+import numpy as np
+import pytest
+
+from tests.store.conftest import continued
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.learners.entries import LARGEST, MOST
+from ttt_cli.learners.q import Q
+from ttt_cli.store import library
+from ttt_cli.store.merge import merge
+from ttt_cli.store.state import Run, State, learner_of
+from ttt_cli.training.runs import Plan
+
+START = "." * 9
+
+
+def state_of(name: str, value: float, visits: int) -> State:
+    learner = learner_of("q", "default")
+    table = learner.from_entries(STANDARD, False, [(START, {"5": [value, visits]})])
+    return State(learner, STANDARD, False, table, (Run(name, "import"),))
+
+
+@pytest.mark.parametrize(("value", "visits"), [(0.5, 2**62 + 5), (0.5, MOST + 1), (1.7e308, 3), (-1e200, 3)])
+def test_numbers_that_would_overflow_are_not_read(value, visits):
+    with pytest.raises(InvalidFileError):
+        state_of("a", value, visits)
+
+
+def test_large_numbers_are_merged_as_they_should_be(tmp_path):
+    for name, value in (("a", LARGEST), ("b", -LARGEST / 2)):
+        library.save(state_of(name, value, MOST // 2), tmp_path / f"{name}.json")
+    both = merge([library.load(tmp_path / f"{name}.json") for name in "ab"]).state
+    library.save(both, tmp_path / "both.json")
+    entries = dict(Q().to_entries(library.load(tmp_path / "both.json").state.table))
+    assert entries == {START: {"5": [pytest.approx(LARGEST / 4), MOST // 2 * 2]}}
+
+
+def test_a_count_that_has_grown_too_large_is_not_saved(tmp_path):
+    path = tmp_path / "q.json"
+    library.save(state_of("a", 0.5, 1), path)
+    before = path.read_bytes()
+    for name in "bc":
+        library.save(state_of(name, 0.5, MOST), tmp_path / f"{name}.json")
+    both = merge([library.load(tmp_path / f"{name}.json") for name in "bc"]).state
+    with pytest.raises(TttError, match="a count has grown beyond"):
+        library.save(both, path)
+    assert path.read_bytes() == before
+    assert {one.name for one in tmp_path.iterdir()} == {"q.json", "b.json", "c.json"}
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_is_not_saved(tmp_path, wrong):
+    state = continued(State.empty(learner_of("q", "default"), STANDARD), 20, 1)
+    state.table.values[state.table.values != 0] = wrong
+    with pytest.raises(TttError, match="beyond all numbers"):
+        library.save(state, tmp_path / "q.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_games_than_can_be_counted_are_not_saved(tmp_path):
+    state = state_of("a", 0.5, 1)
+    runs = tuple(Run(name, "import", 2**63 - 1) for name in "ab")
+    with pytest.raises(TttError, match="more games than can be counted"):
+        library.save(State(state.learner, STANDARD, False, state.table, runs), tmp_path / "q.json")
+
+
+def test_a_run_of_any_length_is_found_at_once():
+    plan = Plan(Q(), 2**62 + 7, 1)
+    for games in (0, 256, plan.first_game(2**40)):
+        assert plan.first_game(plan.block_at(games)) == games
+    with pytest.raises(ValueError, match="no block starts"):
+        plan.block_at(2**62 + 1)
+
+
+@pytest.mark.parametrize("run", ["=HYPERLINK(0)", "+1", "-1", "@x"])
+def test_what_a_spreadsheet_would_run_is_no_name_of_a_run(tmp_path, run):
+    path = tmp_path / "book.csv"
+    path.write_text(f"position,move,plies,result,run,count\n....X....,1,9,draw,{run},17\n", encoding="utf-8")
+    with pytest.raises(InvalidFileError, match="formula"):
+        library.load(path)
