@@ -11,8 +11,9 @@ from tests.learners.common import after, content, made, resigning
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.learners import base, index
 from ttt_cli.learners.base import FixedSides, can_answer
 from ttt_cli.learners.index import COUNTED, FIRST, Index
@@ -72,6 +73,32 @@ def test_answers_that_are_forgotten_change_nothing(name: str, kept: int, monkeyp
     with growing(monkeypatch):
         monkeypatch.setattr(base, "KEPT_ANSWERS", kept)
         assert content(learner, after(learner, space, 300, opponent=opponent)) == expected
+
+
+class Counted(Policy):
+    """A policy that counts how often it is asked, and about how many positions."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.rules, self._policy, self.calls, self.positions = policy.rules, policy, 0, 0
+
+    def probabilities(self, positions: Positions) -> Floats:
+        self.calls += 1
+        self.positions += len(positions)
+        return self._policy.probabilities(positions)
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_a_fixed_side_is_asked_about_many_games_at_once(name: str, monkeypatch: pytest.MonkeyPatch):
+    """How many changes what is learned by nothing."""
+    learner, space = made(name), StateSpace.of(symmetric=name == "menace")
+    found = set()
+    with growing(monkeypatch):
+        for ahead in (1, 64, 1000):
+            monkeypatch.setattr(base, "SCOUTED", ahead)
+            opponent = Counted(resigning(space))
+            found.add(content(learner, after(learner, space, 500, opponent=opponent)))
+            assert 2 * opponent.calls < opponent.positions
+    assert found == {content(learner, after(learner, space, 500, opponent=resigning(space)))}
 
 
 @pytest.mark.parametrize("rules", RULES, ids=str)

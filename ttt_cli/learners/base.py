@@ -6,7 +6,7 @@ file of each method holds all of it, from the idea to the merge.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
@@ -30,8 +30,12 @@ few enough for the caches."""
 RARE = 64
 """A position that has come up less often is explored by the move made least often; any other, by any move."""
 
-KEPT_ANSWERS = 1 << 16
+KEPT_ANSWERS = 1 << 17
 """Answers of a fixed side that are kept, on a board without a state space."""
+
+SCOUTED = 64
+"""Games that are first looked through for what a fixed side will be asked; then twice as many, or half, by
+how much else was asked."""
 
 ONE_NUMBER = 16
 """The most cells for which the 53 bits of one uniform number last a whole game: 16! takes 44 of them."""
@@ -116,11 +120,34 @@ class Shard:
             moves.fill(-1)
             uniform(uniforms.reshape(-1), seed, start * draws)
             chunk = Chunk(self.first + start, moves, uniforms, sides.answers, results)
-            while chunk.left > 0:
+            if sides.asked:
+                yield from _scouted(chunk, sides, index)
+            else:
                 yield chunk
-                sides.answer(index)
             if self.journal is not None:
                 self.journal.append(moves.copy())
+
+
+def _scouted(chunk: "Chunk", sides: "FixedSides", index: Index) -> "Iterator[Chunk]":
+    """A chunk in parts. Each is first played for nothing, as often as there is something to ask the fixed
+    sides, ply after ply in all of its games at once; so that they need not be asked one by one.
+
+    Only what the part itself teaches is not foreseen: then a kernel asks in the middle of it.
+    """
+    ahead = SCOUTED
+    while chunk.left > 0:
+        chunk.end = min(chunk.played + ahead, len(chunk.moves))
+        sides.answers.scouting[0] = True
+        for _ in range(index.rules.cells):
+            yield chunk.copy()
+            if not sides.answer(index):
+                break
+        sides.answers.scouting[0] = False
+        surprises = -1
+        while surprises < 0 or sides.answer(index):
+            surprises += 1
+            yield chunk
+        ahead = 2 * ahead if surprises <= ahead // 2 else max(ahead // 2, 1)
 
 
 def taught(sides: str) -> int:
@@ -136,7 +163,9 @@ class Answers(NamedTuple):
     :ivar thresholds: float64[2, k, cells], as ``engine.policy`` has them, but of the legal moves alone, one
         after the other; what is behind them is meaningless.
     :ivar owners: uint32[2, k], the row that each answer is for; 0 for none.
-    :ivar asked: int64[2], the row that the kernel wants to know about; 0 for none.
+    :ivar asked: uint32[2, CHUNK], the rows that the kernel wants to know about.
+    :ivar waiting: int64[2], how many those are.
+    :ivar scouting: bool[1], whether the kernel is to learn nothing, and to leave games that it has to ask in.
     :ivar simple: bool[2], which sides the kernel answers for itself, by their policies' ``Formula``.
     :ivar formulas: bool[2, 3].
     """
@@ -144,7 +173,9 @@ class Answers(NamedTuple):
     fixed: Bools
     thresholds: Floats
     owners: Uint32s
-    asked: Int64s
+    asked: Uint32s
+    waiting: Int64s
+    scouting: Bools
     simple: Bools
     formulas: Bools
 
@@ -155,7 +186,9 @@ class Answers(NamedTuple):
             np.zeros(2, np.bool_),
             np.zeros((2, size, cells)),
             np.zeros((2, size), np.uint32),
+            np.zeros((2, CHUNK), np.uint32),
             np.zeros(2, np.int64),
+            np.zeros(1, np.bool_),
             np.zeros(2, np.bool_),
             np.zeros((2, 3), np.bool_),
         )
@@ -176,6 +209,7 @@ class Chunk:
     :ivar answers: the fixed sides'.
     :ivar results: int64[3], which the kernel counts into.
     :ivar played: how many games the kernel says that it has played.
+    :ivar end: where it is to stop; None: at the end.
     """
 
     number: int
@@ -184,6 +218,7 @@ class Chunk:
     answers: Answers
     results: Int64s
     played: int = 0
+    end: int | None = None
 
     @classmethod
     def of(cls, moves: Int8s, cells: int) -> "Chunk":
@@ -200,8 +235,13 @@ class Chunk:
     @property
     def games(self) -> tuple[Int8s, Floats, int, Answers, Int64s]:
         """The games that are left: the last arguments of every kernel."""
-        done = self.played
-        return self.moves[done:], self.uniforms[done:], self.number + done, self.answers, self.results
+        here = slice(self.played, self.end)
+        number = self.number + self.played
+        return self.moves[here], self.uniforms[here], number, self.answers, self.results
+
+    def copy(self) -> "Chunk":
+        """The same games, to be played for nothing."""
+        return replace(self, moves=self.moves.copy(), results=np.zeros_like(self.results))
 
 
 @Part
@@ -210,7 +250,9 @@ def can_answer(
 ) -> bool:
     """Put a fixed side's answer for a row into its slot, by the side's formula; without one, ask."""
     if not answers.simple[side]:
-        answers.asked[side] = row
+        if answers.waiting[side] < answers.asked.shape[1]:
+            answers.asked[side, answers.waiting[side]] = row
+            answers.waiting[side] += 1
         return False
     formula, thresholds = answers.formulas[side], answers.thresholds[side, slot]
     x, o = links.boards[row, 0], links.boards[row, 1]
@@ -263,6 +305,7 @@ class FixedSides:
 
     def __init__(self, index: Index, opponent: Policy | None, behaviour: Policy | None) -> None:
         self._policies = opponent, behaviour
+        self._complete = index.space is not None
         size = 1 if self._policies == (None, None) else KEPT_ANSWERS
         if size > 1 and index.space is not None:
             size = 1 << index.rows.bit_length()
@@ -274,11 +317,19 @@ class FixedSides:
             if policy is not None and index.space is not None:
                 self._answer(index, side, np.arange(FIRST, index.rows))
 
-    def answer(self, index: Index) -> None:
-        """Answer what the kernel has asked."""
-        for side in np.flatnonzero(self.answers.asked).tolist():
-            self._answer(index, side, self.answers.asked[side : side + 1].copy())
-            self.answers.asked[side] = 0
+    @property
+    def asked(self) -> bool:
+        """Whether kernels do not know all answers, and have to ask."""
+        return not np.array_equal(self.answers.fixed, self.answers.simple) and not self._complete
+
+    def answer(self, index: Index) -> bool:
+        """Answer what the kernel has asked; whether it has asked anything."""
+        waiting = np.flatnonzero(self.answers.waiting)
+        for side in waiting.tolist():
+            rows = np.unique(self.answers.asked[side, : self.answers.waiting[side]]).astype(np.int64)
+            self._answer(index, side, rows)
+        self.answers.waiting[:] = 0
+        return len(waiting) > 0
 
     def _answer(self, index: Index, side: int, rows: Int64s) -> None:
         policy = self._policies[side]

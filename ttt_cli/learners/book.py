@@ -481,7 +481,8 @@ def play(
     stretched, is uniform again.
     """
     number_of, first_of, cells_of, after, ends = links[:5]
-    thresholds, owners, counts = answers.thresholds, answers.owners, seen.counts
+    thresholds, owners, scouting = answers.thresholds, answers.owners, answers.scouting[0]
+    counts = seen.counts
     cells = moves.shape[1]
     stages = cells + 1 - least
     given, tallied, hashing = uniforms.shape[0] == 0, scores.shape[0] > 0, seen.keys.shape[0] > 0
@@ -509,7 +510,9 @@ def play(
             elif fixed and answers.fixed[side]:
                 slot = index & np.uint32(owners.shape[1] - 1)
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
-                    return game
+                    if not scouting:
+                        return game
+                    break
                 option = np.uint8(free)
                 for place in range(free):
                     if thresholds[side, slot, place] > luck:
@@ -550,7 +553,7 @@ def play(
                         if cells_of[place] == centre:
                             scores[place] = CENTRE
             free = number_of[index]
-        if free > 0:
+        if free > 0 or scouting:
             results[2 * (ply % 2)] += 1
             continue
         result = ends[index]

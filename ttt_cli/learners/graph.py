@@ -660,7 +660,7 @@ def play(
     number_of, first_of, cells_of, after, ends = links[:5]
     article, epsilon = rule
     scores, tried, choices, fresh, clock, lows, highs, parents, others, starts, queue = derived
-    thresholds, owners = answers.thresholds, answers.owners
+    thresholds, owners, scouting = answers.thresholds, answers.owners, answers.scouting[0]
     replay, cells = uniforms.shape[0] == 0, moves.shape[1]
     has_opponent, has_behaviour = answers.fixed[0], answers.fixed[1]
     fixed = has_opponent or has_behaviour
@@ -679,8 +679,10 @@ def play(
                 if has_behaviour if own else has_opponent:
                     side, slot = int(own), node & np.uint32(owners.shape[1] - 1)
                     if owners[side, slot] != node and not can_answer(answers, side, slot, node, links, board):
-                        return game
-            while entered <= ply and (over or not resigns):
+                        if not scouting:
+                            return game
+                        break
+            while entered <= ply and (over or not resigns) and not scouting:
                 child = path[entered]
                 visits[child] += 1
                 if seen[child] < 0:

@@ -221,7 +221,7 @@ def play(
     ``taught``: 1 X learns, 2 O learns, 3 both; 0: whoever is the learner in that game.
     """
     number_of, first_of, cells_of, after, ends = links[:5]
-    thresholds, owners = answers.thresholds, answers.owners
+    thresholds, owners, scouting = answers.thresholds, answers.owners, answers.scouting[0]
     win, draw, loss = rewards
     cells = moves.shape[1]
     path, beads = np.zeros(cells + 1, np.int64), np.zeros(cells, np.int64)
@@ -240,7 +240,9 @@ def play(
             elif answers.fixed[int(own)]:
                 side, slot = int(own), index & np.uint32(owners.shape[1] - 1)
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
-                    return game
+                    if not scouting:
+                        return game
+                    break
                 for at in range(free):
                     if thresholds[side, slot, at] > uniforms[game, ply]:
                         place = at
@@ -265,6 +267,8 @@ def play(
             if index == OPEN:
                 index = meet(links, board, parent, move)
             ply += 1
+        if scouting:
+            continue
         result = ends[index] if number_of[index] == 0 else 2 * (ply & 1) - 1
         results[result + 1] += 1
         for turn in range(ply):

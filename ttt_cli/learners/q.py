@@ -300,7 +300,7 @@ def play(
     early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # up to this many visits, steps exceed alpha
     given = uniforms.shape[0] == 0
     one = not given and uniforms.shape[1] == 1  # uniform number for a whole game
-    thresholds, owners = answers.thresholds, answers.owners
+    thresholds, owners, scouting = answers.thresholds, answers.owners, answers.scouting[0]
     fixed = given or answers.fixed[0] or answers.fixed[1]
     path = np.zeros(moves.shape[1], np.uint32)
     for game in range(moves.shape[0]):
@@ -318,7 +318,9 @@ def play(
             elif fixed and (answers.fixed[1] or not pupils >> ply % 2 & 1):
                 side, slot = pupils >> ply % 2 & 1, index & np.uint32(owners.shape[1] - 1)
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
-                    return game
+                    if not scouting:
+                        return game
+                    break
                 option = np.uint8(free)
                 for place in range(free):
                     if thresholds[side, slot, place] > luck:
@@ -346,6 +348,11 @@ def play(
                 index = meet(links, board, path[ply], at)
             free = number_of[index]
             ply += 1
+        if scouting:  # as if learning, for others to explore what is left
+            for turn in range(ply):
+                if taught == 3 or pupils >> turn % 2 & 1:
+                    visits[first_of[path[turn]] + np.uint8(moves[game, turn])] += 1
+            continue
         if free > 0:
             results[2 * (ply % 2)] += 1
             continue
@@ -382,6 +389,17 @@ def play(
                 total += worth
                 least = worth if worth < least else least
             target = worst * least + mean[free] * total
+    if scouting:
+        for game in range(moves.shape[0]):
+            pupils = taught if taught else 1 + (number + game) % 2
+            index = np.uint32(FIRST)
+            for turn in range(moves.shape[1]):
+                if moves[game, turn] < 0:
+                    break
+                at = first_of[index] + np.uint8(moves[game, turn])
+                if taught == 3 or pupils >> turn % 2 & 1:
+                    visits[at] -= 1
+                index = after[at]
     return moves.shape[0]
 
 
@@ -404,7 +422,8 @@ def play_article(
     """The same by the author's rule: equal moves at random, a constant step, targets as the game went."""
     number_of, first_of, _, after, ends = links[:5]
     alpha, gamma, epsilon = rule
-    given, thresholds, owners = uniforms.shape[0] == 0, answers.thresholds, answers.owners
+    thresholds, owners, scouting = answers.thresholds, answers.owners, answers.scouting[0]
+    given = uniforms.shape[0] == 0
     path = np.zeros(moves.shape[1], np.uint32)
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
@@ -419,7 +438,9 @@ def play_article(
             elif answers.fixed[1] or not pupils >> ply % 2 & 1:
                 side, slot = pupils >> ply % 2 & 1, index & np.uint32(owners.shape[1] - 1)
                 if owners[side, slot] != index and not can_answer(answers, side, slot, index, links, board):
-                    return game
+                    if not scouting:
+                        return game
+                    break
                 for place in range(free):
                     if thresholds[side, slot, place] > uniforms[game, ply]:
                         option = np.uint8(place)
@@ -445,7 +466,7 @@ def play_article(
                 index = meet(links, board, path[ply], at)
             free = number_of[index]
             ply += 1
-        if free > 0:
+        if free > 0 or scouting:
             results[2 * (ply % 2)] += 1
             continue
         results[ends[index] + 1] += 1

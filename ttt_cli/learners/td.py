@@ -251,7 +251,7 @@ def play(
     for free in range(1, moves.shape[1] + 1):
         mean[free] = slips / free
     given = uniforms.shape[0] == 0
-    thresholds, owners = answers.thresholds, answers.owners
+    thresholds, owners, scouting = answers.thresholds, answers.owners, answers.scouting[0]
     fixed = given or answers.fixed[0] or answers.fixed[1]
     path = np.zeros(moves.shape[1] + 1, np.uint32)
     for game in range(moves.shape[0]):
@@ -274,7 +274,9 @@ def play(
             elif fixed and (answers.fixed[1] or taught == 2 - side):
                 who, slot = int(taught != 2 - side), index & np.uint32(owners.shape[1] - 1)
                 if owners[who, slot] != index and not can_answer(answers, who, slot, index, links, board):
-                    return game
+                    if not scouting:
+                        return game
+                    break
                 option = np.uint32(free)
                 for place in range(free):
                     if thresholds[who, slot, place] > luck:
@@ -309,7 +311,7 @@ def play(
                 index = unseen
             ply += 1
             path[ply] = index
-        if number_of[index] > 0:
+        if number_of[index] > 0 or scouting:
             results[2 * (ply % 2)] += 1
             continue
         result = ends[index]
