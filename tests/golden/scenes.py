@@ -303,6 +303,24 @@ VARIANTS = commands("""
 """Parameters, options of players, the curve, players among themselves, and what needs no state."""
 
 
+NTUPLE = commands(f"""
+    train ntuple --games 20000 --seed 1 -o ./n.json --json
+    show n.json --position X...O.... --json
+    {in_brief("./n.json")}
+    move ./n.json:search=2 - --seed 1 <<< {POSITIONS}
+    evaluate ./n.json:search=3 random heuristic --json
+    train ntuple --games 500 --seed 2 --opponent random -o random.json --json
+    train ntuple --games 500 --seed 2 --opponent heuristic:ties=first -o heuristic.json --json
+    merge n.json random.json -o merged.json --json
+    merge heuristic.json random.json n.json -o all.json --json
+    train ntuple --games 500 --seed 3 --from merged.json -o more.json --json
+    train ntuple --games-from samples/games.jsonl -o taught.json
+    train ntuple --games 500 --seed 1 --alpha 0.2 --epsilon 0.5 -o varied.json --json
+    train ntuple --games 500 --seed 1 --board 3x5 --line 4 -o larger.json --json
+    evaluate ./larger.json random --json
+""")
+"""The network, which no article describes, alone and with a search on top; so the others are in brief."""
+
 SCENES: dict[str, list[str]] = {
     **lives(),
     **opponents(),
@@ -311,6 +329,7 @@ SCENES: dict[str, list[str]] = {
     **boards(),
     **foreign(),
     "variants": VARIANTS,
+    "ntuple": NTUPLE,
     **{name: commands(in_full(agent)) for name, agent in BUILT_IN.items()},
 }
 """The command lines by scene."""

@@ -21,8 +21,8 @@ their absolute values (temporal coherence: Beal and Smith, 1999): where they agr
 whole steps, where they cancel out it comes to rest.
 
 **Choosing.** In training a uniformly random cell with probability ``epsilon``, else the one of the largest
-value, ties at random. Its policy looks one move ahead; ``ntuple:search=N`` looks N plies ahead by the same
-values.
+value, ties at random. Its policy searches three plies ahead by these values (``engine.alpha_beta``),
+``ntuple:search=N`` N plies; 1 is greedy play.
 
 **Merging.** Weights are joined by their visits like other values; the sums N and A add up.
 """
@@ -58,6 +58,9 @@ BLOCK = 3
 WIDEST = 10
 """Cells of a set at most: 59,049 patterns."""
 
+PLIES = 3
+"""How far its policy looks ahead."""
+
 KEPT_ANSWERS = 1 << 14
 """Answers of a fixed side that are kept; to forget one changes nothing."""
 
@@ -82,7 +85,7 @@ def sets_of(rules: Rules) -> list[frozenset[int]]:
         for left in range(cols - wide + 1)
     }
     for line in rules.lines:
-        found.add(frozenset(line[:WIDEST]))
+        found.update(frozenset(line[at : at + WIDEST]) for at in range(max(1, len(line) - WIDEST + 1)))
         for down, right in ((-1, 0), (0, -1), (0, 1), (1, 0)):
             moved = [(cell // cols + down, cell % cols + right) for cell in line]
             both = {row * cols + col for row, col in moved if 0 <= row < rows and 0 <= col < cols} | {*line}
@@ -427,7 +430,7 @@ class FixedSides:
 class NTuplePolicy(Search):
     """Looks ahead by the network of a table, as it is now."""
 
-    def __init__(self, table: NTupleTable, *, depth: int = 1) -> None:
+    def __init__(self, table: NTupleTable, *, depth: int = PLIES) -> None:
         super().__init__(table.rules, depth=depth, network=table.network)
         self._table, self._visited = table, table.visits > 0
 
@@ -455,8 +458,8 @@ class NTuple(Learner[NTupleTable]):
     kernel_version: ClassVar[int] = 1
     choices: ClassVar[tuple[str, ...]] = ("default",)
     default_games: ClassVar[int] = 200_000
-    block_games: ClassVar[int] = 1 << 12
-    shard_games: ClassVar[int] = 1 << 14
+    block_games: ClassVar[int] = 1 << 14
+    shard_games: ClassVar[int] = 1 << 15
     article: ClassVar[dict[str, Any]] = {}
     article_games: ClassVar[int] = 0
     symmetric_only: ClassVar[bool] = True

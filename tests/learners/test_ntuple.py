@@ -1,0 +1,118 @@
+"""The n-tuple network: its sets, its arithmetic, its files, and what it proves on a board without tables."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine import test_positions
+from ttt_cli.agents.heuristic import Heuristic
+from ttt_cli.engine.alpha_beta import Search
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.evaluation.walk import Walk
+from ttt_cli.evaluation.worst_case import guaranteed_result
+from ttt_cli.learners.base import Shard
+from ttt_cli.learners.ntuple import NTuple, NTupleTable, sets_of, shape_of
+from ttt_cli.training.runs import Plan, run
+
+LARGE = Rules(4, 4, 4)
+
+
+def trained(rules: Rules, games: int, seed: int = 1, **sides: Any) -> NTupleTable:
+    table = NTuple().empty(rules)
+    NTuple().train(table, Shard(first=0, games=games, rng=np.random.default_rng(seed), **sides))
+    return table
+
+
+def test_the_sets_of_4x4():
+    sets = sets_of(LARGE)
+    by_size = [sum(len(one) == size for one in sets) for size in (7, 8, 9)]
+    assert by_size == [4, 6, 4]  # diagonals, pairs of rows and of columns, blocks
+    assert len(sets) == 14 and frozenset({0, 1, 2, 4, 5, 6, 8, 9, 10}) in sets
+    assert frozenset({0, 5, 10, 15, 1, 6, 11}) in sets
+    assert [len(kind) for kind in shape_of(LARGE).kinds] == [8, 9, 7, 8]
+
+
+@pytest.mark.parametrize("rules", [Rules(1, 1, 1), Rules(2, 3, 2), Rules(5, 5, 5), Rules(1, 20, 12)], ids=str)
+def test_sets_of_any_board_are_few_enough_cells_and_symmetric(rules: Rules):
+    sets = sets_of(rules)
+    assert all(0 < len(one) <= 10 for one in sets)
+    assert not any(one < other for one in sets for other in sets)
+    for image in rules.symmetries:
+        assert {frozenset(image[cell] for cell in one) for one in sets} == set(sets)
+
+
+def test_on_3x3_it_is_a_table_of_classes():
+    assert sets_of(Rules()) == [frozenset(range(9))]
+    assert len(shape_of(Rules()).patterns) == 2862  # of 3^9 fillings, by Burnside's lemma
+
+
+def test_one_game_by_hand():
+    """X 1, O 5, X 2, O 9, X 3 wins: from the back, O's last move is found to lose, X's before it to win."""
+    rules = Rules()
+    learner, table = NTuple(alpha=0.5), NTuple().empty(rules)
+    learner.learn(table, Game.of(rules, (0, 4, 1, 8, 2)))
+    weights = dict(learner.to_entries(table))
+    # O's move 9 leaves X a win: the target is -1, the step one half of the error.
+    last = next(entry for key, entry in weights.items() if key.count("X") == 2 and key.count("O") == 2)
+    assert last == [-0.5, 1, -1.0, 1.0]
+    # Before it, O's best reply was another one, worth 0: nothing is learned of X's move.
+    before = next(entry for key, entry in weights.items() if key.count("X") == 2 and key.count("O") == 1)
+    assert before == [0.0, 1, 0.0, 0.0]
+
+
+def test_symmetric_positions_are_worth_the_same_to_the_last_bit():
+    table = trained(LARGE, 2000)
+    policy = NTuple().policy(table)
+    positions = Positions.of(test_positions.sample(LARGE, 5), LARGE)
+    greedy = Search(LARGE, depth=1, network=table.network)
+    for image in map(list, LARGE.symmetries):
+        texts = np.array([list(text) for text in positions.texts()])
+        turned_texts = np.empty_like(texts)
+        turned_texts[:, image] = texts
+        turned = Positions.parse(["".join(text) for text in turned_texts.tolist()], LARGE)
+        for player in (policy, greedy):
+            assert np.array_equal(player.values(turned)[:, image], player.values(positions), equal_nan=True)
+
+
+def test_what_is_known_are_patterns():
+    table = trained(LARGE, 300)
+    policy = NTuple().policy(table)
+    assert policy.known(Positions.start(LARGE)).all()
+    assert not NTuple().policy(NTuple().empty(LARGE)).known(Positions.start(LARGE)).any()
+    positions = Positions.of(test_positions.sample(LARGE, 20), LARGE)
+    known = policy.known(positions)
+    assert 0 < known.sum() < len(known) and not known[positions.terminal].any()
+
+
+def test_a_fixed_opponent_is_asked_whatever_the_board():
+    rules = Rules(5, 5, 4)
+    one, again = (trained(rules, 20, opponent=Heuristic(rules)) for _ in range(2))
+    assert np.array_equal(one.weights, again.weights) and one.visits.any()
+    assert not np.array_equal(one.weights, trained(rules, 20).weights)
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("X.......", "expected the stones on a set of cells"),
+        ("X...............", "expected the stones on a set of cells"),
+        ("X..-X..-X..-----", "one of its symmetric images"),
+        ("XXXXXXXX--------", "no game leads to this"),
+    ],
+)
+def test_keys_that_cannot_be(key: str, says: str):
+    with pytest.raises(InvalidFileError, match=says) as refused:
+        NTuple().from_entries(LARGE, True, [(key, [0.5, 1, 1.0, 1.0])])
+    assert key in refused.value.where
+
+
+@pytest.mark.long
+def test_4x4_is_proven_for_x(sized: Any):
+    for seed in range(1, sized(2, 10) + 1):
+        *_, last = run(Plan(NTuple(), 200_000, seed), NTuple().empty(LARGE))
+        assert guaranteed_result(Walk.alone(NTuple().policy(last.table), Side.X)) == 0
