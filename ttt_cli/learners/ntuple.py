@@ -21,7 +21,7 @@ their absolute values (temporal coherence: Beal and Smith, 1999): where they agr
 whole steps, where they cancel out it comes to rest.
 
 **Choosing.** In training a uniformly random cell with probability ``epsilon``, else the one of the largest
-value, ties at random. Its policy searches three plies ahead by these values (``engine.alpha_beta``),
+value, ties at random. Its policy searches four plies ahead by these values (``engine.alpha_beta``),
 ``ntuple:search=N`` N plies; 1 is greedy play.
 
 **Merging.** Weights are joined by their visits like other values; the sums N and A add up.
@@ -58,7 +58,7 @@ BLOCK = 3
 WIDEST = 10
 """Cells of a set at most: 59,049 patterns."""
 
-PLIES = 3
+PLIES = 4
 """How far its policy looks ahead."""
 
 KEPT_ANSWERS = 1 << 14
