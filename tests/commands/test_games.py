@@ -175,3 +175,15 @@ def test_a_log_that_is_a_link_to_something_else_is_left_alone(tmp_path):
     (tmp_path / "bashrc").write_bytes(GAME.to_line() + b"\n")
     record_game(tmp_path, OTHER)
     assert [game.id for game in read_games(tmp_path / LOG)] == ["first", "second"]
+
+
+def test_verify_tells_of_games_whose_state_is_gone(ttt: Run):
+    log = Path("state_store/games.jsonl")
+    for name in ("q.json", "../mine.json", "td"):
+        record_game(log.parent, replace(GAME, id=name, teaches=(name,)))
+    Path("mine.json").write_bytes(b"")
+    (log.parent / "td.json").write_bytes(b"")
+    told = ttt("verify", log)
+    assert told.code == 1
+    assert "1 games are kept for 'q.json', which is gone" in told.out
+    assert "mine" not in told.out and "td" not in told.out

@@ -11,7 +11,9 @@ import pytest
 from tests.learners.fragile import Fragile, trained
 from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.rules import STANDARD
+from ttt_cli.errors import TttError
 from ttt_cli.learners.base import Shard
+from ttt_cli.training import workers as training_workers
 from ttt_cli.training.workers import local_workers
 
 
@@ -45,9 +47,9 @@ def test_a_kernel_that_several_threads_call_first_is_prepared_once(monkeypatch: 
     prepared: list[Kernel] = []
     kernel = Kernel(calls.append)
 
-    def prepare() -> tuple[object, str]:
+    def prepare() -> tuple[object, None]:
         prepared.append(kernel)
-        return kernel.python, ""
+        return kernel.python, None
 
     monkeypatch.setattr(kernel, "_prepared", prepare)
     barrier = Barrier(4)
@@ -75,3 +77,9 @@ def test_the_files_of_long_runs_are_the_same_for_1_2_and_7_workers(tmp_path: Pat
         subprocess.run([*call, "--workers", str(count), "-o", path], check=True, capture_output=True)
         contents.add(path.read_bytes())
     assert len(contents) == 1
+
+
+def test_a_worker_of_another_version_is_refused_before_its_first_shard(monkeypatch):
+    monkeypatch.setattr(training_workers, "train_shard", lambda *_: pytest.fail("has trained"))
+    with pytest.raises(TttError, match="runs another version of ttt"):
+        training_workers.train_alike("another digest", None, None, None)

@@ -5,9 +5,13 @@ better than processes: kernels run without the interpreter's lock, nothing is lo
 no worker can die alone. A cluster's worker that dies is replaced, and its shard repeated, by Dask.
 """
 
+import hashlib
+import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ttt_cli.errors import TttError, UsageError
@@ -16,6 +20,31 @@ from ttt_cli.training.runs import Trained, train_shard
 
 ATTEMPTS = 5
 """How often a cluster tries a shard whose workers die."""
+
+
+@cache
+def code_digest() -> str:
+    """The digest of all that decides what a shard learns: the sources of the learners and the engine."""
+    digest = hashlib.sha256()
+    for room in ("engine", "learners"):
+        for path in sorted((Path(__file__).parents[1] / room).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard) -> Trained:
+    """Train a shard where the program is the one that asks for it.
+
+    :param code: its digest there.
+    :raises TttError: if it is another version, whose arithmetic may be another.
+    """
+    if code_digest() != code:
+        raise TttError(
+            f"the worker on {platform.node()} runs another version of ttt",
+            where="--cluster",
+            hint="install the same one everywhere",
+        )
+    return train_shard(learner, table, shard)
 
 
 class Workers:
@@ -27,7 +56,8 @@ class Workers:
 
     def __call__(self, learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
         """The shards' tables and results, each trained from ``table``."""
-        self._futures = [self._executor.submit(train_shard, learner, table, shard) for shard in shards]
+        code = code_digest()
+        self._futures = [self._executor.submit(train_alike, code, learner, table, shard) for shard in shards]
         return [future.result() for future in self._futures]
 
     def close(self) -> None:
@@ -74,6 +104,10 @@ def cluster_workers(address: str) -> Iterator[Workers]:
                 "workers died too often", where=f"--cluster {address}", hint="do they have enough memory?"
             ) from None
         except (CancelledError, CommClosedError):
-            raise TttError("the connection to the scheduler was lost", where=f"--cluster {address}") from None
+            raise TttError(
+                "the connection to the scheduler was lost",
+                where=f"--cluster {address}",
+                hint="--resume goes on from the last save",
+            ) from None
         finally:
             workers.close()

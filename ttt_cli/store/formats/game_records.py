@@ -1,5 +1,8 @@
 """``game-records``: finished games in JSON Lines, as a store's log holds them. They are learned from."""
 
+import os
+from collections import Counter
+from pathlib import Path
 from typing import NoReturn
 
 from ttt_cli.environment import command_line
@@ -9,6 +12,7 @@ from ttt_cli.store.formats.imported import Options, Rejected, fault_of, truncate
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.source import Source
 from ttt_cli.store.strict_json import load_json
+from ttt_cli.store.text import quoted
 
 NAME = "game-records"
 
@@ -27,11 +31,13 @@ def read(source: Source, options: Options) -> NoReturn:
 
 
 def check(source: Source) -> Verification:
-    """Every line that is no game."""
+    """Every line that is no game, and the states that are gone for which games are kept."""
     faults: list[Rejected] = []
     seen: set[tuple[str, int]] = set()
     ids: dict[str, int] = {}
-    for number, line in enumerate(source.data.split(b"\n"), 1):
+    taught: Counter[str] = Counter()
+    lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         place = f"line {number}"
@@ -44,9 +50,16 @@ def check(source: Source) -> Verification:
             faults.append(Rejected(fault.where if fault.where.startswith("line") else place, fault.why))
             continue
         ids[record.id] = number
+        taught.update(record.teaches)
         seen.update(zip(record.game().texts(), record.moves, strict=False))
     positions = len({text for text, _ in seen})
-    return Verification(NAME, positions, len(seen), faults=truncated(faults), unfit=bool(faults))
+    folder = Path(os.path.realpath(source.where)).parent
+    gone = [
+        Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is gone")
+        for name, games in sorted(taught.items())
+        if not any((folder / f"{name}{suffix}").exists() for suffix in ("", ".json", ".csv"))
+    ]
+    return Verification(NAME, positions, len(seen), faults=truncated(faults) + gone, unfit=bool(faults))
 
 
 FORMAT = Format(
@@ -57,4 +70,5 @@ FORMAT = Format(
     read=read,
     check=check,
     logged=True,
+    in_blocks=True,
 )
