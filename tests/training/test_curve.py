@@ -1,6 +1,7 @@
 """Learning curves: when a run is looked at, what a row says, and the file."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import tables
+from ttt_cli.agents.uniform import Uniform
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.training.curve import HEADER, Curve, Row, points, read, row, to_csv
@@ -74,6 +77,22 @@ def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
     assert [row.games for row in curve.rows] == [0, 40, 100]
     assert path.read_bytes() == to_csv(curve.rows)
     assert path.read_text().startswith(HEADER + "\n0,")
+
+
+def test_what_is_not_known_reads_back(tmp_path):
+    path = tmp_path / "curve.csv"
+    rows = [replace(row(0, RANDOM), mistakes=None, reachable=None, unbeatable=None), row(9, RANDOM)]
+    path.write_bytes(to_csv(rows))
+    assert read(path) == rows
+
+
+def test_a_player_to_whom_too_much_can_happen_has_no_row(tmp_path, caplog):
+    curve = Curve(tmp_path / "curve.csv", 100)
+    for games in (0, 40, 100):
+        assert curve.look(games, lambda: Uniform(Rules(6, 6, 4))) is None
+    assert (curve.rows, curve.seen) == ([], 100)
+    assert len(caplog.records) == 1
+    assert "after 0 games" in caplog.text
 
 
 def test_a_policy_is_made_only_when_it_is_looked_at(tmp_path):

@@ -434,6 +434,9 @@ class Call:
 
         env = self.env
         curve.look(run.record.games or 0, lambda: run.state.policy, now=True)
+        if not curve.rows:
+            env.say("there is no curve: more can happen on this board than can be walked through")
+            return
         if not env.json:
             for line in text_plot([(self.name, curve.rows)], env.width, unicode=env.unicode):
                 env.out(line)

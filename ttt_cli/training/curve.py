@@ -4,6 +4,7 @@ A curve is a CSV file with a row for each look at the player, written anew after
 watched while the run goes on. Looking never changes the learner.
 """
 
+import logging
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -16,9 +17,12 @@ from ttt_cli.documents import Count, Share, note
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.evaluation.verdict import judge
+from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.reading import read_text
 from ttt_cli.store.text import quoted
+
+log = logging.getLogger("ttt_cli")
 
 PER_DECADE = 8
 """Looks while the number of games grows tenfold."""
@@ -71,6 +75,8 @@ class Curves(TypedDict):
 
 HEADER = ",".join(field.name for field in fields(Row))
 COUNTS = ("games", "mistakes", "reachable", "unbeatable")
+PERHAPS = ("mistakes", "reachable", "unbeatable")
+"""What is not known of every player: an empty field."""
 
 
 def row(games: int, policy: Policy | PolicyTable) -> Row:
@@ -116,7 +122,7 @@ class Curve:
         :param done: those of them that were played before: rows up to there are kept.
         :raises InvalidFileError: if the file at ``path`` is something else than a curve.
         """
-        self.path = path
+        self.path, self._outgrown_at = path, -1
         self.rows: list[Row] = []
         if path.exists():
             try:
@@ -129,8 +135,8 @@ class Curve:
 
     @property
     def seen(self) -> int:
-        """The games of the last row, -1 if there is none."""
-        return self.rows[-1].games if self.rows else -1
+        """The games at the last look, -1 if there was none."""
+        return max(self._outgrown_at, self.rows[-1].games if self.rows else -1)
 
     def due(self, games: int) -> bool:
         """Whether the run is to be looked at: it has reached a point since the last look."""
@@ -145,14 +151,21 @@ class Curve:
         """
         if not (self.due(games) or (now and games > self.seen)):
             return None
-        self.rows.append(row(games, policy()))
+        try:
+            self.rows.append(row(games, policy()))
+        except OutgrownError as error:
+            if not self.outgrown:
+                log.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
+            self._outgrown_at = games
+            return None
         write_bytes(self.path, to_csv(self.rows), parents=True)
         return self.rows[-1]
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
     """The file of a curve."""
-    lines = [HEADER, *(",".join(map(repr, astuple(row))) for row in rows)]
+    spelled = [["" if value is None else repr(value) for value in astuple(row)] for row in rows]
+    lines = [HEADER, *map(",".join, spelled)]
     return "\n".join(lines).encode() + b"\n"
 
 
@@ -185,8 +198,11 @@ def _row(line: str) -> Row:
     names = [field.name for field in fields(Row)]
     if len(parts) != len(names):
         raise TttError(f"expected {len(names)} numbers, found {len(parts)}")
-    values: list[float] = []
+    values: list[float | None] = []
     for name, part in zip(names, parts, strict=True):
+        if name in PERHAPS and not part:
+            values.append(None)
+            continue
         most = 10**18 if name in COUNTS else 1
         try:
             value = int(part) if part.isdecimal() and len(part) < 20 else float(part.replace("_", "?"))
