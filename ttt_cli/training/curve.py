@@ -154,7 +154,7 @@ class Curve:
         try:
             self.rows.append(row(games, policy()))
         except OutgrownError as error:
-            if not self.outgrown:
+            if self._outgrown_at < 0:  # the first time
                 log.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
             self._outgrown_at = games
             return None
