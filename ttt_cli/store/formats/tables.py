@@ -34,8 +34,8 @@ LAST_FIRST = "rows from bottom right"
 """A number's digits from the least on: as usual as the other way."""
 NEARLY_ALL = 0.95
 """The least share of keys that have to be the smallest of their images."""
-LEAST_CANONICAL = 12
-"""The least number of them that have to have other images, so that this is no coincidence."""
+LEAST_CANONICAL, LEAST_TURNED = 12, 100
+"""And so many have to have other images, for that to be no chance; more where they may only be turned."""
 ODD_ORDER = 5
 ODD_MEANING = 2
 ODD_COLUMN = 3
@@ -253,7 +253,7 @@ def is_canonical(reading: KeyReading, space: StateSpace, group: Images) -> bool:
     indexes = np.unique(reading.indexes)
     found = np.stack([rows for _, rows in images(space, indexes, group)])
     several = (found != found[0]).any(axis=0)
-    if several.sum() < LEAST_CANONICAL:
+    if several.sum() < (LEAST_CANONICAL if group == space.rules.symmetries else LEAST_TURNED):
         return False
     classes = np.unique(found[:, several].min(axis=0))
     if len(classes) < NEARLY_ALL * several.sum():
@@ -376,7 +376,8 @@ def second_board(reading: KeyReading, space: StateSpace) -> str | None:
 
 
 def _is_board(column: Sequence[str], space: StateSpace) -> bool:
-    return len(set(column)) > 1 and all(len(item) == space.cells for item in column)
+    words = len(set(column)) > 1 and all(len(item) == space.cells for item in column)
+    return words and not {*"".join(column)} & {*",()[]"}
 
 
 def _played(column: Sequence[str], reading: KeyReading, space: StateSpace) -> Int64s | None:
