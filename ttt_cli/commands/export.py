@@ -13,6 +13,7 @@ from ttt_cli.shell.completion import complete_agents
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
+    from ttt_cli.engine.positions import Positions
     from ttt_cli.store.formats.format import Format, Player
     from ttt_cli.store.state import State
 
@@ -30,6 +31,9 @@ class Export(TypedDict):
 
 DOCUMENTS = {"export": Export}
 
+
+MOST_REACHED = 100_000
+"""Positions that a walk may take to find out what is to be written."""
 
 STATE = "state"
 """Short for ``ttt-state``."""
@@ -94,7 +98,6 @@ def export(
     """
     from ttt_cli.agents.grammar import resolve
     from ttt_cli.engine.position import Position
-    from ttt_cli.evaluation.walk import own_positions
     from ttt_cli.plugins import FORMATS, plugin
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store.formats.format import Format, Player, Wanted
@@ -110,7 +113,7 @@ def export(
         hint = did_you_mean(format_name, names) or f"there are {', '.join(names)}"
         raise UsageError(f"no such format {format_name!r}", where="--format", hint=hint)
     agent = resolve(source, env.store, given_rules(env), estimated=True)
-    reached = own_positions(agent.policy) if agent.policy.costly else None
+    reached = _reached(agent)
     if reached is not None:
         env.say(f"{printable(agent.name)}: the {len(reached):,} open positions that its own play can reach")
     env.remark(agent.remarks)
@@ -129,6 +132,22 @@ def export(
     wanted = Wanted(Path(out).suffix.lower(), position, depth, best)
     assert form.write is not None
     _write(env, out, form, agent, form.write(player, wanted))
+
+
+def _reached(agent: "Agent") -> "Positions | None":
+    """The positions that a player's own play can reach, where these are what is written of it: all that it is
+    asked about, or on a board without a state space all there is to say of one that has seen none."""
+    from ttt_cli.engine.state_space import enumerated
+    from ttt_cli.evaluation.walk import OutgrownError, own_positions
+
+    if agent.policy.costly:
+        return own_positions(agent.policy)
+    if agent.loaded is not None or enumerated(agent.rules) is not None:
+        return None
+    try:
+        return own_positions(agent.policy, budget=MOST_REACHED)
+    except OutgrownError:  # there is no file to put them in
+        return None
 
 
 def _state(agent: "Agent") -> "State | None":
