@@ -182,10 +182,13 @@ class Environment:
     def say(self, text: str, command: str = "") -> None:
         """Write a notice to stderr, unless ``--quiet``.
 
-        :param command: what a person may want to copy, behind the text; it is never folded.
+        :param command: what a person may want to copy, behind the text; it is never folded, but starts a line
+            of its own where both do not fit.
         """
         if not self.quiet:
-            self.stderr.write(f"{self.folded(text, self.stderr)}{' ' * bool(command)}{command}\n")
+            fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
+            gap = "" if not command else " " if fits else "\n  "
+            self.stderr.write(f"{self.folded(text, self.stderr)}{gap}{command}\n")
             self.stderr.flush()
 
     def remark(self, texts: Iterable[str]) -> None:
