@@ -81,6 +81,9 @@ def _read_lines(env: Environment) -> Iterator[list[str]]:
     while chunk := stream.read1(CHUNK):
         *lines, rest = (rest + chunk).split(b"\n")
         yield [line.decode("utf-8", "backslashreplace") for line in lines]
+        if len(rest) > CHUNK:  # never a position, however it goes on
+            yield [rest[:100].decode("utf-8", "backslashreplace") + "..."]
+            return
     if rest:
         yield [rest.decode("utf-8", "backslashreplace")]
 
@@ -108,6 +111,6 @@ def _complain(line: str, rules: "Rules", number: int) -> None:
     from ttt_cli.engine.position import Position
 
     try:
-        Position.parse(line, rules)
+        Position.parse(line if len(line) <= 1000 else f"{line[:100]}...", rules)
     except NotationError as error:
         raise NotationError(error.message, where=f"line {number}", hint=error.hint) from None
