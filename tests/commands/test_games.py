@@ -187,3 +187,13 @@ def test_verify_tells_of_games_whose_state_is_gone(ttt: Run):
     assert told.code == 1
     assert "1 games are kept for 'q.json', which is gone" in told.out
     assert "mine" not in told.out and "td" not in told.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX alone")
+def test_an_opponent_whose_name_is_not_utf_8_is_trained_against(ttt: Run):
+    assert ttt("train", "q", "--games", "10", "--seed", "1", "-o", "mine.json").code == 0
+    strange = Path(os.fsdecode(b"q\xff.json"))
+    Path("mine.json").rename(strange)
+    assert ttt("train", "q", "--games", "10", "--opponent", f"./{strange}", "-o", "new.json").code == 0
+    (run,) = library.load(Path("new.json")).state.runs
+    assert run.details["opponent"] == "./q\\udcff.json"

@@ -78,6 +78,7 @@ def train_run(
     :param start: the digest of the state that the run starts from, if it holds any experience.
     """
     learner, rules = state.learner, state.rules
+    opponent = opponent.encode("utf-8", "backslashreplace").decode()  # a file's name may be any bytes
     details: dict[str, Any] = {
         "params": learner.parameters(),
         "seed": seed,
