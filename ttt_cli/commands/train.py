@@ -376,7 +376,7 @@ class Call:
         env = self.env
         if run.backup:
             env.say(f"the previous file is kept as {printable(str(run.backup))}")
-        unbeatable = self._summary(run)
+        unbeatable = self._summary(run, proves=watch.until)
         if watch.curve:
             self._finish(watch.curve, run)
         if watch.stopping.exit_code is not None and not run.finished:
@@ -391,12 +391,16 @@ class Call:
             return ExitCode.FAILED
         return ExitCode.DONE
 
-    def _summary(self, run: "TrainingRun") -> bool | None:
-        """Tell what the run did and how strong the player is now; returns whether it is unbeatable."""
+    def _summary(self, run: "TrainingRun", *, proves: bool) -> bool | None:
+        """Tell what the run did and how strong the player is now; returns whether it is unbeatable.
+
+        :param proves: whether the proof may take as long as any verdict.
+        """
         from ttt_cli.evaluation.verdict import is_unbeatable
+        from ttt_cli.evaluation.walk import BUDGET
 
         env, state, results = self.env, run.state, run.results
-        unbeatable = is_unbeatable(state.policy, budget=PROOF)
+        unbeatable = is_unbeatable(state.policy, budget=BUDGET if proves else PROOF)
         speed = run.games / run.seconds if run.seconds else 0.0
         if env.json:
             fields: Training = {
