@@ -248,9 +248,11 @@ def try_append(path: AnyPath) -> None:
             made = make_folders(real.parent)
             if status(real) is not None:
                 os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING | BINARY))
+            _clear_litter(real)
             os.close(os.open(probe, _NEW, 0o600))  # the lock needs a new file too
-            os.unlink(probe)
     finally:
+        with suppress(OSError):
+            os.unlink(probe)
         remove_folders(made)
 
 
