@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CELLS = 9, CHUNK = 4096 };
+enum { CELLS = 9, CHUNK = 4096, RARE = 64 };
 
 static uint64_t state[4];
 static int8_t moves[CHUNK][CELLS];
@@ -56,9 +56,9 @@ void play(int64_t first, int64_t games, uint64_t seed, double gamma, double slip
         while ((free = number[at])) {
             const double luck = uniform();
             int option = choice[at];
-            if (luck < exploring) { /* the move made least often, any one first */
+            if (luck < exploring) { /* any move, or the one made least often */
                 option = (int)(luck * stretch * free);
-                for (int i = 0; i < free; i++)
+                if (visits[at][option] < RARE) for (int i = 0; i < free; i++)
                     if (visits[at][i] < visits[at][option]) option = i;
             }
             written[ply] = (int8_t)option;

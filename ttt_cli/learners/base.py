@@ -28,7 +28,7 @@ CHUNK = 4096
 few enough for the caches."""
 
 RARE = 64
-"""A position that has come up less often is explored by the move made least often; any other, by any move."""
+"""What has come up less often is explored by the move made least often; what is well known, by any move."""
 
 KEPT_ANSWERS = 1 << 17
 """Answers of a fixed side that are kept, on a board without a state space."""

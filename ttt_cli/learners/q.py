@@ -36,8 +36,9 @@ soon forgotten, also where tables with many visits have been joined.
 
 Behaviour is epsilon-greedy, and to explore is to make the move made least often (counter-based exploration:
 Thrun, Efficient exploration in reinforcement learning, 1992). Moves anywhere leave rare lines to chance, and
-take three times as many games until no line beats the player. The first games explore all the time, for the
-rule is indifferent to how a move came about; then epsilon falls with the number of the game.
+take three times as many games until no line beats the player; a move drawn that is well known is made, though.
+The first games explore all the time, for the rule is indifferent to how a move came about; then epsilon falls
+with the number of the game.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,6 +56,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
     BELOW_ONE,
+    RARE,
     Answers,
     Chunk,
     Entry,
@@ -334,9 +336,10 @@ def play(
                 luck -= option
                 start = first_of[index]
                 fewest = visits[start + option]
-                for place in range(free):
-                    if visits[start + place] < fewest:
-                        option, fewest = np.uint8(place), visits[start + place]
+                if fewest < RARE:
+                    for place in range(free):
+                        if visits[start + place] < fewest:
+                            option, fewest = np.uint8(place), visits[start + place]
             else:
                 luck = (luck - epsilon) * trusted
                 option = choice[index]
