@@ -36,9 +36,9 @@ soon forgotten, also where tables with many visits have been joined.
 
 Behaviour is epsilon-greedy, and to explore is to make the move made least often (counter-based exploration:
 Thrun, Efficient exploration in reinforcement learning, 1992). Moves anywhere leave rare lines to chance, and
-take three times as many games until no line beats the player; but a move drawn that is well known is made. The
-first games explore all the time, for the rule is indifferent to how a move came about; then epsilon falls with
-the number of the game.
+take three times as many games until no line beats the player; but a move drawn that is well known is made.
+The first games explore all the time, for the rule is indifferent to how a move came about; then epsilon
+falls with the number of the game.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
