@@ -50,6 +50,12 @@ class Environment:
         return cls(*standard_streams())
 
     @property
+    def board_options(self) -> list[str]:
+        """``--board`` and ``--line`` as given, for a command that is suggested."""
+        given = {"--board": self.board, "--line": self.line}
+        return [f"{name}={value}" for name, value in given.items() if value is not None]
+
+    @property
     def interactive(self) -> bool:
         """Whether a person can be asked: both stdin and stdout are terminals."""
         return self.stdin.isatty() and self.stdout.isatty()

@@ -234,3 +234,9 @@ def test_where_too_much_can_happen_a_match_is_played(ttt: Run) -> None:
     assert "more than 10,000,000 positions can come about" in exact.err
     assert ttt("evaluate", "random", "--positions", "100", "--exact").code == 1
     assert ttt("evaluate", "random", *board, "--check", "unbeatable", "--quiet").code == 1
+
+
+def test_the_command_that_explains_names_the_board(ttt):
+    assert ttt("train", "q", "--board", "3x4", "--line", "3", "--games", 10, "--seed", 1).code == 0
+    result = ttt("evaluate", "q", "--board", "3x4", "--line", "3")
+    assert "how it loses: ttt evaluate q --board=3x4 --line=3 --explain" in " ".join(result.err.split())

@@ -187,7 +187,9 @@ def _report(env: Environment, player: "Agent", verdict: "Verdict", explain: bool
         if story:
             view.show_line(env, player.name, side, story)
     if verdict.unbeatable is False and not explain:
-        env.say("how it loses:", command_line("ttt", "evaluate", player.name, "--explain"))
+        env.say(
+            "how it loses:", command_line("ttt", "evaluate", player.name, *env.board_options, "--explain")
+        )
 
 
 def _head(env: Environment, player: "Agent", method: str) -> None:

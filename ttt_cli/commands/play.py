@@ -235,8 +235,8 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
     games = learner.article_games if preset else learner.default_games
     untrained = f"{loaded.path.stem} has learned nothing yet"
     if not env.interactive:
-        board = [f"--board={env.board}"] * bool(env.board) + [f"--line={env.line}"] * bool(env.line)
-        words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset), *board]
+        words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset)]
+        words += env.board_options
         env.say(f"{untrained}; this trains it: {join(words)}")
         return False
     from ttt_cli.commands.train import Options, train_learner
