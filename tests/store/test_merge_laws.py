@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.store.conftest import continued
@@ -26,6 +26,9 @@ from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
 
 RUNS = 5
+FOREST = settings(max_examples=settings.default.max_examples * 2 // 5)
+"""Each example merges up to six times, and writes and reads what comes of it."""
+
 BOARDS = (Rules(2, 3, 3), Rules(2, 2, 2), Rules())
 
 
@@ -78,6 +81,7 @@ def can_merge(parts: Sequence[frozenset[int]]) -> bool:
 
 @pytest.mark.first
 @pytest.mark.parametrize("learner", LEARNERS)
+@FOREST
 @given(data=st.data())
 def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.DataObject):
     board = data.draw(st.sampled_from(BOARDS), "board")
