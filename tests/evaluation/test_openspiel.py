@@ -25,7 +25,7 @@ def as_openspiel(game: Any, ours: PolicyTable) -> Any:
     space = ours.space
     rows = dict(zip(map(str.lower, space.texts), ours.probabilities.tolist(), strict=True))
 
-    class Theirs(policy.PolicyTable):  # type: ignore[misc]
+    class Theirs(policy.Policy):  # type: ignore[misc]
         def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
             row = rows[str(state).replace("\n", "")]
             return {action: row[action] for action in state.legal_actions()}
