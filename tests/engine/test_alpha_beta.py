@@ -142,6 +142,7 @@ def test_nothing_is_overlooked(rules: Rules, depth: int):
     assert np.array_equal(search(positions, net, depth=depth, exact=True), expected)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("depth", [3, 5])
 def test_the_quick_search_chooses_as_the_exact_one(depth: int):
     positions = sample(Rules(4, 4, 4))
@@ -151,6 +152,7 @@ def test_the_quick_search_chooses_as_the_exact_one(depth: int):
     assert np.array_equal(exact == best, quick == best)
 
 
+@pytest.mark.compiled
 def test_a_limit_of_nodes_leaves_the_deepest_search_that_was_finished():
     positions = sample(Rules(4, 4, 4))
     net = line_network(positions.rules)
