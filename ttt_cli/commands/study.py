@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ttt_cli.commands.train import OPPONENT
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.frame import Subcommands
 from ttt_cli.shell.options import Spread, given_rules, with_options, with_parameters, with_value
 from ttt_cli.shell.signals import graceful
@@ -37,15 +37,7 @@ class Options:
         int | None,
         typer.Option("--games", "-n", min=1, metavar="N", help="The games of each training, such as 100k."),
     ] = None
-    opponent: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGENT",
-            autocompletion=complete_agents,
-            help="The opponent: an agent, or self.",
-            show_default="self, or the article's",
-        ),
-    ] = None
+    opponent: Annotated[str | None, OPPONENT] = None
     preset: Annotated[
         Literal["article"] | None, typer.Option(help="The rule and the constants of the method's author.")
     ] = None

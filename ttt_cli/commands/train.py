@@ -58,6 +58,12 @@ CHECKPOINT = 60.0
 GAMES = typer.Option(
     "--games", "-n", min=1, metavar="N", help="The number of games; by default the method's own."
 )
+OPPONENT = typer.Option(
+    metavar="AGENT",
+    autocompletion=complete_agents,
+    help="The opponent: an agent, or self.",
+    show_default="self, or the article's",
+)
 
 
 @dataclass(frozen=True)
@@ -65,15 +71,7 @@ class Options:
     """The options of every ``ttt train``, but for the learner's own parameters."""
 
     games: Annotated[int | None, GAMES] = None
-    opponent: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGENT",
-            autocompletion=complete_agents,
-            help="The opponent: an agent, or self.",
-            show_default="self, or the article's",
-        ),
-    ] = None
+    opponent: Annotated[str | None, OPPONENT] = None
     games_from: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Learn from the game records in FILE; alone, play no games."),
