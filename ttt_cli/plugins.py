@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from ttt_cli.errors import TttError
+from ttt_cli.guests import guest
 
 AGENTS = "ttt_cli.agents"
 """The group of players: each an ``AgentType``, under the name it goes by."""
@@ -23,11 +24,8 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
     :raises TttError: if it cannot be loaded, or is of another kind.
     """
     for point in _points(group, name):
-        try:
+        with guest(name, f"the plug-in {point.value} cannot be loaded: "):
             found = point.load()
-        except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise TttError(f"the plug-in {point.value} cannot be loaded: {reason}", where=name) from error
         if not isinstance(found, kind):
             kinds = f"{type(found).__name__}, not {kind.__name__}"
             raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")

@@ -186,6 +186,13 @@ def test_a_file_that_is_none(refused: Callable[..., Outcome], call: str, fault: 
     refused(called((READERS | OTHERS)[call], "./bad.json"), {1 if writes else 3}, "bad.json", json=json)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX names")
+@pytest.mark.parametrize("call", [*READERS, *OTHERS])
+def test_a_name_that_is_too_long(refused: Callable[..., Outcome], call: str) -> None:
+    code = 1 if call == "train out" else 3  # where it cannot be written
+    refused(called((READERS | OTHERS)[call], 300 * "x"), {code}, "name", json=False)
+
+
 @pytest.mark.parametrize("call", READERS)
 def test_a_flipped_byte(refused: Callable[..., Outcome], call: str) -> None:
     if call == "import":

@@ -68,6 +68,8 @@ BROKEN = {
     "missing": ("no_such_module_of_mine:AGENT", "cannot be loaded: ModuleNotFoundError"),
     "failing": ("failing_plugin:AGENT", "cannot be loaded: RuntimeError: no"),
     "number": ("number_plugin:AGENT", "is int, not AgentType"),
+    "leaving": ("leaving_plugin:AGENT", "cannot be loaded: SystemExit: 0"),
+    "quitting": ("quitting_plugin:AGENT", "the plug-in fails: SystemExit: 0"),
     "making": ("making_plugin:AGENT", "the plug-in fails: KeyError: 'x'"),
     "other": ("other_plugin:AGENT", "the plug-in makes str, not a Policy"),
 }
@@ -80,10 +82,16 @@ def broken(site: Path) -> Path:
     made += "def make(rules): {}\nAGENT = AgentType('x', 'x', make)\n"
     (site / "failing_plugin.py").write_text("raise RuntimeError('no')\n")
     (site / "number_plugin.py").write_text("AGENT = 5\n")
+    (site / "leaving_plugin.py").write_text("import sys\nsys.exit(0)\n")
+    (site / "quitting_plugin.py").write_text(made.format("raise SystemExit(0)"))
     (site / "making_plugin.py").write_text(made.format("raise KeyError('x')"))
     (site / "other_plugin.py").write_text(made.format("return 'x'"))
     points = {name: value for name, (value, _) in BROKEN.items()}
-    formats = {"bad": "failing_plugin:FORMAT", "worse": "number_plugin:AGENT"}
+    formats = {
+        "bad": "failing_plugin:FORMAT",
+        "worse": "number_plugin:AGENT",
+        "gone": "leaving_plugin:FORMAT",
+    }
     install(site, "broken", {"ttt_cli.agents": points, "ttt_cli.formats": formats})
     return site
 
@@ -102,6 +110,18 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, broken: Path) -> None:
     strange = ttt("evaluate", "./strange.txt")
     assert strange.code == 3 and "plug-in" not in strange.err
     assert "cannot be loaded" in ttt("export", "random", "-f", "bad", "-o", "x").err
+
+
+def test_what_a_plug_in_prints_and_says_of_itself_does_no_harm(ttt: Run, site: Path) -> None:
+    (site / "loud_plugin.py").write_text(
+        "from ttt_cli.agents.registry import AgentType\nfrom ttt_cli.agents.uniform import AGENT as RANDOM\n"
+        "print('loud')\nAGENT = AgentType('loud', 'clears\\x1b[2J the screen', RANDOM.make)\n"
+    )
+    install(site, "loud", {"ttt_cli.agents": {"loud": "loud_plugin:AGENT"}})
+    found = ttt("evaluate", "loud", "random", "--json")
+    assert found.json["agent"]["name"] == "loud" and found.err == "loud\n"
+    listed = ttt("agents")
+    assert "clears" in listed.out and "\x1b" not in listed.out
 
 
 def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site: Path) -> None:

@@ -69,6 +69,15 @@ def test_choices_that_vary_are_told(ttt: Run, bot) -> None:
     assert "its choices vary" in ttt("evaluate", f"py:{path}:choose", "--exact").err
 
 
+UNTELLABLE = """
+class Unspeakable(Exception):
+    def __str__(self): raise ValueError
+class Untold:
+    def __repr__(self): raise Unspeakable
+UNTOLD = Untold()
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "name", "exit_code", "told"),
     [
@@ -81,6 +90,17 @@ def test_choices_that_vary_are_told(ttt: Run, bot) -> None:
         ("x = 1\ndef choose(text)\n", "choose", 3, "SyntaxError: expected ':' in line 2 of bot.py"),
         ("x = 1\n\nraise KeyError('x')\n", "choose", 3, "KeyError: 'x' in line 3 of bot.py"),
         ("import sys\nsys.exit('no')\n", "choose", 3, "SystemExit: no in line 2"),
+        ("class Own(BaseException): pass\nraise Own\n", "choose", 3, "Own in line 2 of bot.py"),
+        ("def choose(text): raise GeneratorExit\n", "choose", 1, "raised GeneratorExit in line 1"),
+        ("def choose(text): return UNTOLD\n" + UNTELLABLE, "choose", 1, "raised Unspeakable"),
+        ("def choose(text): return 10**9999\n", "choose", 1, "raised ValueError"),
+        (
+            "class Cell(str):\n    def strip(self): 1 / 0\ndef choose(text): return Cell(0)\n",
+            "choose",
+            1,
+            "'0'",
+        ),
+        ("def __getattr__(name): raise OSError('none')\n", "choose", 1, "raised OSError: none in line 1"),
         (FIRST, "chose", 2, "did you mean 'choose'"),
         ("choose = 5\n", "choose", 2, "is int, not a player"),
         ("def choose(text): pass\n", "choose", 1, "answered 'None' to '.........' (for each position"),

@@ -46,3 +46,26 @@ def test_what_cannot_be_read_is_not_brought_back(replaced: Run):
 def test_there_is_nothing_to_restore(ttt: Run):
     assert ttt("restore").err.startswith("no backups")
     assert ttt("restore", "q").code == 3
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b'{"format":"ttt-state",\n"version":1,', None], ids=["empty", "torn", "folder"]
+)
+def test_a_damaged_file_without_backups_is_told(ttt: Run, content: bytes | None):
+    path = Path("mine.json")
+    path.mkdir() if content is None else path.write_bytes(content)
+    for more in ([], ["--json"]):
+        found = ttt("restore", path, *more)
+        assert found.code == 3 and "there are no backups of it" in found.err and not found.out
+
+
+def test_a_damaged_file_with_backups_is_no_error(replaced: Run):
+    Path("state_store/q.json").write_bytes(b"")
+    assert replaced("restore", "q").out.startswith("state_store/q.json.bak: 10 games\n")
+
+
+def test_a_setting_that_is_none_is_told_before_any_work(ttt: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TTT_BACKUPS", "many")
+    found = ttt("train", "q", "--games", "10")
+    assert found.code == 2 and "'many' is not a number of backups" in found.err
+    assert not Path("state_store").exists()

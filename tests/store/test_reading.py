@@ -242,6 +242,10 @@ def test_what_is_no_utf_8_text_is_named(data, said):
 
 def test_a_bad_byte_has_its_line():
     assert refusal(b'{"a":\n "\xff"}').where == "q.json, line 2, byte 3"
+    for byte in (b"\xff", b"\0"):
+        with pytest.raises(InvalidFileError) as caught:
+            load_json(b'{"a":"%b"}' % byte, "games.jsonl", line=7)
+        assert caught.value.where == "games.jsonl, line 7, byte 7"
 
 
 def test_a_byte_order_mark_may_be_allowed():

@@ -20,6 +20,7 @@ from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.guests import guest
 from ttt_cli.learners import LEARNERS
 from ttt_cli.plugins import AGENTS, plugin
 
@@ -242,13 +243,8 @@ def _made(player: AgentType) -> Make:
     """
 
     def make(rules: Rules, **values: Any) -> Policy:
-        try:
+        with guest(player.name, "the plug-in fails: "):
             policy = None if player.make is None else player.make(rules, **values)
-        except TttError:
-            raise
-        except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise TttError(f"the plug-in fails: {reason}", where=player.name) from error
         if not isinstance(policy, Policy):
             raise TttError(f"the plug-in makes {type(policy).__name__}, not a Policy", where=player.name)
         return policy

@@ -95,7 +95,8 @@ class Program:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
-        process.wait()
+        with suppress(TimeoutExpired):  # one that has become another user's cannot be ended
+            process.wait(FAREWELL)
         process.stdout.close()
         process.stderr.close()
 

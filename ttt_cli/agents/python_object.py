@@ -7,8 +7,7 @@ stderr, and an error in them is told with the line of their own file.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +22,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.guests import guest
 
 EXAMPLE = "such as py:my_bot.py:choose"
 
@@ -51,16 +51,17 @@ class Function:
         answers: list[str] = []
         for text in texts:
             try:
-                with redirect_stdout(sys.stderr):
-                    found = self._function(text)
-            except (Exception, SystemExit) as error:
-                return answers, Failure(f"raised {described(error, self._path)} in answer", cause=error)
-            answers.append(found if isinstance(found, str) else _number(found))
+                with guest("", "raised ", path=self._path):
+                    answers.append(_text(self._function(text)))
+            except TttError as error:
+                return answers, Failure(f"{error.message} in answer", cause=error.__cause__ or error)
         return answers, None
 
 
-def _number(found: Any) -> str:
-    """An answer as the line protocol has it; what is not a whole number becomes a wrong one."""
+def _text(found: Any) -> str:
+    """An answer as the line protocol has it; what is no text and no whole number becomes a wrong one."""
+    if isinstance(found, str):
+        return str.strip(found)  # text itself, also where a class of the user's stands for it
     whole = isinstance(found, int | np.integer) and not isinstance(found, bool)
     return str(int(found)) if whole else repr(found)
 
@@ -80,7 +81,7 @@ class Computed(Policy):
         rows = np.flatnonzero(~positions.terminal)
         if len(rows):
             asked = positions[rows]
-            with telling(self._name, self._path, "probabilities"):
+            with guest(self._name, "probabilities raised ", path=self._path):
                 answer = np.array(self._player.probabilities(asked), np.float64)
             found[rows] = self._checked(asked, answer)
         return found
@@ -107,33 +108,6 @@ class Computed(Policy):
         return answer
 
 
-def described(error: BaseException, path: Path | None) -> str:
-    """An error in one line, with the line of the file at ``path`` that it comes from."""
-    from traceback import extract_tb
-
-    kind, text = type(error).__name__, " ".join(str(error).split())
-    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        lines, text = [error.lineno], error.msg
-    place = f" in line {lines[-1]} of {path}" if lines else ""
-    return f"{kind}{': ' * bool(text)}{text}{place}"
-
-
-@contextmanager
-def telling(name: str, path: Path | None, what: str) -> Iterator[None]:
-    """Run somebody else's code: what it prints goes to stderr, its errors become one line.
-
-    :raises TttError: for any of them.
-    """
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    except TttError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise TttError(f"{what} raised {described(error, path)}", where=name) from error
-
-
 def load(path: Path) -> ModuleType:
     """A Python file as a module, run anew. Beside it nothing is written.
 
@@ -149,10 +123,8 @@ def load(path: Path) -> ModuleType:
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)  # as for a script: it may import what lies beside it
     try:
-        with redirect_stdout(sys.stderr):
+        with guest(str(path), "", InvalidFileError, path):
             exec(compile(source, str(path), "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:
-        raise InvalidFileError(described(error, path), where=str(path)) from error
     finally:
         sys.path.remove(folder)
     return module
@@ -180,7 +152,7 @@ def player_of(
     if isinstance(found, Policy):
         return found
     if isinstance(found, type):
-        with telling(name, path, f"{found.__name__}()"):
+        with guest(name, f"{found.__name__}() raised ", path=path):
             found = found()
     if callable(getattr(found, "probabilities", None)):
         return Computed(rules, name, found, path)
@@ -211,8 +183,9 @@ def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
     :raises InvalidFileError: if the file cannot be run.
     """
     path, name = split(argument)
-    found = found_in(load(path), path, name)
-    return player_of(found, rules, f"{AGENT.name}:{argument}", path=path, samples=samples)
+    module, agent = load(path), f"{AGENT.name}:{argument}"
+    with guest(agent, "raised ", path=path):
+        return player_of(found_in(module, path, name), rules, agent, path=path, samples=samples)
 
 
 def fingerprint(argument: str) -> str:

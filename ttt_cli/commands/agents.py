@@ -100,7 +100,7 @@ def agents(
     from ttt_cli.evaluation.overview import overview
     from ttt_cli.views.agents import show_agents
 
-    built_in = [(one.usage, one.about) for one in (*players().values(), *plugged)]
+    built_in = [(printable(one.usage), printable(one.about)) for one in (*players().values(), *plugged)]
     built_in += [(name, f"the same as {level(name, None)}") for name in LEVELS]
     show_agents(env, built_in, [overview(path) for path in stored_files(env.store)])
 

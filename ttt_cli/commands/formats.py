@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, printable
 
 HEADING = "Look"
 
@@ -67,4 +67,4 @@ def formats(env: Environment) -> None:
     for row in rows:
         uses = " ".join(use if row[use] else " " * len(use) for use in ("reads", "plays", "writes"))
         line = f"{row['name']:<{width}}  {uses}  {row['learner'] or '':<7}  {row['about']}"
-        env.out(line, indent=width + 32)
+        env.out(printable(line), indent=width + 32)

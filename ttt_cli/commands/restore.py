@@ -65,6 +65,8 @@ def restore(
         return
     paths = _all(env.store) if file is None else [library.find(env.store, file) or _lost(env, file)]
     found = [one for path in paths for one in backups.backups(path)]
+    if file is not None and not found:
+        _refuse_unfit(paths[0])
     if env.json:
         listed = [fields for path in paths for fields in _fields(path)]
         env.document("ttt-backups", {"backups": listed, "restored": None})
@@ -90,6 +92,19 @@ def _all(store: Path) -> list[Path]:
 
     known = {original(path) for path in store.glob("*.bak")}
     return sorted(path for path in known if path is not None)
+
+
+def _refuse_unfit(path: Path) -> None:
+    """A damaged file without backups is lost, which is not what "no backups" alone would say.
+
+    :raises InvalidFileError: what is wrong with the file.
+    """
+    from ttt_cli.store.verification import verify
+
+    found = verify(path)
+    if found.unfit:
+        fault = found.faults[0]
+        raise InvalidFileError(f"{fault.why}; there are no backups of it", where=f"{path}, {fault.where}")
 
 
 def _lost(env: Environment, name: str) -> Path:

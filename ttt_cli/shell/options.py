@@ -6,6 +6,7 @@ one option each (``with_parameters``).
 """
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from math import isfinite
@@ -157,6 +158,10 @@ def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
             from ttt_cli.agents.program import PATIENCE
 
             PATIENCE.set(values["patience"])
+        if "TTT_BACKUPS" in os.environ:  # what it says wrongly is told before any work, not after it
+            from ttt_cli.store.backups import allowed
+
+            allowed()
         return replace(environment, **values)
 
     return spread(function, "env", _options_of(CommonOptions), gather)

@@ -19,7 +19,7 @@ KEPT = 5
 """How many backups of a file are kept."""
 
 _GAMES = re.compile(rb'"games": ?(\d+)')
-_NAME = re.compile(r"(.+?)(\.\d{1,9})?" + re.escape(BACKUP))
+_NAME = re.compile(r"(.+?)(\.[0-9]+)?" + re.escape(BACKUP))
 
 
 @dataclass(frozen=True)

@@ -326,7 +326,7 @@ def _keep(target: Path, spare: Path) -> Path:
 
 def numbered_backups(target: Path) -> list[tuple[int, Path]]:
     """The older backups of a file, ``<name>.N.bak``, by their numbers; the newest is ``<name>.bak``."""
-    ours = re.compile(re.escape(f"{target.name}.") + r"(\d{1,9})" + re.escape(BACKUP))
+    ours = re.compile(re.escape(f"{target.name}.") + "([0-9]+)" + re.escape(BACKUP))
     found = []
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:

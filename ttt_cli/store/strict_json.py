@@ -102,7 +102,7 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
     name = os.fspath(where)
     if not data.strip():
         raise InvalidFileError("is empty", where=name) from None
-    decode(data, where)
+    decode(data, where, line=line)
     column, at, message, hint = error.colno, error.pos, f"is not valid JSON: {error.msg}", ""
     if constant := _CONSTANT.match(error.doc, at):
         minus = "-" * (error.doc[max(0, at - 1) : at] == "-")

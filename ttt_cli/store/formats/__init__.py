@@ -8,7 +8,8 @@ from contextlib import suppress
 from importlib import import_module
 from itertools import takewhile
 
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.guests import guest
 from ttt_cli.plugins import FORMATS as PLUGGED
 from ttt_cli.plugins import plugins
 from ttt_cli.store.formats.format import Format
@@ -73,7 +74,7 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
 def plugged_format(source: Source, options: Options = DEFAULTS) -> Format | None:
     """The format of another distribution that a file is in: for one that nothing built in reads."""
     for form in plugins(PLUGGED, Format):
-        with suppress(Exception):  # whatever is wrong with it, it does not fit
+        with suppress(TttError), guest(source.where, ""):  # whatever is wrong with it, it does not fit
             if form.read and form.recognises and form.recognises(source, options):
                 return form
     return None
