@@ -86,6 +86,7 @@ class RunFields(TypedDict):
     start: NotRequired[str | None]
     planned: NotRequired[Count]
     closed: NotRequired[bool]
+    curve: NotRequired[dict[str, list[float | None]]]
     game_ids: NotRequired[list[str]]
     format: NotRequired[str]
     inputs: NotRequired[list[str]]

@@ -67,7 +67,7 @@ def curve_cost(quick: bool, full: bool) -> Row:
     playing = (perf_counter() - start) * RUN / games
     looks = len({-(-point // plan.block_games) for point in points(RUN)})  # one at the end of a block at most
     with tempfile.TemporaryDirectory() as folder:
-        curve = Curve(Path(folder, "curve.csv"), RUN)
+        curve = Curve(RUN, Path(folder, "curve.csv"))
         start = perf_counter()
         for number in range(looks):
             curve.look(number, lambda: plan.learner.policy(last.table).table(StateSpace.of()), now=True)

@@ -8,7 +8,8 @@ import pytest
 
 from tests import tables
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.training.curve import row, to_csv
+from ttt_cli.store.curves import to_csv
+from ttt_cli.training.curve import row
 
 SPACE = StateSpace.of()
 RANDOM = row(0, tables.uniform(SPACE))
@@ -53,7 +54,7 @@ def test_several_curves_and_a_poor_terminal(ttt, curves):
 
 
 def test_plain_ascii_where_the_stream_takes_no_more(curves):
-    from ttt_cli.training.curve import read
+    from ttt_cli.store.curves import read
     from ttt_cli.views.plot import text_plot
 
     rows = read(Path("fast.csv"))
@@ -91,6 +92,32 @@ def test_without_matplotlib_one_line_says_what_to_do(ttt, curves, monkeypatch):
     assert outcome.code == 1
     assert outcome.err == "Error: pictures need matplotlib (pip install matplotlib)\n"
     assert not Path("plot.svg").exists()
+
+
+def test_a_state_has_its_own_curve(ttt):
+    trained = ttt("train", "td", "--games", 300, "--seed", 1)
+    assert "ttt curve td" in trained.err
+    assert "exploitability 0.956 → 0.958" in ttt("curve", "td").out
+    ttt("train", "td", "--games", 300, "--seed", 2)
+    ttt("train", "td", "--games", 100, "--seed", 3, "-o", "other.json")
+    found = ttt("curve", "td", "./other.json", "--json").json["curves"]
+    assert [[point["games"] for point in curve["points"]] for curve in found] == [
+        [0, 256, 300, 556, 600],
+        [0, 100],
+    ]
+    assert ttt("merge", "td", "./other.json", "-o", "both.json").code == 0
+    assert "1  both, part 1: " in ttt("curve", "both.json").out
+    assert "curve" not in ttt("show", "td", "--json").json["runs"][0]
+
+
+def test_a_large_board_keeps_a_curve_if_asked_to(ttt):
+    small = ("--board", "3x4", "--games", 10, "--seed", 1)
+    assert "ttt curve" not in ttt("train", "td", *small).err
+    refused = ttt("curve", "td.3x4-3")
+    assert refused.code == 3
+    assert "holds no learning curve (ttt train td --fresh --curve td.3x4-3-curve.csv" in refused.err
+    assert ttt("train", "td", *small, "--fresh", "--curve", "c.csv").code == 0
+    assert ttt("curve", "td.3x4-3").code == 0
 
 
 def test_json(ttt, curves):

@@ -78,7 +78,7 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, name: str):
     if name == "review":
         assert ttt("play", "--x", "random", "--o", "random", "--games", "3", "--seed", "1").code == 0
     if name == "curves":
-        Curve(Path("c.csv"), 10).look(0, lambda: tables.uniform(StateSpace.of()))
+        Curve(10, Path("c.csv")).look(0, lambda: tables.uniform(StateSpace.of()))
     schema = json.loads(ttt("schema", name).out)
     validator = jsonschema.Draft202012Validator(schema)
     for command in COMMANDS[name]:

@@ -22,6 +22,7 @@ import orjson
 
 from ttt_cli.app import run
 from ttt_cli.environment import Environment
+from ttt_cli.store.formats.native import digest_of
 
 TESTS = Path(__file__).parents[1]
 INPUTS = {
@@ -126,9 +127,19 @@ def _content(path: Path) -> Any:
     if path.name == "games.jsonl":
         content = re.sub(rb'"id":"[0-9a-f]{16}"', b'"id":""', content)
         content = re.sub(rb'"teaches":\["[^]]*\]', lambda match: _taught(match[0]), content)
+    if b'"curve":' in content[:100_000]:
+        content = _without_curves(content)
     if b'"kind":"play"' in content[:100_000]:
         content = _without_ids(content)
     return _brief(content)
+
+
+def _without_curves(content: bytes) -> bytes:
+    """A state without learning curves, which were not kept when the digests were recorded, sealed anew."""
+    digest = re.search(rb'"digest":"(sha256:[0-9a-f]{64})"', content)
+    assert digest is not None
+    plain = re.sub(rb'"curve":\{[^}]*\},', b"", content)
+    return plain.replace(digest[1], str(digest_of(plain)).encode(), 1)
 
 
 def _taught(teaches: bytes) -> bytes:

@@ -13,6 +13,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library, reading, source
+from ttt_cli.store.curves import COUNTS, NAMES
 from ttt_cli.store.formats import native
 from ttt_cli.store.state import State, learner_of
 
@@ -121,6 +122,31 @@ def edited(content: bytes, **changes: object) -> bytes:
 def test_what_no_state_can_hold_is_refused_by_name(changes: dict[str, object], why: str):
     with pytest.raises(InvalidFileError, match=why):
         library.parse(edited(_SMALL, **changes), "q.json")
+
+
+COLUMNS = {**{key: [0.5] for key in NAMES}, **{key: [1] for key in COUNTS}}
+
+
+@pytest.mark.parametrize(
+    ("curve", "why"),
+    [
+        ([], "expected an object with the keys games"),
+        ({"games": [1]}, "expected an object with the keys games"),
+        ({**COLUMNS, "x_win": [0.5, 0.5]}, "lists of one length"),
+        ({**COLUMNS, "x_win": 0.5}, "lists of one length"),
+        ({key: [] for key in NAMES}, "lists of one length"),
+        ({**COLUMNS, "x_win": [2.0]}, "x_win: expected a number from 0 to 1, found '2.0'"),
+        ({**COLUMNS, "x_win": ["1"]}, "x_win: expected a number"),
+        ({**COLUMNS, "games": [None]}, "games: expected a whole number"),
+        ({name: column * 2 for name, column in COLUMNS.items()}, "1 games do not come after 1"),
+    ],
+)
+def test_a_wrong_learning_curve_is_refused_with_its_place(curve: object, why: str):
+    run = {"id": "a", "kind": "import", "games": 0, "results": None, "format": "x"}
+    assert library.parse(edited(_SMALL, runs=[{**run, "curve": COLUMNS}]), "q.json").runs
+    with pytest.raises(InvalidFileError, match=why) as caught:
+        library.parse(edited(_SMALL, runs=[{**run, "curve": curve}]), "q.json")
+    assert caught.value.where == 'q.json: "runs": record 1: "curve"'
 
 
 def test_missing_keys_are_named():

@@ -14,7 +14,8 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.training.curve import HEADER, Curve, Row, points, read, row, to_csv
+from ttt_cli.store.curves import HEADER, Row, read, to_csv
+from ttt_cli.training.curve import Curve, points, row
 
 SPACE = StateSpace.of()
 RANDOM, PERFECT = tables.uniform(SPACE), tables.minimax(SPACE)
@@ -50,7 +51,7 @@ def test_points_are_few_and_go_from_the_start_to_the_end(games):
 
 
 def test_a_run_is_looked_at_in_even_steps_of_the_logarithm(tmp_path):
-    looked = run(Curve(tmp_path / "a.csv", 10**6), 10**6, 1000)
+    looked = run(Curve(10**6, tmp_path / "a.csv"), 10**6, 1000)
     assert looked[:3] == [0, 1000, 2000]
     assert looked[-1] == 10**6
     late = [b / a for a, b in pairwise(looked) if a >= 10**4]
@@ -59,7 +60,7 @@ def test_a_run_is_looked_at_in_even_steps_of_the_logarithm(tmp_path):
 
 @pytest.mark.parametrize(("games", "block"), [(1, 1), (50, 16384), (20_000, 16384), (40_000, 1)])
 def test_the_first_block_and_the_end_are_always_there(tmp_path, games, block):
-    looked = run(Curve(tmp_path / "a.csv", games), games, block) if games < 30_000 else points(games)
+    looked = run(Curve(games, tmp_path / "a.csv"), games, block) if games < 30_000 else points(games)
     assert looked[0] == 0
     assert looked[1] == min(block, games)
     assert looked[-1] == games
@@ -67,7 +68,7 @@ def test_the_first_block_and_the_end_are_always_there(tmp_path, games, block):
 
 def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
     path = tmp_path / "folder" / "curve.csv"
-    curve = Curve(path, 100)
+    curve = Curve(100, path)
     assert curve.look(0, lambda: RANDOM) is not None
     assert curve.look(0, lambda: RANDOM) is None
     assert read(path) == curve.rows
@@ -87,7 +88,7 @@ def test_what_is_not_known_reads_back(tmp_path):
 
 
 def test_a_player_to_whom_too_much_can_happen_has_no_row(tmp_path, caplog):
-    curve = Curve(tmp_path / "curve.csv", 100)
+    curve = Curve(100, tmp_path / "curve.csv")
     for games in (0, 40, 100):
         assert curve.look(games, lambda: Uniform(Rules(6, 6, 4))) is None
     assert (curve.rows, curve.seen) == ([], 100)
@@ -96,7 +97,7 @@ def test_a_player_to_whom_too_much_can_happen_has_no_row(tmp_path, caplog):
 
 
 def test_a_policy_is_made_only_when_it_is_looked_at(tmp_path):
-    curve = Curve(tmp_path / "a.csv", 1000)
+    curve = Curve(1000, tmp_path / "a.csv")
     curve.look(500, lambda: RANDOM)
 
     def never():
@@ -109,22 +110,22 @@ def test_a_policy_is_made_only_when_it_is_looked_at(tmp_path):
 
 def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     whole, broken = tmp_path / "whole.csv", tmp_path / "broken.csv"
-    run(Curve(whole, 1000), 1000, 10)
-    first = Curve(broken, 1000)
+    run(Curve(1000, whole), 1000, 10)
+    first = Curve(1000, broken)
     for games in range(0, 410, 10):
         first.look(games, lambda: RANDOM)
-    again = Curve(broken, 1000, done=300)  # the checkpoint was behind the curve
+    again = Curve(1000, broken, done=300)  # the checkpoint was behind the curve
     for games in range(300, 1001, 10):
         again.look(games, lambda: RANDOM)
     assert broken.read_bytes() == whole.read_bytes()
-    assert [row.games for row in Curve(broken, 1000).rows] == []  # a new run starts anew
+    assert [row.games for row in Curve(1000, broken).rows] == []  # a new run starts anew
 
 
 def test_no_other_file_is_overwritten(tmp_path):
     path = tmp_path / "q.json"
     path.write_text("{}")
     with pytest.raises(InvalidFileError, match="is not a learning curve"):
-        Curve(path, 100)
+        Curve(100, path)
     assert path.read_text() == "{}"
 
 

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class
+from ttt_cli.shell.completion import complete_states
 
 if TYPE_CHECKING:
+    from ttt_cli.store.curves import Row
     from ttt_cli.training.study import Study
 
 HEADING = "Look"
 
-IGNORES = {"store", "board", "line", "limits", "patience"}
+IGNORES = {"board", "line", "limits", "patience"}
 
 
-DOCUMENTS = {"curves": "ttt_cli.training.curve:Curves"}
+DOCUMENTS = {"curves": "ttt_cli.store.curves:Curves"}
 
 
 KINDS = ("svg", "png")
@@ -28,10 +30,11 @@ KINDS = ("svg", "png")
 def curve(
     env: Environment,
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Curves, as ttt train --curve FILE writes them, or one study, as ttt study -o FILE does.",
+            help="States, or curves as ttt train --curve FILE writes them; or one study.",
+            autocompletion=complete_states,
         ),
     ],
     out: Annotated[
@@ -41,33 +44,33 @@ def curve(
         ),
     ] = None,
 ) -> None:
-    """How players got stronger as they learned: one learning curve, several compared, or a study: the median
-    of each of its settings, in a picture with a band that holds the middle half of the seeds.
+    """How players got stronger as they learned: the learning curve of a state, several compared, or a study:
+    the median of each of its settings, in a picture with a band that holds the middle half of the seeds.
 
     Examples:
-      ttt train q --curve q.csv
-      ttt curve q.csv
-      ttt curve q.csv td.csv -o plot.svg
+      ttt curve q
+      ttt curve q td -o plot.svg
       ttt curve study.csv -o study.svg
     """
+    from ttt_cli.store import library
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
-    from ttt_cli.training.curve import read
     from ttt_cli.training.study import middle
     from ttt_cli.views.plot import picture, study_picture, text_plot
 
     kind = "" if out is None else "svg" if out == "-" else Path(out).suffix.lower().removeprefix(".")
     if out is not None and kind not in KINDS:
         raise UsageError(f"pictures are {' or '.join(KINDS)}", where=out, hint="-o plot.svg")
-    study = _study(files)
+    paths = [library.find(env.store, file) or Path(file) for file in files]
+    study = _study(paths)
     if study is None:
-        curves = [(name, read(path)) for name, path in zip(_names(files), files, strict=True)]
+        found = [
+            (path, *one) for path, name in zip(paths, _names(paths), strict=True) for one in _read(path, name)
+        ]
     else:
-        curves = [(printable(study.named(setting)), middle(study.of(setting))) for setting in study.settings]
-        files = [files[0]] * len(curves)
-    for path, (_, rows) in zip(files, curves, strict=True):
-        if not rows:
-            raise InvalidFileError("the curve has no points yet", where=str(path))
+        settings = study.settings
+        found = [(paths[0], study.named(setting), middle(study.of(setting))) for setting in settings]
+    curves = [(printable(name), rows) for _, name, rows in found]
     if out is not None:
         content = picture(curves, kind) if study is None else study_picture(study, kind)
         if out == "-":
@@ -76,10 +79,7 @@ def curve(
         refuse_state(Path(out))
         write_bytes(Path(out), content)
     if env.json:
-        fields = [
-            {"file": str(path), "points": [asdict(row) for row in rows]}
-            for path, (_, rows) in zip(files, curves, strict=True)
-        ]
+        fields = [{"file": str(path), "points": [asdict(row) for row in rows]} for path, _, rows in found]
         env.document("ttt-curves", {"curves": fields, "picture": out})
     elif out is not None:
         env.out(f"saved {printable(out)} ({len(curves)} curve{'s' * (len(curves) > 1)})")
@@ -96,6 +96,31 @@ def _study(files: list[Path]) -> "Study | None":
     if studies and len(files) > 1:
         raise UsageError("a study is drawn by itself", where=str(studies[0]))
     return read(studies[0], learner_class) if studies else None
+
+
+def _read(path: Path, name: str) -> list[tuple[str, "list[Row]"]]:
+    """The named curves in a file: one, or of a merged state one for each part.
+
+    :raises InvalidFileError: if there is none.
+    """
+    from ttt_cli.store import library
+    from ttt_cli.store.curves import curves_of, read
+
+    if not library.holds_state(path):
+        rows = read(path)
+        if not rows:
+            raise InvalidFileError("the curve has no points yet", where=str(path))
+        return [(name, rows)]
+    state = library.load(path).state
+    curves = curves_of(state)
+    if not curves:
+        again = command_line(
+            "ttt", "train", state.learner.name, "--fresh", "--curve", f"{path.stem}-curve.csv"
+        )
+        raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{again} trains with one")
+    return [
+        (f"{name}, part {number}" if len(curves) > 1 else name, rows) for number, rows in enumerate(curves, 1)
+    ]
 
 
 def _names(files: list[Path]) -> list[str]:

@@ -101,8 +101,13 @@ def _summary(loaded: "Loaded") -> StateSummary:
         "games": state.games,
         "positions": positions,
         "moves": moves,
-        "runs": [cast("RunFields", run.to_json()) for run in state.runs],
+        "runs": [cast("RunFields", _without_curve(run.to_json())) for run in state.runs],
     }
+
+
+def _without_curve(run: dict[str, object]) -> dict[str, object]:
+    """A run's record without its learning curve, for which there is ``ttt curve``."""
+    return {key: value for key, value in run.items() if key != "curve"}
 
 
 def _inside(loaded: "Loaded", text: str) -> Inside:

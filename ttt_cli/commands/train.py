@@ -150,6 +150,7 @@ def train_learner(env: Environment, learner: str, given: dict[str, Any], options
             train(
                 run,
                 checkpoint=options.checkpoint,
+                curve=watch.curve,
                 after_block=watch.after_block,
                 saved=lambda run: env.say(f"saved {run.record.games or 0:,} games"),
                 stopping=watch.stopping,
@@ -353,15 +354,15 @@ class Call:
     @contextmanager
     def watch(self, run: "TrainingRun") -> "Iterator[Watch]":
         """Everything that looks at the run between its blocks."""
-        from ttt_cli.training.curve import Curve
+        from ttt_cli.training.curve import Curve, is_kept
         from ttt_cli.training.trainer import warm_up
         from ttt_cli.views.progress import progress
 
         env, file = self.env, self.options.curve
         env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
-        curve = Curve(file, run.plan.games, done=run.before) if file else None
-        if curve:
-            curve.look(run.before, lambda: run.state.policy)
+        curve = None
+        if file or is_kept(run.state.rules):
+            curve = Curve(run.plan.games, file, done=run.before, rows=run.curve)
         warm_up(run.state)
         with (
             graceful(env, "stopping after this block (again: at once)") as stopping,
@@ -375,15 +376,15 @@ class Call:
         if run.backup:
             env.say(f"the previous file is kept as {printable(str(run.backup))}")
         unbeatable = self._summary(run, proves=watch.until)
-        if watch.curve:
-            self._finish(watch.curve, run)
+        if watch.curve and self.options.curve:
+            self._show(watch.curve, self.options.curve)
         if watch.stopping.exit_code is not None and not run.finished:
             words = ["ttt", "train", self.learner, "--resume", "-o", str(self.path)]
             again = [(name, value) for name, value in self.options.again(env).items() if value is not None]
             env.say("stopped; resume with:", command_line(*words, *(word for pair in again for word in pair)))
             return watch.stopping.exit_code
-        ways = (command_line("ttt", command, self.name) for command in ("play", "evaluate"))
-        env.say("next:", ", or ".join(ways))
+        commands = ("play", "evaluate", *(["curve"] if watch.curve and not self.options.curve else []))
+        env.say("next:", ", or ".join(command_line("ttt", command, self.name) for command in commands))
         if watch.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             return ExitCode.FAILED
@@ -430,12 +431,11 @@ class Call:
         env.out(f"{printable(self.name)}{verdict}; saved{where}")
         return unbeatable
 
-    def _finish(self, curve: "Curve", run: "TrainingRun") -> None:
-        """The last point of a learning curve, and the curve as a small plot."""
+    def _show(self, curve: "Curve", path: Path) -> None:
+        """The learning curve as a small plot, and where it is."""
         from ttt_cli.views.plot import text_plot
 
         env = self.env
-        curve.look(run.record.games or 0, lambda: run.state.policy, now=True)
         if not curve.rows:
             env.say("there is no curve: more can happen on this board than can be walked through")
             return
@@ -443,14 +443,15 @@ class Call:
             for line in text_plot([(self.name, curve.rows)], env.width, unicode=env.unicode):
                 env.out(line)
         env.say(
-            f"the curve is in {printable(str(curve.path))}; a picture:",
-            command_line("ttt", "curve", curve.path, "-o", "curve.svg"),
+            f"the curve is in {printable(str(path))}; a picture:",
+            command_line("ttt", "curve", path, "-o", "curve.svg"),
         )
 
 
 @dataclass(frozen=True)
 class Watch:
-    """What looks at a run between its blocks: the user, the progress bar, a curve, ``--until unbeatable``."""
+    """What looks at a run between its blocks: the user, the progress bar, ``--until unbeatable``; and the
+    run's learning curve."""
 
     stopping: Stopping
     tick: "Tick"
@@ -463,8 +464,6 @@ class Watch:
 
         games = run.record.games or 0
         self.tick(games, "")
-        if self.curve:
-            self.curve.look(games, lambda: run.state.policy)
         return self.until and is_unbeatable(run.state.policy) is True
 
 

@@ -36,7 +36,7 @@ class Loaded:
     """A state and the file it was read from.
 
     :ivar format: ``ttt-state``, or the name of a foreign format.
-    :ivar digest: of a native file, the one written in it.
+    :ivar digest: of a native file, the one written in it, but for learning curves.
     :ivar imported: what came of reading a foreign file.
     """
 
@@ -258,11 +258,11 @@ def content(state: State) -> bytes:
 
 
 def digest(state: State) -> str:
-    """The digest of a state's native file."""
+    """The digest of a state's native file, but for learning curves."""
     found = Digest()
     for part in chunks(state):
         found.update(part)
-    return str(found)
+    return found.learned
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:

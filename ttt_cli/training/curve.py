@@ -1,82 +1,37 @@
 """Learning curves: how strong a player is as it learns, exactly, at logarithmically spaced blocks of a run.
 
-A curve is a CSV file with a row for each look at the player, written anew after each, so that it can be
-watched while the run goes on. Looking never changes the learner.
+A look never changes the learner. What was seen is kept in the record of the run, and if asked for in a CSV
+file, which is written anew after each look, so that it can be watched while the run goes on.
 """
 
 import logging
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Annotated, TypedDict
 
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.documents import Count, Share, note
 from ttt_cli.engine.policy import Policy, PolicyTable
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
+from ttt_cli.store.curves import Row, read, to_csv
 from ttt_cli.store.files import write_bytes
-from ttt_cli.store.reading import read_text
-from ttt_cli.store.text import quoted
 
 log = logging.getLogger("ttt_cli")
 
 PER_DECADE = 8
 """Looks while the number of games grows tenfold."""
 
-LIMIT = 16 * 2**20
-"""Bytes of a file that is read as a curve."""
+KEPT_UP_TO = 10_000
+"""Positions of the boards on which each run keeps its curve: there a look takes a few milliseconds."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """How strong a player is after a number of games.
-
-    :ivar games: of the run.
-    :ivar x_win: and so on: exact rates against random play, as X and as O.
-    :ivar worst_x: the highest probability of losing as X that any opponent can force; worst_o: as O.
-    :ivar mistakes: open positions in which it can give up game value; reachable: those of them that its own
-        play can reach.
-    :ivar exploitability: what best responses gain against it, the mean over both sides.
-    :ivar unbeatable: 1 if it is, as both sides, else 0.
-    """
-
-    games: Count
-    x_win: Share
-    x_draw: Share
-    x_loss: Share
-    o_win: Share
-    o_draw: Share
-    o_loss: Share
-    worst_x: Share
-    worst_o: Share
-    mistakes: Count | None
-    reachable: Count | None
-    exploitability: Share
-    unbeatable: Annotated[int | None, note(enum=[0, 1, None])]
-
-
-class CurveFields(TypedDict):
-    """A learning curve and its file."""
-
-    file: str
-    points: list[Row]
-
-
-class Curves(TypedDict):
-    """The learning curves that ``ttt curve`` has drawn, and the picture."""
-
-    curves: list[CurveFields]
-    picture: str | None
-
-
-HEADER = ",".join(field.name for field in fields(Row))
-COUNTS = ("games", "mistakes", "reachable", "unbeatable")
-PERHAPS = ("mistakes", "reachable", "unbeatable")
-"""What is not known of every player: an empty field."""
+def is_kept(rules: Rules) -> bool:
+    """Whether runs keep their curves without being asked to."""
+    return enumerated(rules) is not None and len(StateSpace.of(rules).positions) <= KEPT_UP_TO
 
 
 def row(games: int, policy: Policy | PolicyTable) -> Row:
@@ -111,26 +66,29 @@ def due(looks: Sequence[int], seen: int, games: int) -> bool:
 
 
 class Curve:
-    """The curve of one run, in its file.
+    """The curve of one run.
 
     :ivar rows: so far.
     """
 
-    def __init__(self, path: Path, games: int, *, done: int = 0) -> None:
+    def __init__(
+        self, games: int, path: Path | None = None, *, done: int = 0, rows: Sequence[Row] = ()
+    ) -> None:
         """
         :param games: of the whole run.
-        :param done: those of them that were played before: rows up to there are kept.
+        :param path: of the file that is to be written, if any.
+        :param done: the games that were played before: the file's rows up to there are kept.
+        :param rows: up to there, if the file has none.
         :raises InvalidFileError: if the file at ``path`` is something else than a curve.
         """
-        self.path, self._outgrown_at = path, -1
-        self.rows: list[Row] = []
-        if path.exists():
+        self.rows, self._path, self._outgrown_at = list(rows), path, -1
+        if path is not None and path.exists():
             try:
                 found = read(path)
             except InvalidFileError as error:
                 hint = "--curve another file: this one would be overwritten"
                 raise InvalidFileError(error.message, where=error.where, hint=hint) from None
-            self.rows = [row for row in found if row.games <= done] if done else []
+            self.rows = [row for row in found if row.games <= done and done] or self.rows
         self._points = points(games)
 
     @property
@@ -158,58 +116,6 @@ class Curve:
                 log.warning("no point of the curve after %s games: %s", f"{games:,}", error.message)
             self._outgrown_at = games
             return None
-        write_bytes(self.path, to_csv(self.rows), parents=True)
+        if self._path is not None:
+            write_bytes(self._path, to_csv(self.rows), parents=True)
         return self.rows[-1]
-
-
-def to_csv(rows: Sequence[Row]) -> bytes:
-    """The file of a curve."""
-    spelled = [["" if value is None else repr(value) for value in astuple(row)] for row in rows]
-    lines = [HEADER, *map(",".join, spelled)]
-    return "\n".join(lines).encode() + b"\n"
-
-
-def read(path: Path) -> list[Row]:
-    """The rows of a curve's file.
-
-    :raises InvalidFileError: naming the line and what is wrong with it.
-    """
-    lines = read_text(path, LIMIT, bom=True).splitlines()
-    if not lines or lines[0].strip() != HEADER:
-        raise InvalidFileError(
-            "is not a learning curve", where=str(path), hint="ttt train … --curve FILE makes one"
-        )
-    rows: list[Row] = []
-    for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
-        try:
-            found = _row(line)
-            if rows and found.games <= rows[-1].games:
-                raise TttError(f"{found.games:,} games do not come after {rows[-1].games:,}")
-        except TttError as error:
-            raise InvalidFileError(error.message, where=f"{path}, line {number}") from None
-        rows.append(found)
-    return rows
-
-
-def _row(line: str) -> Row:
-    parts = [part.strip() for part in line.split(",")]
-    names = [field.name for field in fields(Row)]
-    if len(parts) != len(names):
-        raise TttError(f"expected {len(names)} numbers, found {len(parts)}")
-    values: list[float | None] = []
-    for name, part in zip(names, parts, strict=True):
-        if name in PERHAPS and not part:
-            values.append(None)
-            continue
-        most = 10**18 if name in COUNTS else 1
-        try:
-            value = int(part) if part.isdecimal() and len(part) < 20 else float(part.replace("_", "?"))
-        except ValueError:
-            value = math.nan
-        if not 0 <= value <= most or (name in COUNTS and not isinstance(value, int)):
-            kind = "a whole number from 0" if name in COUNTS else "a number from 0 to 1"
-            raise TttError(f"{name}: expected {kind}, found {quoted(part)}")
-        values.append(value)
-    return Row(*values)  # type: ignore[arg-type]

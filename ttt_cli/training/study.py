@@ -22,10 +22,11 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
+from ttt_cli.store.curves import Row, to_record
 from ttt_cli.store.reading import read_text
 from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
-from ttt_cli.training.curve import Row, due, points, row
+from ttt_cli.training.curve import due, points, row
 from ttt_cli.training.runs import run as train_blocks
 from ttt_cli.training.trainer import TrainingRun, usual_run, warm_up
 
@@ -267,7 +268,8 @@ def _train(design: Design, key: Key, keep: Path | None, stopping: Callable[[], b
     if keep is not None:
         lost, drawn, won = map(int, progress.results)
         results = {"x": won, "o": lost, "draw": drawn}
-        record = replace(run.record, games=progress.games, results=results)
+        details = {**run.record.details, "curve": to_record(rows, 0)}
+        record = replace(run.record, games=progress.games, results=results, details=details)
         learner.tag_run(table, record.id)
         library.save(run.state.with_run(record, table), keep / run.path.name)
     return rows

@@ -21,9 +21,11 @@ from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.walk import own_positions
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
+from ttt_cli.store.curves import Row, from_record, to_record
 from ttt_cli.store.games import waiting_games
 from ttt_cli.store.state import Run, State, train_run
 from ttt_cli.store.teaching import teach
+from ttt_cli.training.curve import Curve
 from ttt_cli.training.runs import Executor, Plan, Progress, here
 from ttt_cli.training.runs import run as train_blocks
 
@@ -74,6 +76,17 @@ class TrainingRun:
     def games(self) -> int:
         """The games of this call."""
         return (self.record.games or 0) - self.before
+
+    @property
+    def games_before(self) -> int:
+        """The games of the state that were learned in other runs, as far as they are known."""
+        return sum(run.games or 0 for run in self.state.runs if run.id != self.record.id)
+
+    @property
+    def curve(self) -> list[Row]:
+        """What was seen of the run before this call: its learning curve by the games of the run."""
+        rows = from_record(self.record.details["curve"]) if "curve" in self.record.details else []
+        return [replace(row, games=row.games - self.games_before) for row in rows]
 
     @property
     def results(self) -> dict[str, int]:
@@ -221,6 +234,14 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     return TrainingRun(path, plan, state, record, Progress(blocks, games, results, state.table))
 
 
+def look(run: TrainingRun, curve: Curve, *, now: bool = False) -> None:
+    """Look at a run if its curve is due (or ``now``), and keep what was seen in its record."""
+    if curve.look(run.record.games or 0, lambda: run.state.policy, now=now):
+        seen = to_record(curve.rows, run.games_before)
+        run.record = replace(run.record, details={**run.record.details, "curve": seen})
+        run.state = run.state.with_run(run.record, run.state.table)
+
+
 def _policy(side: Fixed | None) -> Policy | None:
     return None if side is None else side.policy
 
@@ -236,6 +257,7 @@ def train(
     run: TrainingRun,
     *,
     checkpoint: float = float("inf"),
+    curve: Curve | None = None,
     after_block: Callable[[TrainingRun], bool] = lambda run: False,
     saved: Callable[[TrainingRun], None] = lambda run: None,
     stopping: Callable[[], bool] = lambda: False,
@@ -246,6 +268,7 @@ def train(
     """Carry out a run and save its state; its file must be locked.
 
     :param checkpoint: seconds between two saves while it runs.
+    :param curve: the run's learning curve, if it is to be kept.
     :param after_block: an observer; True: it has seen enough, stop here.
     :param saved: called after each save while it runs.
     :param stopping: whether the user wants it to end after this block.
@@ -253,10 +276,14 @@ def train(
     """
     backup = library.would_lose_runs(run.path, run.state)
     enough = False
+    if curve:
+        look(run, curve)
     started = last_save = monotonic()
     for progress in train_blocks(run.plan, run.state.table, done=run.done, executor=executor):
         advance(run, progress)
         enough = after_block(run)
+        if curve:
+            look(run, curve, now=enough)
         if enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and (run.record.games or 0) < run.plan.games:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import TttError
-from ttt_cli.training.curve import Row
+from ttt_cli.store.curves import Row
 from ttt_cli.training.study import Study, quartiles
 
 if TYPE_CHECKING:

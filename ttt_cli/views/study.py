@@ -8,7 +8,7 @@ from rich.table import Table
 from ttt_cli.documents import Count, RulesFields, Share
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment, printable
-from ttt_cli.training.curve import Row
+from ttt_cli.store.curves import Row
 from ttt_cli.training.study import Spread, Study, unbeatable_from
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.plot import short

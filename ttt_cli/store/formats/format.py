@@ -23,7 +23,7 @@ from ttt_cli.store.state import State
 class Native:
     """What a native file holds.
 
-    :ivar digest: the one the file states, where it states one.
+    :ivar digest: of what was learned: the one the file states, but for learning curves.
     """
 
     state: State

@@ -1,7 +1,8 @@
 """What the native files of states have in common: header and runs, digest, the search for faults.
 
 ``digest`` is taken over the file's own bytes with the digest itself left empty, so that any damage and any
-edit is noticed.
+edit is noticed. What tells one state from another is the same without learning curves: they are what was seen
+of a player, not what it has learned.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.entries import MOST
+from ttt_cli.store.curves import from_record
 from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
@@ -43,6 +45,7 @@ DETAILS: dict[str, dict[str, tuple[type, ...]]] = {
 """The keys that a run record of each kind has besides the common ones, with their types."""
 
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
+_CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
 _OPTIONAL = {"plays"}
 _HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choice", "games", "runs"}
@@ -74,10 +77,11 @@ def header(state: State) -> dict[str, Any]:
 
 
 class Digest:
-    """The digest of a file's content, computed block by block: LF line ends, the digest itself left out."""
+    """The digest of a file, computed block by block: LF line ends, the digest itself left out."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
+        self._learned: hashlib._Hash | None = None
         self._blank = False
 
     def update(self, block: bytes) -> None:
@@ -85,6 +89,11 @@ class Digest:
         plain = block.replace(b"\r\n", b"\n")
         if not self._blank:
             plain, self._blank = _DIGEST.sub(b'"digest":""', plain, count=1), True
+        learned = _CURVE.sub(b"", plain) if b'"curve"' in plain else plain
+        if learned is not plain and self._learned is None:
+            self._learned = self._hash.copy()
+        if self._learned is not None:
+            self._learned.update(learned)
         self._hash.update(plain)
 
     def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -95,6 +104,11 @@ class Digest:
 
     def __str__(self) -> str:
         return "sha256:" + self._hash.hexdigest()
+
+    @property
+    def learned(self) -> str:
+        """The digest that the file would have without learning curves."""
+        return "sha256:" + (self._learned or self._hash).hexdigest()
 
     def check(self, stated: str, where: str) -> None:
         """Compare with the digest that the file states.
@@ -285,6 +299,11 @@ def _check_details(kind: str, details: dict[str, Any], where: str) -> None:
         _expect(fits, where, key, f"expected {types[0].__name__}", details.get(key))
     ids = details.get("game_ids", [])
     _expect(all(isinstance(item, str) for item in ids), where, "game_ids", "expected a list of texts", ids)
+    if "curve" in details:
+        try:
+            from_record(details["curve"])
+        except TttError as error:
+            raise InvalidFileError(error.message, where=f'{where}: "curve"') from None
 
 
 def is_formula(text: str) -> bool:

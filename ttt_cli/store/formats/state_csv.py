@@ -67,7 +67,7 @@ def _streamed(source: Source) -> Native:
         digest.check(stated, source.where)
         raise native.OtherLayoutError("the rows") from None  # reading it whole finds the line
     digest.check(stated, source.where)
-    return Native(state, str(digest))
+    return Native(state, digest.learned)
 
 
 def _header(data: bytes, where: str) -> tuple[str, dict[str, Any]]:
@@ -137,7 +137,7 @@ def _whole(source: Source, options: Options) -> Native:
     except InvalidFileError as error:
         place = f"{where}: line {_line_of_fault(fields, rows)}"
         raise InvalidFileError(error.message, where=place, hint=error.hint) from None
-    return Native(state, str(digest))
+    return Native(state, digest.learned)
 
 
 def _gathered(rows: Iterable[Numbered]) -> dict[str, list[list[Any]]]:

@@ -74,7 +74,7 @@ def _streamed(source: Source) -> Native:
         digest.check(str(found["digest"]), source.where)
         raise
     digest.check(str(found["digest"]), source.where)
-    return Native(state, str(digest))
+    return Native(state, digest.learned)
 
 
 def _entries(blocks: Iterable[bytes], number: int) -> Iterator[tuple[str, Any]]:
@@ -120,7 +120,7 @@ def _whole(source: Source, options: Options) -> Native:
     entries = found.get("entries")
     if not isinstance(entries, dict):
         raise InvalidFileError("expected an object of positions", where=f'{source.where}: "entries"')
-    return Native(native.make_state(fields, entries.items(), source.where), str(digest))
+    return Native(native.make_state(fields, entries.items(), source.where), digest.learned)
 
 
 def _faulty_entries(source: Source) -> Iterator[Rejected]:
