@@ -383,8 +383,10 @@ class Call:
             again = [(name, value) for name, value in self.options.again(env).items() if value is not None]
             env.say("stopped; resume with:", command_line(*words, *(word for pair in again for word in pair)))
             return watch.stopping.exit_code
-        commands = ("play", "evaluate", *(["curve"] if watch.curve and not self.options.curve else []))
-        env.say("next:", ", or ".join(command_line("ttt", command, self.name) for command in commands))
+        ways = (command_line("ttt", command, self.name) for command in ("play", "evaluate"))
+        env.say("next:", ", or ".join(ways))
+        if watch.curve and not self.options.curve:
+            env.say("how it learned:", command_line("ttt", "curve", self.name))
         if watch.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             return ExitCode.FAILED
