@@ -29,6 +29,8 @@ averages of the first games. No result is worth more for being near, so X takes 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -39,7 +41,7 @@ from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace, enumerated
+from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace, enumerated
 from ttt_cli.learners.base import (
     BELOW_ONE,
     Answers,
@@ -51,11 +53,22 @@ from ttt_cli.learners.base import (
     can_answer,
     parameter,
 )
-from ttt_cli.learners.entries import indexed, is_count, unfit
+from ttt_cli.learners.entries import (
+    Batch,
+    Uint16s,
+    are,
+    are_counts,
+    chained,
+    indexed,
+    is_count,
+    numbered,
+    unfit,
+)
 from ttt_cli.learners.index import (
     FIRST,
     ONE,
     OPEN,
+    PIECE,
     ZERO,
     Board,
     Index,
@@ -74,6 +87,7 @@ UNKNOWN, CENTRE = -100.0, -99.0
 """What a move without a row scores by the author's rule, and the centre for O: less than any stage."""
 
 RESULTS = {1: "X", -1: "O", 0: "draw"}
+CODES = {text: code for code, text in RESULTS.items()}
 
 
 class Sightings(NamedTuple):
@@ -367,56 +381,107 @@ class Book(Learner[BookTable]):
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]`` with the cell from 1 and
         the result ``X``, ``O`` or ``draw``; the run is empty where none has been named yet."""
-        index, rules = table.index, table.index.rules
-        results, entries = stage_results(rules).tolist(), dict[str, Any]()
-        rows = []
-        for run, (keys, counts) in {**table.runs, "": table.unnamed()}.items():
-            moves, stage = np.divmod(keys, stages(rules))
-            texts = index.positions(index.owners_of(moves)).texts()
-            numbers = (index.links.cells[moves], stage + first_stage(rules), counts)
-            for text, cell, end, count in zip(texts, *(each.tolist() for each in numbers), strict=True):
-                rows.append((text, cell, end, run, count))
-        for text, cell, end, run, count in sorted(rows):
-            row = [cell + 1, min(end + 1, rules.cells), RESULTS[results[end]], run, count]
-            entries.setdefault(text, []).append(row)
-        yield from entries.items()
+        for text, rows in groupby(_rows_in_order(table), itemgetter(0)):
+            yield text, [row for _, row in rows]
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
-        index, found_in = indexed(rules, symmetric, entries)
-        results, least, cells = stage_results(rules).tolist(), first_stage(rules), rules.cells
-        links, width = index.links, stages(rules)
-        found: dict[str, dict[int, int]] = {}
-        for index_row, text, entry in found_in:
-            if not isinstance(entry, list) or not entry:
-                raise unfit(text, "expected rows of [move, plies, result, run, count]")
-            start = int(links.first[index_row])
-            legal = links.cells[start : start + int(links.number[index_row])].tolist()
-            for row in entry:
-                if not (isinstance(row, list) and len(row) == 5 and isinstance(row[3], str)):
-                    raise unfit(text, f"expected [move, plies, result, run, count], found {row!r}"[:200])
-                move, plies, result, run, count = row
-                if not is_count(move) or move - 1 not in legal:
-                    raise unfit(text, f"move {move!r} cannot be played here"[:200])
-                stage = -1
-                if is_count(plies) and 1 <= plies <= cells:
-                    stage = cells if result == "draw" and plies == cells else plies - 1
-                early = stage < max(least, cells - text.count("."))
-                if early or RESULTS[results[stage]] != result:
-                    ending = f"{plies!r} plies with the result {result!r}"
-                    raise unfit(text, f"no game with move {move} here ends after {ending}"[:200])
-                if not is_count(count) or count == 0:
-                    raise unfit(text, f"expected a count from 1, found {count!r}"[:200])
-                key = (start + legal.index(move - 1)) * width + stage - least
-                if key in found.setdefault(run, {}):
-                    raise unfit(text, f"the same row of the same run twice: {row!r}"[:200])
-                found[run][key] = count
-        runs = {}
-        for run in sorted(found):
-            keys = np.array(sorted(found[run]), np.int64)
-            runs[run] = keys, np.array([found[run][key] for key in keys.tolist()], np.int64)
+        numbers, found = dict[str, int](), [(*NO_ROWS, NO_ROWS[0].astype(np.int32))]
+        index, parts = indexed(rules, symmetric, entries, partial(_read, numbers))
+        for rows, (at, places, ends, of_run, counts) in parts:
+            moves = index.links.first[rows][at].astype(np.int64) + places
+            found.append((moves * stages(rules) + ends, counts, of_run))
+        keys, counts, of_run = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((keys, of_run))
+        keys, counts = keys[order], counts[order]
+        bounds = np.searchsorted(of_run[order], np.arange(len(numbers) + 1)).tolist()
+        runs = {
+            run: (keys[bounds[number] : bounds[number + 1]], counts[bounds[number] : bounds[number + 1]])
+            for run, number in sorted(numbers.items())
+        }
         total = _combined(np.add, list(runs.values()))
         runs.pop("", None)
         return BookTable.of(index, total, runs)
+
+
+Read = tuple[Uint16s, Int8s, Int8s, Int32s, Int64s]
+
+
+def _read(numbers: dict[str, int], batch: Batch) -> Read:
+    """Of each row in entries: the number of the entry, the move's place among the position's, the stage from
+    the first one, the number of the run, and the count.
+
+    :param numbers: those of the runs met so far, which is added to.
+    :raises InvalidFileError: naming an entry that is not one of a book.
+    """
+    rules, found, least = batch.positions.rules, batch.found, first_stage(batch.positions.rules)
+    rows: list[Any] = chained(found) if are(found, list) and all(found) else [None]
+    if are(rows, list) and set(map(len, rows)) == {5}:
+        every = chained(rows)
+        moves, plies, results, runs, counts = (every[column::5] for column in range(5))
+        numeric = (
+            are_counts(moves, 1, rules.cells) and are_counts(plies, 1, rules.cells) and are_counts(counts, 1)
+        )
+        if numeric and are(results, str) and set(results) <= CODES.keys() and are(runs, str):
+            for run in sorted(set(runs) - numbers.keys()):
+                numbers[run] = len(numbers)
+            codes = np.fromiter(map(CODES.__getitem__, results), np.int8, len(rows))
+            ends, at, cells = (
+                np.array(plies, np.int8),
+                numbered(found),
+                np.array(moves, np.uint8) - np.uint8(1),
+            )
+            ends -= (codes != 0) | (ends < rules.cells)
+            of_run = np.fromiter(map(numbers.__getitem__, runs), np.int32, len(rows))
+            sound = batch.legal[at, cells] & (ends >= np.maximum(batch.positions.plies[at], least))
+            once = np.unique(np.stack([at, cells, ends, of_run]), axis=1).shape[1] == len(rows)
+            if once and (sound & (stage_results(rules)[ends] == codes)).all():
+                return at, batch.places[at, cells], ends - np.int8(least), of_run, np.array(counts, np.int64)
+    for text, legal, entry in batch.by_cell():
+        if not isinstance(entry, list) or not entry:
+            raise unfit(text, "expected rows of [move, plies, result, run, count]")
+        known = set()
+        for row in entry:
+            if not (isinstance(row, list) and len(row) == 5 and isinstance(row[3], str)):
+                raise unfit(text, f"expected [move, plies, result, run, count], found {row!r}"[:200])
+            move, plies, result, run, count = row
+            if not is_count(move) or move - 1 not in legal.values():
+                raise unfit(text, f"move {move!r} cannot be played here"[:200])
+            stage = -1
+            if is_count(plies) and 1 <= plies <= rules.cells:
+                stage = rules.cells if result == "draw" and plies == rules.cells else plies - 1
+            early = stage < max(least, rules.cells - text.count("."))
+            if early or RESULTS[int(stage_results(rules)[stage])] != result:
+                ending = f"{plies!r} plies with the result {result!r}"
+                raise unfit(text, f"no game with move {move} here ends after {ending}"[:200])
+            if not is_count(count) or count == 0:
+                raise unfit(text, f"expected a count from 1, found {count!r}"[:200])
+            if (move, stage, run) in known:
+                raise unfit(text, f"the same row of the same run twice: {row!r}"[:200])
+            known.add((move, stage, run))
+    raise AssertionError("every entry is sound")
+
+
+def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
+    """The position of each row, and the row."""
+    index, rules, parts = table.index, table.index.rules, {**table.runs, "": table.unnamed()}
+    runs = sorted(parts)
+    of_run = np.repeat(np.arange(len(runs)), [len(parts[run][0]) for run in runs])
+    keys, counts = (np.concatenate(column) for column in zip(*(parts[run] for run in runs), strict=True))
+    moves, stage = np.divmod(keys, stages(rules))
+    stage += first_stage(rules)
+    owners, cells, place = index.owners_of(moves), index.links.cells[moves], np.empty(index.rows, np.int64)
+    place[np.concatenate(list(index.pieces()))] = np.arange(index.rows - FIRST)
+    order = np.lexsort((of_run, stage, cells, place[owners]))
+    results = np.array([RESULTS[result] for result in stage_results(rules).tolist()])
+    for start in range(0, len(order), PIECE):
+        some = order[start : start + PIECE]
+        lengths = np.minimum(stage[some] + 1, rules.cells)
+        columns = (cells[some] + 1, lengths, results[stage[some]], of_run[some], counts[some])
+        texts = index.positions(owners[some]).texts()
+        for text, cell, plies, result, run, count in zip(
+            texts, *(column.tolist() for column in columns), strict=True
+        ):
+            yield text, [cell, plies, result, runs[run], count]
 
 
 def _combined(how: np.ufunc, parts: list[Rows]) -> Rows:

@@ -42,7 +42,18 @@ from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, enu
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import RARE, Answers, Chunk, Entry, Learned, Learner, Shard, can_answer, parameter
-from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
+from ttt_cli.learners.entries import (
+    Batch,
+    Uint16s,
+    are,
+    are_counts,
+    chained,
+    indexed,
+    is_count,
+    is_number,
+    numbered,
+    unfit,
+)
 from ttt_cli.learners.index import (
     FIRST,
     ONE,
@@ -67,6 +78,10 @@ AS_INT, AS_FLOAT, MINUS_ZERO = 1, 2, 3
 float; what differs from it is kept, so that an export gives back the same bytes."""
 
 ALL = np.uint64(2**64 - 1)
+
+KEYS = {"next", "seen", "visits"}
+"""What an entry holds at least."""
+MOST_NODES = 2**31
 
 
 @dataclass(eq=False)
@@ -288,31 +303,33 @@ class Graph(Learner[GraphTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> GraphTable:
         self._check_fits(symmetric)
-        given = dict(entries)
-        index, found_in = indexed(rules, symmetric, given.items())
-        table = GraphTable.over(index)
+        index, parts = indexed(rules, symmetric, entries, _read)
+        table, scored, given = GraphTable.over(index), dict[int, Any](), 0
         table.reserve(0)
-        for row, text, entry in found_in:
-            _read(table, row, text, entry)
+        for rows, (counts, edges, scores) in parts:
+            given += len(rows)
+            table.seen[rows], table.visits[rows] = counts
+            at, places, order = edges
+            table.edges[index.links.first[rows][at] + order] = places
+            scored |= {int(rows[at]): score for at, score in scores.items()}
         nodes = np.flatnonzero(table.known)
         table.nodes[0] = len(nodes)
         if given:
-            in_order = np.array_equal(np.sort(table.seen[nodes]), np.arange(len(given)))
+            in_order = np.array_equal(np.sort(table.seen[nodes]), np.arange(given))
             if table.seen[FIRST] != 0 or not in_order:
-                fault = f'"seen" must count the {len(given)} entries from 0 on, the empty board first'
+                fault = f'"seen" must count the {given} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
         loose = np.flatnonzero(table.tried & ~table.known[index.links.after[: index.moves]])
         for move in loose[:1].tolist():
             text = index.positions(index.owners(np.arange(index.moves) == move)).text(0)
             cell = int(index.links.cells[move]) + 1
             raise unfit(text, f'"next" holds {cell}, but the position after it has no entry')
-        scored = {text: entry["score"] for text, entry in given.items() if "score" in entry}
         if scored:
-            scores = back_up(table, article=True)
-            rows = index.find(Positions.parse(list(scored), rules)).tolist()
-            for row, (text, score) in zip(rows, scored.items(), strict=True):
-                if not is_number(score) or score != scores[row]:
-                    raise unfit(text, f'"score" must be {scores[row]}, in any spelling, or left out')
+            backed = back_up(table, article=True)
+            for row, score in scored.items():
+                if not is_number(score) or score != backed[row]:
+                    text = index.positions(slice(row, row + 1)).text(0)
+                    raise unfit(text, f'"score" must be {backed[row]}, in any spelling, or left out')
                 table.spelled[row] = _spelling(score)
         return table
 
@@ -600,27 +617,47 @@ def _shape(table: GraphTable) -> tuple[bytes, ...]:
     return tuple(array.tobytes() for array in (table.seen, table.edges, table.spelled))
 
 
-def _read(table: GraphTable, row: int, text: str, entry: Any) -> None:
-    """Take over one entry, but for its score.
+Counts = tuple[Int32s, Int64s]
+"""Of each node its place in the order of first sight, and its visits."""
+Edges = tuple[Uint16s, Int8s, Int8s]
+"""For each edge the number of its entry, its place among the position's moves and that in the order of first
+sight."""
 
-    :raises InvalidFileError: if it is not one of a graph.
+
+def _read(batch: Batch) -> tuple[Counts, Edges, dict[int, Any]]:
+    """What entries tell about nodes and edges, and the scores that some of them spell out, by their number.
+
+    :raises InvalidFileError: naming an entry that is not one of a graph.
     """
-    if not isinstance(entry, dict) or entry.keys() - {"score"} != {"next", "seen", "visits"}:
-        raise unfit(text, 'expected an object of "next", "seen" and "visits"')
-    following, seen, visits = entry["next"], entry["seen"], entry["visits"]
-    if not is_count(seen) or seen >= table.index.rows - FIRST:
-        raise unfit(text, '"seen" must be a place in the order of first sight, from 0')
-    if not is_count(visits):
-        raise unfit(text, '"visits" must be a whole number from 0')
-    links = table.index.links
-    start = int(links.first[row])
-    legal = (links.cells[start : start + int(links.number[row])] + 1).tolist()
-    fits = isinstance(following, list) and all(type(cell) is int and cell in legal for cell in following)
-    if not fits or len(set(following)) < len(following):
-        cells = f"different ones of the cells {legal}" if legal else "empty: the game is over"
-        raise unfit(text, f'"next" must hold {cells}' if legal else f'"next" must be {cells}')
-    table.seen[row], table.visits[row] = seen, visits
-    table.edges[start : start + len(following)] = [legal.index(cell) for cell in following]
+    found = batch.found
+    if are(found, dict) and all(entry.keys() - {"score"} == KEYS for entry in found):
+        following, seen, visits = ([entry[name] for entry in found] for name in ("next", "seen", "visits"))
+        if are(following, list) and are_counts(seen, 0, MOST_NODES - 1) and are_counts(visits):
+            at, played = numbered(following), chained(following)
+            if set(map(type, played)) <= {int} and set(played) <= set(range(1, batch.legal.shape[1] + 1)):
+                cells = np.array(played, np.uint8) - np.uint8(1)
+                edges = np.zeros(batch.legal.shape, np.bool_)
+                edges[at, cells] = True
+                if np.count_nonzero(edges & batch.legal) == len(cells):
+                    order = np.arange(len(at)) - np.searchsorted(at, at)
+                    scores = {
+                        number: entry["score"] for number, entry in enumerate(found) if "score" in entry
+                    }
+                    counts = np.array(seen, np.int32), np.array(visits, np.int64)
+                    return counts, (at, batch.places[at, cells], order.astype(np.int8)), scores
+    for text, free, entry in batch.by_cell():
+        if not isinstance(entry, dict) or entry.keys() - {"score"} != KEYS:
+            raise unfit(text, 'expected an object of "next", "seen" and "visits"')
+        if not is_count(entry["seen"]) or entry["seen"] >= MOST_NODES:
+            raise unfit(text, '"seen" must be a place in the order of first sight, from 0')
+        if not is_count(entry["visits"]):
+            raise unfit(text, '"visits" must be a whole number from 0')
+        legal, following = [cell + 1 for cell in free.values()], entry["next"]
+        fits = isinstance(following, list) and all(type(cell) is int and cell in legal for cell in following)
+        if not fits or len(set(following)) < len(following):
+            named = f"different ones of the cells {legal}" if legal else "empty: the game is over"
+            raise unfit(text, f'"next" must hold {named}' if legal else f'"next" must be {named}')
+    raise AssertionError("every entry is sound")
 
 
 def _spelling(score: float) -> int:

@@ -46,7 +46,7 @@ from ttt_cli.learners.base import (
     parameter,
     taught,
 )
-from ttt_cli.learners.entries import indexed, unfit
+from ttt_cli.learners.entries import Batch, Uint16s, cell_names, indexed, members, objects, unfit
 from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, grown, meet, moves_of, union
 
 MOST_BEADS = 2**53
@@ -176,30 +176,42 @@ class Menace(Learner[MenaceTable]):
 
     def to_entries(self, table: MenaceTable) -> Iterator[Entry]:
         """The change of beads by cell, from 1, for each box that has changed: ``{"1": 12, "5": -2}``."""
-        index = table.index
+        index, names = table.index, list(cell_names(table.index.rules))
         for rows in index.pieces():
             positions = index.positions(rows)
             change = index.by_cell(table.change, rows, index.legal(positions))
-            some = (change != 0).any(axis=1)
-            for text, beads in zip(positions[some].texts(), change[some].tolist(), strict=True):
-                yield text, {str(cell): number for cell, number in enumerate(beads, 1) if number}
+            at, cells = np.nonzero(change)
+            yield from objects(
+                positions, at, map(names.__getitem__, cells.tolist()), change[at, cells].tolist()
+            )
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> MenaceTable:
-        index, found_in = indexed(rules, symmetric, entries)
-        change, links = np.zeros(index.moves, np.int64), index.links
-        for row, text, found in found_in:
-            if links.number[row] < 2:
-                raise unfit(text, "has no box: there is no choice between moves")
-            start = int(links.first[row])
-            legal = links.cells[start : start + int(links.number[row])].tolist()
-            places = {str(cell + 1): start + place for place, cell in enumerate(legal)}
-            if not isinstance(found, dict) or not found or not found.keys() <= places.keys():
-                raise unfit(text, f"expected changes of beads for some of the cells {', '.join(places)}")
-            for name, number in found.items():
-                if type(number) is not int or not 0 < abs(number) < MOST_BEADS:
-                    raise unfit(text, f'"{name}": expected a change of beads, a whole number other than 0')
-                change[places[name]] = number
+        index, parts = indexed(rules, symmetric, entries, _read)
+        change = np.zeros(index.moves, np.int64)
+        for rows, (at, places, numbers) in parts:
+            change[index.links.first[rows][at] + places] = numbers
         return MenaceTable(index, change)
+
+
+def _read(batch: Batch) -> tuple[Uint16s, Int8s, Int64s]:
+    """Of each changed move: the number of its entry, its place among the position's moves, and the change.
+
+    :raises InvalidFileError: naming an entry that is not one of this table.
+    """
+    taken = members(batch.found, cell_names(batch.positions.rules))
+    if taken and has_box(batch.legal).all() and batch.legal[taken[:2]].all():
+        numbers = taken[2]
+        if set(map(type, numbers)) == {int} and all(numbers) and max(map(abs, numbers)) < MOST_BEADS:
+            return taken[0], batch.places[taken[:2]], np.array(numbers, np.int64)
+    for text, cells, found in batch.by_cell():
+        if len(cells) < 2:
+            raise unfit(text, "has no box: there is no choice between moves")
+        if not isinstance(found, dict) or not found or not found.keys() <= cells.keys():
+            raise unfit(text, f"expected changes of beads for some of the cells {', '.join(cells)}")
+        for name, number in found.items():
+            if type(number) is not int or not 0 < abs(number) < MOST_BEADS:
+                raise unfit(text, f'"{name}": expected a change of beads, a whole number other than 0')
+    raise AssertionError("every entry is sound")
 
 
 @Kernel

@@ -67,7 +67,17 @@ from ttt_cli.learners.base import (
     parameter,
     taught,
 )
-from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
+from ttt_cli.learners.entries import (
+    Batch,
+    Uint16s,
+    cell_names,
+    check_pairs,
+    indexed,
+    members,
+    objects,
+    unfit,
+    values_and_visits,
+)
 from ttt_cli.learners.index import (
     FIRST,
     OPEN,
@@ -223,38 +233,40 @@ class Q(Learner[QTable]):
     def to_entries(self, table: QTable) -> Iterator[Entry]:
         """For each position by cell, from 1, what a move is worth and its visits: ``{"5": [value, visits]}``;
         a move is missing where it has no visits."""
-        index = table.index
+        index, names = table.index, list(cell_names(table.index.rules))
         for rows in index.pieces():
             positions = index.positions(rows)
             legal = index.legal(positions)
             visits = index.by_cell(table.visits, rows, legal)
-            some = (visits > 0).any(axis=1)
-            values = index.by_cell(table.values, rows, legal)[some] + 0.0
-            pairs = zip(values.tolist(), visits[some].tolist(), strict=True)
-            for text, (worth, counts) in zip(positions[some].texts(), pairs, strict=True):
-                cells = enumerate(zip(worth, counts, strict=True), 1)
-                yield text, {str(cell): [value, count] for cell, (value, count) in cells if count}
+            at, cells = np.nonzero(visits)
+            worth = index.by_cell(table.values, rows, legal)[at, cells] + 0.0
+            pairs = zip(worth.tolist(), visits[at, cells].tolist(), strict=True)
+            yield from objects(positions, at, map(names.__getitem__, cells.tolist()), map(list, pairs))
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> QTable:
-        index, pieces = indexed(rules, symmetric, entries)
+        index, parts = indexed(rules, symmetric, entries, _read)
         values, visits = np.zeros(index.moves), np.zeros(index.moves, np.int64)
-        number, first, cells = index.links.number, index.links.first, index.links.cells
-        place_of: dict[bytes, dict[str, int]] = {}  # by the legal cells, which few positions have alone
-        for row, text, found in pieces:
-            start = int(first[row])
-            legal = cells[start : start + int(number[row])].tobytes()
-            places = place_of.get(legal)
-            if places is None:
-                places = place_of[legal] = {str(cell + 1): place for place, cell in enumerate(legal)}
-            if not isinstance(found, dict) or not found or not found.keys() <= places.keys():
-                raise unfit(text, f"expected [value, visits] for some of the cells {', '.join(places)}")
-            for name, pair in found.items():
-                if not (isinstance(pair, list) and len(pair) == 2 and is_number(pair[0])):
-                    raise unfit(text, f'"{name}": expected [value, visits]')
-                if not is_count(pair[1]) or pair[1] == 0:
-                    raise unfit(text, f'"{name}": expected visits from 1, found {pair[1]!r}')
-                values[start + places[name]], visits[start + places[name]] = pair
-        return QTable.of(index, values + 0.0, visits)
+        for rows, (at, places, worth, counts) in parts:
+            moves = index.links.first[rows][at] + places
+            values[moves], visits[moves] = worth, counts
+        return QTable.of(index, values, visits)
+
+
+def _read(batch: Batch) -> tuple[Uint16s, Int8s, Floats, Int64s]:
+    """Of each move that entries tell about: the number of the entry, the place among the position's moves,
+    value and visits.
+
+    :raises InvalidFileError: naming an entry that is not one of this table.
+    """
+    taken = members(batch.found, cell_names(batch.positions.rules))
+    told = values_and_visits(taken[2]) if taken else None
+    if taken and told and batch.legal[taken[:2]].all():
+        return taken[0], batch.places[taken[:2]], *told
+    for text, cells, found in batch.by_cell():
+        if not isinstance(found, dict) or not found or not found.keys() <= cells.keys():
+            raise unfit(text, f"expected [value, visits] for some of the cells {', '.join(cells)}")
+        check_pairs(text, found)
+    raise AssertionError("every entry is sound")
 
 
 def _name_cells(links: Links, moves: Int8s) -> None:

@@ -56,7 +56,17 @@ from ttt_cli.learners.base import (
     parameter,
     taught,
 )
-from ttt_cli.learners.entries import indexed, is_count, is_number, unfit
+from ttt_cli.learners.entries import (
+    Batch,
+    Uint8s,
+    Uint16s,
+    check_pairs,
+    indexed,
+    members,
+    objects,
+    unfit,
+    values_and_visits,
+)
 from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, grown, meet, union
 from ttt_cli.learners.weighted_mean import join
 
@@ -199,26 +209,34 @@ class Td(Learner[TdTable]):
         """For each position by side what it is worth and its visits: ``{"x": [value, visits], "o": …}``; a
         side is missing where it has no visits."""
         for piece in table.index.pieces():
-            rows = piece[(table.visits[piece] > 0).any(axis=1)]
-            texts = table.index.positions(rows).texts()
-            pairs = zip((table.values[rows] + 0.0).tolist(), table.visits[rows].tolist(), strict=True)
-            for text, (worth, counts) in zip(texts, pairs, strict=True):
-                sides = zip(SIDES, worth, counts, strict=True)
-                yield text, {side: [value, count] for side, value, count in sides if count}
+            at, sides = np.nonzero(table.visits[piece])
+            told = piece[at], sides
+            pairs = zip((table.values[told] + 0.0).tolist(), table.visits[told].tolist(), strict=True)
+            names = map(SIDES.__getitem__, sides.tolist())
+            yield from objects(table.index.positions(piece), at, names, map(list, pairs))
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> TdTable:
-        index, found_in = indexed(rules, symmetric, entries)
+        index, parts = indexed(rules, symmetric, entries, _read)
         table = TdTable(index, self._unseen(index), np.zeros((index.rows, 2), np.int64))
-        for row, text, found in found_in:
-            if not isinstance(found, dict) or not found or not found.keys() <= set(SIDES):
-                raise unfit(text, 'expected {"x": [value, visits], "o": [value, visits]}, or one of them')
-            for name, pair in found.items():
-                if not (isinstance(pair, list) and len(pair) == 2 and is_number(pair[0])):
-                    raise unfit(text, f'"{name}": expected [value, visits]')
-                if not is_count(pair[1]) or pair[1] == 0:
-                    raise unfit(text, f'"{name}": expected visits from 1, found {pair[1]!r}')
-                table.values[row, SIDES.index(name)], table.visits[row, SIDES.index(name)] = pair
+        for rows, (at, sides, worth, counts) in parts:
+            table.values[rows[at], sides], table.visits[rows[at], sides] = worth, counts
         return table
+
+
+def _read(batch: Batch) -> tuple[Uint16s, Uint8s, Floats, Int64s]:
+    """Of each value that entries tell: the number of the entry, the side (0 X, 1 O), value and visits.
+
+    :raises InvalidFileError: naming an entry that is not one of this table.
+    """
+    taken = members(batch.found, {"x": 0, "o": 1})
+    told = values_and_visits(taken[2]) if taken else None
+    if taken and told:
+        return *taken[:2], *told
+    for text, found in zip(batch.texts, batch.found, strict=True):
+        if not isinstance(found, dict) or not found or not found.keys() <= set(SIDES):
+            raise unfit(text, 'expected {"x": [value, visits], "o": [value, visits]}, or one of them')
+        check_pairs(text, found)
+    raise AssertionError("every entry is sound")
 
 
 @Kernel

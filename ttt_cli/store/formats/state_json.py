@@ -47,7 +47,7 @@ def _content(state: State) -> Iterator[bytes]:
 
 
 def _item(name: str, value: Any) -> bytes:
-    return orjson.dumps(name) + b":" + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps({name: value}, option=orjson.OPT_SORT_KEYS)[1:-1]
 
 
 def _streamed(source: Source) -> Native:
