@@ -22,7 +22,7 @@ HEIGHTS = {
     "commands": 8,
 }
 """How high each room stands: a file imports from its own room and from lower ones."""
-COMMON = {"documents", "errors", "environment", "guests", "plugins", "streams"}
+COMMON = {"documents", "errors", "environment", "guests", "plugins", "python_file", "streams"}
 HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "dask"}
 
 

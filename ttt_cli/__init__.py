@@ -7,39 +7,27 @@ are loaded when they are first used.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ttt_cli.api import (
-        GameRecord,
-        Policy,
-        Position,
-        Positions,
-        Rules,
-        State,
-        TttError,
-        Verdict,
-        evaluate,
-        load,
-        merge,
-        play_game,
-        policies,
-        positions,
-        save,
-        train,
-    )
+    from ttt_cli.api import *
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Game",
     "GameRecord",
+    "PlainLearner",
     "Policy",
     "Position",
     "Positions",
     "Rules",
+    "Side",
     "State",
+    "Table",
     "TttError",
     "Verdict",
     "evaluate",
     "load",
     "merge",
+    "parameter",
     "play_game",
     "policies",
     "positions",

@@ -19,45 +19,36 @@ from numpy.typing import ArrayLike
 
 from ttt_cli.agents.grammar import resolve_all
 from ttt_cli.agents.python_object import player_of
-from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.game import Game as Game
+from ttt_cli.engine.policy import Policy as Policy
+from ttt_cli.engine.position import Position as Position
+from ttt_cli.engine.positions import Positions as Positions
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import Rules as Rules
+from ttt_cli.engine.side import Side as Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import DEFAULT_STORE
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.errors import TttError as TttError
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import BUDGET
+from ttt_cli.learners import Typed, checked, offered
+from ttt_cli.learners.base import Learner
+from ttt_cli.learners.base import parameter as parameter
+from ttt_cli.learners.plain import PlainLearner as PlainLearner
+from ttt_cli.learners.plain import Table as Table
 from ttt_cli.play.player import Player as Seat
 from ttt_cli.play.session import Session
 from ttt_cli.store import library
 from ttt_cli.store.formats.native import FORMAT
-from ttt_cli.store.games import GameRecord
+from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge as merge_states
-from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.state import State as State
+from ttt_cli.store.state import learner_of
 from ttt_cli.training.runs import run as train_blocks
 from ttt_cli.training.trainer import Fixed, advance, kept_to_its_answers, usual_run
-
-__all__ = [
-    "GameRecord",
-    "Policy",
-    "Position",
-    "Positions",
-    "Rules",
-    "State",
-    "TttError",
-    "Verdict",
-    "evaluate",
-    "load",
-    "merge",
-    "play_game",
-    "policies",
-    "positions",
-    "save",
-    "train",
-]
 
 
 class Probabilities(Protocol):
@@ -210,7 +201,7 @@ def play_game(
 
 
 def train(
-    learner: str | State = "q",
+    learner: str | type[Learner[Any]] | State = "q",
     *,
     games: int | None = None,
     opponent: Player | None = None,
@@ -229,7 +220,7 @@ def train(
     >>> train(state, games=1000, opponent="random", seed=2, alpha=0.2).games
     101000
 
-    :param learner: a method's name, or a state to go on from, which stays as it is.
+    :param learner: a method's name, a class of your own, or a state to go on from, which stays as it is.
     :param games: how many; None: the method's own number.
     :param opponent: the other side; None: itself, or as the author had it.
     :param preset: ``article``: the rule and the constants of the method's author.
@@ -242,7 +233,7 @@ def train(
         kind = learner.learner
         start = replace(learner, table=deepcopy(learner.table))
     else:
-        kind = learner_of(learner, preset or "default")
+        kind = learner_of(learner if isinstance(learner, str) else checked(learner), preset or "default")
         start = State.empty(kind, rules, symmetric=symmetry)
     values = {**kind.parameters(), "choice": kind.choice, **parameters}
     start = replace(start, learner=type(kind).from_params(**values))
@@ -272,7 +263,9 @@ def _digest(player: Player, policy: Policy) -> str:
     return f"sha256:{sha256(policy.table(space).probabilities.tobytes()).hexdigest()}"
 
 
-def load(path: str | PathLike[str], *, rules: Rules | None = None) -> State:
+def load(
+    path: str | PathLike[str], *, rules: Rules | None = None, learner: type[Learner[Any]] | None = None
+) -> State:
     """Read a state, or any file of another program that can be read; nothing in it is run.
 
     What had to be guessed, put right or left out of another program's file is a warning.
@@ -283,12 +276,14 @@ def load(path: str | PathLike[str], *, rules: Rules | None = None) -> State:
     ttt_cli.errors.InvalidFileError: nowhere.json: there is no such file
 
     :param rules: the game, where the file does not tell.
+    :param learner: the class of your own that the state is of.
     :raises TttError: if it cannot be read.
     """
     path = Path(path)
     if not path.is_file():
         raise InvalidFileError("there is no such file", where=str(path))
-    found = library.load(path, rules)
+    with offered(None if learner is None else Typed(checked(learner))):
+        found = library.load(path, rules)
     for remark in found.remarks:
         warn(remark, stacklevel=2)
     return found.state

@@ -17,6 +17,7 @@ from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
+from ttt_cli.guests import at_fault, described
 from ttt_cli.shell.frame import LazyGroup, load_command
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.streams import give_up
@@ -179,6 +180,9 @@ def _translate(error: BaseException) -> TttError:
     elif isinstance(error, MemoryError):
         known.message = "not enough memory"
         known.hint = "a smaller --board needs less"
+    elif (path := at_fault(error)) is not None:
+        known.message, known.where = described(error, path), str(path)
+        known.hint = "--debug shows the traceback"
     else:
         known.message = f"internal error: {type(error).__name__}: {error}"
         known.hint = "please report it; --debug shows the traceback"

@@ -133,13 +133,14 @@ class StateFile(TypedDict):
     version: Literal[1]
     digest: Annotated[str, note(pattern="^sha256:[0-9a-f]{64}$")]
     learner: str
+    kernel_version: NotRequired[Count]
     rules: RulesFields
     symmetry: bool
     choice: str
     plays: NotRequired[PlaysFields]
     games: Count | None
     runs: list[RunFields]
-    entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.]+$"})]
+    entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.]+( [0-9]+)?$"})]
 
 
 COMMON: dict[str, Any] = {"error": Error, "state": StateFile}

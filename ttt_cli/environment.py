@@ -34,6 +34,8 @@ class Environment:
     """``--board`` as given, such as ``3x4``; ``None`` leaves a state its own."""
     line: int | None = None
     """``--line`` as given."""
+    learner: str | None = None
+    """``--learner`` as given: ``FILE.py:CLASS``."""
     limits: int = 1
     """How many times larger than usual files may be."""
     patience: float = 10.0
@@ -50,9 +52,9 @@ class Environment:
         return cls(*standard_streams())
 
     @property
-    def board_options(self) -> list[str]:
-        """``--board`` and ``--line`` as given, for a command that is suggested."""
-        given = {"--board": self.board, "--line": self.line}
+    def given_options(self) -> list[str]:
+        """What was given to say which game, or whose state, is meant, for a command that is suggested."""
+        given = {"--board": self.board, "--line": self.line, "--learner": self.learner}
         return [f"{name}={value}" for name, value in given.items() if value is not None]
 
     @property

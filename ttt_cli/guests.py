@@ -1,4 +1,4 @@
-"""Other people's code in this process: plug-ins and ``py:`` players.
+"""Other people's code in this process: plug-ins, ``py:`` players, learners from files.
 
 What it prints goes to stderr, and whatever it raises is one line, ``sys.exit`` included.
 """
@@ -12,6 +12,18 @@ from ttt_cli.errors import Stopped, TttError
 
 OURS = (KeyboardInterrupt, Stopped, TttError)
 """What passes: the user's own wish to end, and errors that are one line already."""
+
+
+FILES: set[str] = set()
+"""The files that such code is in: an error that comes from one of them is not ours."""
+
+
+def at_fault(error: BaseException) -> Path | None:
+    """The file of other people's code that an error went through last."""
+    from traceback import extract_tb
+
+    files = [frame.filename for frame in extract_tb(error.__traceback__)]
+    return next((Path(name) for name in reversed(files) if name in FILES), None)
 
 
 @contextmanager

@@ -1,19 +1,25 @@
-"""Players and formats of other distributions, which name them by entry points.
+"""Players, formats and learners of other distributions, which name them by entry points.
 
 They are looked for only where nothing built in goes by a name or reads a file, and in the lists of ``ttt
 agents`` and ``ttt formats``. One that cannot be loaded is told where it is asked for by name, else left out.
 """
 
+import sys
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ttt_cli.errors import TttError
-from ttt_cli.guests import guest
+from ttt_cli.guests import FILES, guest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 AGENTS = "ttt_cli.agents"
 """The group of players: each an ``AgentType``, under the name it goes by."""
 FORMATS = "ttt_cli.formats"
 """The group of formats: each a ``Format``."""
+LEARNERS = "ttt_cli.learners"
+"""The group of learners: each a subclass of ``Learner``, under its own name."""
 
 T = TypeVar("T")
 
@@ -29,13 +35,14 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
         if not isinstance(found, kind):
             kinds = f"{type(found).__name__}, not {kind.__name__}"
             raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
+        FILES.add(getattr(sys.modules.get(point.module), "__file__", None) or "")
         return found
     return None
 
 
 def plugins(group: str, kind: type[T]) -> Iterator[T]:
     """Everything of a kind that can be loaded, by name."""
-    for name in sorted({point.name for point in _points(group)}):
+    for name in names(group):
         try:
             found = plugin(group, name, kind)
         except TttError:
@@ -44,7 +51,12 @@ def plugins(group: str, kind: type[T]) -> Iterator[T]:
             yield found
 
 
-def _points(group: str, name: str | None = None) -> list[Any]:
+def names(group: str) -> list[str]:
+    """What distributions offer, by name; nothing of it is loaded."""
+    return sorted({point.name for point in _points(group)})
+
+
+def _points(group: str, name: str | None = None) -> "list[EntryPoint]":
     from importlib.metadata import entry_points
 
     return [point for point in entry_points(group=group) if name in (None, point.name)]

@@ -92,7 +92,7 @@ def edited(content: bytes, **changes: object) -> bytes:
     [
         ({"version": 2}, "newer than this program"),
         ({"version": "1"}, "expected 1"),
-        ({"learner": "chess"}, "expected one of"),
+        ({"learner": "chess"}, "chess, which is not built in"),
         ({"learner": ["q"]}, "expected one of"),
         ({"rules": {"rows": 3, "cols": 3}}, "rows, cols and line"),
         ({"rules": {"rows": 3, "cols": 3, "line": 9}}, "does not fit a board"),

@@ -6,11 +6,9 @@ rows that sum to 1, or all zeros where it resigns. Of a class an instance is mad
 stderr, and an error in them is told with the line of their own file.
 """
 
-import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,8 +19,9 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats
-from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
+from ttt_cli.errors import TttError, UsageError
 from ttt_cli.guests import guest
+from ttt_cli.python_file import named_in, split
 
 EXAMPLE = "such as py:my_bot.py:choose"
 
@@ -108,40 +107,6 @@ class Computed(Policy):
         return answer
 
 
-def load(path: Path) -> ModuleType:
-    """A Python file as a module, run anew. Beside it nothing is written.
-
-    :raises InvalidFileError: if it cannot be read, or fails.
-    """
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise InvalidFileError(error.strerror or "cannot be read", where=str(path), hint=EXAMPLE) from None
-    module = ModuleType(f"ttt_player_{path.stem}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # dataclasses and pickle look there
-    folder = str(path.parent.resolve())
-    sys.path.insert(0, folder)  # as for a script: it may import what lies beside it
-    try:
-        with guest(str(path), "", InvalidFileError, path):
-            exec(compile(source, str(path), "exec"), module.__dict__)
-    finally:
-        sys.path.remove(folder)
-    return module
-
-
-def found_in(module: ModuleType, path: Path, name: str) -> Any:
-    """What a file calls ``name``.
-
-    :raises UsageError: if there is no such thing.
-    """
-    if not hasattr(module, name):
-        known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else "")
-        raise UsageError(f"has no {name!r}", where=str(path), hint=hint)
-    return getattr(module, name)
-
-
 def player_of(
     found: Any, rules: Rules, name: str, *, path: Path | None = None, samples: int | None = None
 ) -> Policy:
@@ -165,32 +130,21 @@ def player_of(
     return Asked(rules, name, (Function(found, path), Function(found, path)), samples)
 
 
-def split(argument: str) -> tuple[Path, str]:
-    """The path and the name of a player.
-
-    :raises UsageError: if one is missing.
-    """
-    path, colon, name = argument.rpartition(":")
-    if not (colon and path and name.isidentifier()):
-        raise UsageError(f"{argument!r} does not say which file and what in it", where="py", hint=EXAMPLE)
-    return Path(path), name
-
-
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
     """The policy of what a file holds.
 
     :raises UsageError: if the argument names nothing that plays.
     :raises InvalidFileError: if the file cannot be run.
     """
-    path, name = split(argument)
-    module, agent = load(path), f"{AGENT.name}:{argument}"
+    found, path = named_in(argument, EXAMPLE)
+    agent = f"{AGENT.name}:{argument}"
     with guest(agent, "raised ", path=path):
-        return player_of(found_in(module, path, name), rules, agent, path=path, samples=samples)
+        return player_of(found, rules, agent, path=path, samples=samples)
 
 
 def fingerprint(argument: str) -> str:
     """A digest of the file and the name: another player has another one."""
-    path, name = split(argument)
+    path, name = split(argument, EXAMPLE)
     return f"sha256:{sha256(path.read_bytes() + name.encode()).hexdigest()}"
 
 

@@ -19,7 +19,7 @@ class AgentRow(TypedDict):
     """Who can play."""
 
     name: str
-    kind: Literal["built-in", "plug-in", "state"]
+    kind: Literal["built-in", "plug-in", "learner", "state"]
     about: str
 
 
@@ -86,12 +86,15 @@ def agents(
     if seed is not None:
         raise UsageError("nothing is trained without --compare", where="--seed")
     from ttt_cli.agents.registry import AgentType, players
+    from ttt_cli.learners import plugged_learners
     from ttt_cli.plugins import AGENTS, plugins
 
     plugged = [one for one in plugins(AGENTS, AgentType) if one.name not in players()]
+    learners = plugged_learners()
     if env.json:
         rows = [{"name": one.name, "kind": "built-in", "about": one.about} for one in players().values()]
         rows += [{"name": one.name, "kind": "plug-in", "about": one.about} for one in plugged]
+        rows += [{"name": kind.name, "kind": "learner", "about": kind.title} for kind in learners]
         where = printable(str(env.store))
         rows += [{"name": name, "kind": "state", "about": f"in {where}"} for name in stored_names(env.store)]
         env.document("ttt-agents", {"agents": rows})
@@ -102,6 +105,7 @@ def agents(
 
     built_in = [(printable(one.usage), printable(one.about)) for one in (*players().values(), *plugged)]
     built_in += [(name, f"the same as {level(name, None)}") for name in LEVELS]
+    built_in += [(f"ttt train {kind.name}", f"a plug-in's learner: {kind.title}") for kind in learners]
     show_agents(env, built_in, [overview(path) for path in stored_files(env.store)])
 
 

@@ -188,7 +188,7 @@ def _report(env: Environment, player: "Agent", verdict: "Verdict", explain: bool
             view.show_line(env, player.name, side, story)
     if verdict.unbeatable is False and not explain:
         env.say(
-            "how it loses:", command_line("ttt", "evaluate", player.name, *env.board_options, "--explain")
+            "how it loses:", command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
         )
 
 

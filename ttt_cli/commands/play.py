@@ -236,7 +236,7 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
     untrained = f"{loaded.path.stem} has learned nothing yet"
     if not env.interactive:
         words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset)]
-        words += env.board_options
+        words += env.given_options
         env.say(f"{untrained}; this trains it: {join(words)}")
         return False
     from ttt_cli.commands.train import Options, train_learner

@@ -9,12 +9,13 @@ import typer
 from ttt_cli.commands.train import OPPONENT
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.shell.frame import Subcommands
-from ttt_cli.shell.options import Spread, given_rules, with_options, with_parameters, with_value
+from ttt_cli.learners import learner_class
+from ttt_cli.shell.learner_commands import learner_commands
+from ttt_cli.shell.options import given_rules
 from ttt_cli.shell.signals import graceful
 
 if TYPE_CHECKING:
+    from ttt_cli.learners.base import Learner
     from ttt_cli.training.study import Design, Study
 
 HEADING = "Play and learn"
@@ -147,27 +148,25 @@ def _begun(design: "Design", path: Path) -> "Study":
     return study
 
 
-def load(name: str) -> Spread:
-    """``ttt study NAME``: the options of all and the learner's own parameters."""
-    kind = learner_class(name)
-    doc = f"""Many trainings of {name} at once, each from nothing, and how strong the players are along the
+def _help(kind: "type[Learner[Any]]", name: str) -> str:
+    return f"""Many trainings of {name} at once, each from nothing, and how strong the players are along the
 way: medians and ranges over the seeds. Without --games: {kind.default_games:,} games each.
 
 Examples:
   ttt study {name} --seeds 20 --games 100k -o study.csv
   ttt curve study.csv -o study.svg
 """
-    function = with_value(with_options(study_learner, "options", Options), "learner", name)
-    return with_parameters(function, kind, "given", doc=doc)
 
 
-study = Subcommands(
+study = learner_commands(
+    "study",
     """Train one method many times, with many seeds and settings, and compare how strong it becomes.
 
     Examples:
       ttt study q --seeds 20 --games 100k --vary alpha=0.05,0.1,0.2 -o study.csv
       ttt curve study.csv -o study.svg
     """,
-    {name: listed.about for name, listed in LEARNERS.items()},
-    load,
+    study_learner,
+    Options,
+    _help,
 )

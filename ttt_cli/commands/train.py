@@ -13,13 +13,14 @@ import typer
 from ttt_cli.documents import Count
 from ttt_cli.environment import DEFAULT_STORE, Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
-from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.learners import typed_as
 from ttt_cli.shell.completion import complete_agents, complete_states
-from ttt_cli.shell.frame import Subcommands
-from ttt_cli.shell.options import Spread, finite, given_rules, with_options, with_parameters, with_value
+from ttt_cli.shell.learner_commands import learner_commands
+from ttt_cli.shell.options import finite, given_rules
 from ttt_cli.shell.signals import Stopping, graceful
 
 if TYPE_CHECKING:
+    from ttt_cli.learners.base import Learner
     from ttt_cli.store.state import State
     from ttt_cli.training.curve import Curve
     from ttt_cli.training.runs import Executor
@@ -202,6 +203,12 @@ class Call:
         for option in (name for name, value in own.items() if value and options.resume):
             raise UsageError(f"{option} does not go with --resume, which takes it from the file")
         self._check_program()
+        if options.cluster and typed_as(self.learner) != self.learner:
+            raise UsageError(
+                "--cluster does not go with a learner from a file",
+                where=typed_as(self.learner),
+                hint="install it as a plug-in, there as here: see examples/plugin",
+            )
         if options.preset and (options.workers > 1 or options.cluster):
             shared = "--cluster" if options.cluster else "--workers"
             raise UsageError(
@@ -379,14 +386,16 @@ class Call:
         if watch.curve and self.options.curve:
             self._show(watch.curve, self.options.curve)
         if watch.stopping.exit_code is not None and not run.finished:
-            words = ["ttt", "train", self.learner, "--resume", "-o", str(self.path)]
+            words = ["ttt", "train", typed_as(self.learner), "--resume", "-o", str(self.path)]
             again = [(name, value) for name, value in self.options.again(env).items() if value is not None]
             env.say("stopped; resume with:", command_line(*words, *(word for pair in again for word in pair)))
             return watch.stopping.exit_code
-        ways = (command_line("ttt", command, self.name) for command in ("play", "evaluate"))
+        typed = typed_as(self.learner)
+        also = ["--learner", typed] if typed != self.learner else []
+        ways = (command_line("ttt", command, self.name, *also) for command in ("play", "evaluate"))
         env.say("next:", ", or ".join(ways))
         if watch.curve and not self.options.curve:
-            env.say("how it learned:", command_line("ttt", "curve", self.name))
+            env.say("how it learned:", command_line("ttt", "curve", self.name, *also))
         if watch.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             return ExitCode.FAILED
@@ -469,10 +478,8 @@ class Watch:
         return self.until and is_unbeatable(run.state.policy) is True
 
 
-def load(name: str) -> Spread:
-    """``ttt train NAME``: the options of all and the learner's own parameters."""
-    kind = learner_class(name)
-    doc = f"""{kind.title[0].upper()}{kind.title[1:]}.
+def _help(kind: "type[Learner[Any]]", name: str) -> str:
+    return f"""{kind.title[0].upper()}{kind.title[1:]}.
 
 Continues from the file that is there; --fresh starts over. Without --games: {kind.default_games:,} games.
 
@@ -480,17 +487,18 @@ Examples:
   ttt train {name}
   ttt train {name} --games 50000 --seed 1 -o mine{kind.suffix}
 """
-    function = with_value(with_options(train_learner, "options", Options), "learner", name)
-    return with_parameters(function, kind, "given", doc=doc)
 
 
-train = Subcommands(
+train = learner_commands(
+    "train",
     """Train a player: a subcommand for each method of learning.
 
     Examples:
       ttt train q
       ttt train q --games 50000 --opponent random --seed 1
+      ttt train ./mine.py:MyLearner
     """,
-    {name: listed.about for name, listed in LEARNERS.items()},
-    load,
+    train_learner,
+    Options,
+    _help,
 )

@@ -175,7 +175,7 @@ class Position:
             else:
                 why = f"it is taken by {self.text[cell]}"
             raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
-        return Position(self.text[:cell] + self.mover + self.text[cell + 1 :], self.rules)
+        return Position.reached(self.text[:cell] + self.mover + self.text[cell + 1 :], self.rules)
 
     @property
     def code(self) -> int:

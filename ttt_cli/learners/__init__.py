@@ -1,9 +1,20 @@
-"""The methods of learning by name; each file is loaded when its learner is first asked for."""
+"""The methods of learning by name; each file is loaded when its learner is first asked for.
 
+Besides those that are built in there are those of plug-ins, and those of Python files that were typed
+(``FILE.py:CLASS``), which count for the call they were typed in.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttt_cli.errors import UsageError, did_you_mean
+from ttt_cli import plugins
+from ttt_cli.errors import TttError, UsageError, did_you_mean
+from ttt_cli.python_file import named_in
 
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
@@ -31,13 +42,115 @@ LEARNERS = {
 """All learners, by name. Whoever adds one adds a line here, and nothing else outside its file."""
 
 
+EXAMPLE = "such as ./mine.py:MyLearner"
+
+RESERVED = {"random", "heuristic", "minimax", "search", "human", "exec", "py", "self"}
+"""The players without a file: a learner of such a name could not be called."""
+
+_typed: ContextVar[Mapping[str, "Typed"]] = ContextVar("_typed", default=MappingProxyType({}))
+
+
+class Typed(NamedTuple):
+    """A learner that is not found by its name alone.
+
+    :ivar argument: how it was typed: ``FILE.py:CLASS``, or nothing where a program gave the class.
+    """
+
+    kind: "type[Learner[Any]]"
+    argument: str = ""
+
+
 def learner_class(name: str) -> "type[Learner[Any]]":
-    """The learner of that name.
+    """The learner of that name: built in, typed in this call, or of a plug-in.
 
     :raises UsageError: if there is none.
+    :raises TttError: if it is a plug-in's that cannot be used.
     """
-    if name not in LEARNERS:
-        hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}"
+    if name in LEARNERS:
+        items = vars(import_module(LEARNERS[name].module)).values()
+        return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
+    if name in _typed.get():
+        return _typed.get()[name].kind
+    plugged = plugins.plugin(plugins.LEARNERS, name, type)
+    if plugged is None:
+        hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, and FILE.py:CLASS"
         raise UsageError(f"no learner is called {name!r}", hint=hint)
-    items = vars(import_module(LEARNERS[name].module)).values()
-    return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
+    found = checked(plugged, name)
+    if found.name != name:
+        raise UsageError(f"the plug-in's learner is called {found.name!r}", where=name)
+    return found
+
+
+def plugged_learners() -> "list[type[Learner[Any]]]":
+    """Those of plug-ins that can be used, by name."""
+    found = []
+    for name in sorted({*plugins.names(plugins.LEARNERS)} - {*LEARNERS}):
+        with suppress(TttError):
+            found.append(learner_class(name))
+    return found
+
+
+def is_learner(name: str) -> bool:
+    """Whether there is a learner of that name; nothing of a plug-in is loaded."""
+    known = name in LEARNERS or name in _typed.get()
+    return known or name in plugins.names(plugins.LEARNERS)
+
+
+def is_name(name: Any) -> bool:
+    """Whether a learner may be called so."""
+    return isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", name) is not None
+
+
+def from_file(argument: str) -> "Typed":
+    """The learner that ``FILE.py:CLASS`` names.
+
+    :raises UsageError: if it names no learner, or one that takes a name it must not.
+    :raises InvalidFileError: if the file cannot be run.
+    """
+    found, _ = named_in(argument, EXAMPLE)
+    return Typed(checked(found, argument), argument)
+
+
+def checked(found: Any, where: str = "") -> "type[Learner[Any]]":
+    """A class from outside, if it is a learner.
+
+    :raises UsageError: if it is not, or it takes a name that is taken.
+    """
+    from ttt_cli.learners.base import Learner
+
+    if not (isinstance(found, type) and issubclass(found, Learner)):
+        kind = "is not a Learner" if isinstance(found, type) else f"is {type(found).__name__}, not a class"
+        raise UsageError(kind, where=where, hint="subclass ttt_cli.PlainLearner")
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        raise UsageError(f"does not define {', '.join(missing)}", where=where)
+    name = getattr(found, "name", None)
+    if not is_name(name) or name in RESERVED or name in LEARNERS:
+        taken = "is taken" if is_name(name) else "is not a name of small letters and digits"
+        raise UsageError(f"the name {name!r} of {found.__name__} {taken}", where=where)
+    return found
+
+
+def offer(typed: "Typed") -> str:
+    """Let a learner be found by its name for the rest of this call; returns the name."""
+    name = typed.kind.name
+    _typed.set({**_typed.get(), name: typed})
+    return name
+
+
+@contextmanager
+def offered(typed: "Typed | None") -> Iterator[None]:
+    """Let a learner be found by its name meanwhile."""
+    token = _typed.set(_typed.get())
+    try:
+        if typed is not None:
+            offer(typed)
+        yield
+    finally:
+        _typed.reset(token)
+
+
+def typed_as(name: str) -> str:
+    """How a learner was typed: ``FILE.py:CLASS``, or its name."""
+    known = _typed.get().get(name)
+    return known.argument if known and known.argument else name

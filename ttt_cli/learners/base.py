@@ -56,7 +56,14 @@ def parameter(
     most: float | None = None,
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """A learner's parameter: a dataclass field that the command line makes an option of."""
+    """A learner's parameter: a dataclass field that the command line makes an option of.
+
+    >>> rate = parameter(0.1, "the step size", least=0, most=1)
+    >>> rate.default, rate.metadata["help"]
+    (0.1, 'the step size')
+
+    :param least: the smallest value, ``most`` the largest; ``choices``: the only ones.
+    """
     metadata = {"help": text, "min": least, "max": most, "choices": choices}
     return field(default=default, metadata=metadata)
 
@@ -392,19 +399,19 @@ class Learner(ABC, Generic[T]):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    """The method and its source in a few words."""
-    kernel_version: ClassVar[int]
+    """The method and its source in a few words; by default the first sentence of the class's docstring."""
+    kernel_version: ClassVar[int] = 1
     """Raised whenever the arithmetic changes: part of every run's id."""
-    choices: ClassVar[tuple[str, ...]] = ("default", "article")
-    """The choice rules ``policy`` knows."""
-    default_games: ClassVar[int]
+    choices: ClassVar[tuple[str, ...]] = ("default",)
+    """The choice rules ``policy`` knows: ``article`` is among them where an article describes the method."""
+    default_games: ClassVar[int] = 10_000
     block_games: ClassVar[int] = 1 << 16
     """Games in a block of one shard: some ten milliseconds' work, so that ``--until`` can look closely."""
     shard_games: ClassVar[int] = 1 << 18
     """Games in each of several shards: enough to make joining them cheap, well under a second's work."""
-    article: ClassVar[Mapping[str, Any]]
+    article: ClassVar[Mapping[str, Any]] = {}
     """The parameters of the method's author, ``choice`` included."""
-    article_games: ClassVar[int]
+    article_games: ClassVar[int] = 0
     article_opponent: ClassVar[str] = "self"
     article_behaviour: ClassVar[str | None] = None
     """The agents of the author's training: the opponent, and the learner's own side where it is fixed."""
@@ -422,6 +429,12 @@ class Learner(ABC, Generic[T]):
     """Whether a part of a file's entries is a file's worth of entries, so that each can be checked alone."""
 
     choice: str
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if "title" not in vars(cls):
+            text = " ".join((cls.__doc__ or cls.__name__).partition("\n\n")[0].split())
+            cls.title = text.partition(". ")[0].rstrip(".")
 
     @property
     def learns_both_sides(self) -> bool:

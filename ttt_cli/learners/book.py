@@ -256,6 +256,7 @@ class Book(Learner[BookTable]):
     name: ClassVar[str] = "book"
     title: ClassVar[str] = "an experience book of moves and how their games ended"
     kernel_version: ClassVar[int] = 2
+    choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 3_000_000
     block_games: ClassVar[int] = 1 << 18
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0, "epsilon_end": 0.0}
@@ -265,7 +266,7 @@ class Book(Learner[BookTable]):
     keeps_runs_apart: ClassVar[bool] = True
     suffix: ClassVar[str] = ".csv"
 
-    choice: str = parameter("default", "article: the shortest game", choices=("default", "article"))
+    choice: str = parameter("default", "article: the shortest game", choices=choices)
     epsilon: float = parameter(0.8, "exploration in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 

@@ -163,15 +163,14 @@ class Graph(Learner[GraphTable]):
     name: ClassVar[str] = "graph"
     title: ClassVar[str] = "a graph of seen positions, scored by discounted back-up"
     kernel_version: ClassVar[int] = 3
+    choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 100_000
     entries_stand_alone: ClassVar[bool] = False
     article: ClassVar[dict[str, Any]] = {"choice": "article", "epsilon": 0.0}
     article_games: ClassVar[int] = 1_000
     article_opponent: ClassVar[str] = "random"
 
-    choice: str = parameter(
-        "default", "article: the author's scores and walk", choices=("default", "article")
-    )
+    choice: str = parameter("default", "article: the author's scores and walk", choices=choices)
     epsilon: float = parameter(0.5, "exploration, where no move is untried", least=0, most=1)
 
     def empty(self, rules: Rules, symmetric: bool = False) -> GraphTable:

@@ -150,13 +150,14 @@ class Q(Learner[QTable]):
     name: ClassVar[str] = "q"
     title: ClassVar[str] = "Q-learning (Watkins, 1989), against an opponent that slips"
     kernel_version: ClassVar[int] = 3
+    choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 1_000_000
     explores_in_play: ClassVar[bool] = True
     article: ClassVar[dict[str, Any]] = {"choice": "article", "alpha": 0.1, "gamma": 0.9, "epsilon": 0.1}
     article_games: ClassVar[int] = 50_000
     article_opponent: ClassVar[str] = "random"
 
-    choice: str = parameter("default", "article: the author's target", choices=("default", "article"))
+    choice: str = parameter("default", "article: the author's target", choices=choices)
     alpha: float = parameter(0.1, "smallest step size; article: the step size", least=0, most=1)
     pace: float = parameter(10.0, "how slowly step sizes fall with the visits; 1: as 1/visits", least=1)
     gamma: float = parameter(0.8, "discount for each of its own moves still to come", least=0, most=1)

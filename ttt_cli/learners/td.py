@@ -102,6 +102,7 @@ class Td(Learner[TdTable]):
     name: ClassVar[str] = "td"
     title: ClassVar[str] = "TD(0) on position values, one table a side (Sutton and Barto, 1998)"
     kernel_version: ClassVar[int] = 3
+    choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
     explores_in_play: ClassVar[bool] = True
     article: ClassVar[dict[str, Any]] = {
@@ -117,7 +118,7 @@ class Td(Learner[TdTable]):
     }
     article_games: ClassVar[int] = 10_000
 
-    choice: str = parameter("default", "article: the first of equal moves", choices=("default", "article"))
+    choice: str = parameter("default", "article: the first of equal moves", choices=choices)
     alpha: float = parameter(1.0, "step size of an entry's first update", least=0, most=1)
     alpha_end: float = parameter(0.2, "step size that it falls to with the visits", least=0, most=1)
     epsilon: float = parameter(0.5, "exploration in the first game", least=0, most=1)

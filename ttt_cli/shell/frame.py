@@ -25,7 +25,7 @@ help leaves them out. The name is listed once, in ``ttt_cli.commands``.
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from importlib import import_module
@@ -51,12 +51,15 @@ class Subcommands:
     """A command that is a family: its subcommands are made when they are called.
 
     ``names`` gives each subcommand's name and what it is in one line; ``load`` makes its function, mostly one
-    whose parameters are spread over options.
+    whose parameters are spread over options. Names that are not listed, plug-ins' and files', are up to
+    ``others``: given a name, the arguments after it, and whether foreign code may run (not for help and
+    completion), it makes the function, None where there is none.
     """
 
     doc: str
     names: Mapping[str, str]
     load: "Callable[[str], Callable[..., Any] | Spread]"
+    others: "Callable[[str, Sequence[str], bool], Spread | None]" = lambda name, arguments, runs: None
 
 
 class Command(TyperCommand):
@@ -226,6 +229,18 @@ def make_group(name: str, family: Subcommands) -> LazyGroup:
 
         def load(self, name: str) -> Any:
             return make_command(name, family.load(name))
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            name, rest = args[0], args[1:]
+            if name in family.names or name.startswith("-"):
+                return super().resolve_command(ctx, args)
+            runs = not (ctx.resilient_parsing or {"-h", "--help"} & {*rest})
+            found = family.others(name, rest, runs)
+            if found is None:
+                return super().resolve_command(ctx, args)
+            command = make_command(name, found)
+            command.context_settings["ignore_unknown_options"] = not runs
+            return name, command, rest
 
         def format_options(self, ctx: Any, formatter: Any) -> None:
             with formatter.section("Commands"):

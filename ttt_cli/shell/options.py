@@ -17,6 +17,7 @@ import typer
 
 from ttt_cli.environment import DEFAULT_STORE, Environment
 from ttt_cli.errors import UsageError
+from ttt_cli.learners import from_file, offer
 from ttt_cli.shell.frame import COMMON
 
 if TYPE_CHECKING:
@@ -132,6 +133,12 @@ class CommonOptions:
     limits: Annotated[
         int, _common(min=1, max=1000, metavar="TIMES", help="Multiply the limits on input sizes.")
     ] = 1
+    learner: Annotated[
+        str | None,
+        _common(
+            metavar="FILE.py:CLASS", help="The learner of a state that a Python file of yours has trained."
+        ),
+    ] = None
     patience: Annotated[
         float,
         _common(min=0.01, metavar="SECONDS", callback=finite, help="How long a program may take to answer."),
@@ -145,11 +152,17 @@ COMMON_NAMES = frozenset(f"--{field.name}" for field in fields(CommonOptions)[1:
 
 
 def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
-    """``function`` with the common options in place of its ``env``."""
+    """``function`` with the common options in place of its ``env``; an own ``learner`` of its stays as it
+    is."""
+    common = _options_of(CommonOptions)
+    if not isinstance(function, Spread) and "learner" in inspect.signature(function).parameters:
+        common = [option for option in common if option.name != "learner"]
 
     def gather(values: dict[str, Any]) -> Environment:
         environment = values.pop("context").obj
         assert isinstance(environment, Environment)
+        if values.get("learner") is not None:
+            offer(from_file(values["learner"]))
         if values["limits"] > 1:
             from ttt_cli.store.reading import scale_limits
 
@@ -164,7 +177,7 @@ def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
             allowed()
         return replace(environment, **values)
 
-    return spread(function, "env", _options_of(CommonOptions), gather)
+    return spread(function, "env", common, gather)
 
 
 def with_parameters(

@@ -194,7 +194,7 @@ class State:
                 f"{self.learner.name} has no choice rule {choice!r}",
                 hint=f"it has {', '.join(self.learner.choices)}",
             )
-        return replace(self.own(), learner=learner_of(self.learner.name, choice))
+        return replace(self.own(), learner=learner_of(type(self.learner), choice))
 
     def _drawing(self, choice: str) -> "State":
         """The same table, of whose numbers the largest is taken, or which are beads of which one is drawn."""
@@ -274,12 +274,13 @@ class State:
         return replace(self, table=table, runs=tuple(sorted([*others, run], key=lambda item: item.id)))
 
 
-def learner_of(name: str, choice: str) -> Learner[Any]:
-    """A learner by name: with its author's parameters where the choice rule is the author's, else its own.
+def learner_of(named: str | type[Learner[Any]], choice: str) -> Learner[Any]:
+    """A learner by name or class: with its author's parameters where the choice rule is the author's, else
+    its own.
 
     :raises UsageError: if there is no such learner, or it has no such choice rule.
     """
-    kind = learner_class(name)
+    kind = learner_class(named) if isinstance(named, str) else named
     if choice == "article" and choice not in kind.choices:
-        raise UsageError(f"{name} is of no article: it has no author's preset", hint="leave it out")
+        raise UsageError(f"{kind.name} is of no article: it has no author's preset", hint="leave it out")
     return kind.from_params(**kind.article) if choice == "article" else kind.from_params(choice=choice)

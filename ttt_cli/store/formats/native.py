@@ -15,7 +15,8 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners import LEARNERS
+from ttt_cli.learners import LEARNERS, is_learner, is_name
+from ttt_cli.learners.base import Learner
 from ttt_cli.learners.entries import MOST
 from ttt_cli.store.curves import from_record
 from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
@@ -49,7 +50,7 @@ DETAILS: dict[str, dict[str, tuple[type, ...]]] = {
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
-_OPTIONAL = {"plays"}
+_OPTIONAL = {"plays", "kernel_version"}
 _HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choice", "games", "runs"}
 
 
@@ -69,6 +70,7 @@ def header(state: State) -> dict[str, Any]:
         "version": VERSION,
         "digest": "",
         "learner": state.learner.name,
+        **_version(state.learner),
         "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
         "symmetry": state.symmetric,
         "choice": state.learner.choice,
@@ -76,6 +78,11 @@ def header(state: State) -> dict[str, Any]:
         "games": state.games,
         "runs": [run.to_json() for run in state.runs],
     }
+
+
+def _version(learner: Learner[Any]) -> dict[str, int]:
+    """Of a learner that is not built in, what tells its file from one of another version of it."""
+    return {} if learner.name in LEARNERS else {"kernel_version": learner.kernel_version}
 
 
 class Digest:
@@ -241,8 +248,13 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         raise InvalidFileError("unknown key", where=f"{where}: {name!r}", hint="see ttt schema state")
     _expect(isinstance(found["digest"], str), where, "digest", "expected text", found["digest"])
     name = found["learner"]
-    known = isinstance(name, str) and name in LEARNERS
-    _expect(known, where, "learner", f"expected one of {', '.join(LEARNERS)}", name)
+    _expect(is_name(name), where, "learner", f"expected one of {', '.join(LEARNERS)}", name)
+    if not is_learner(name):
+        raise InvalidFileError(
+            f"is a state of the learner {name}, which is not built in",
+            where=where,
+            hint="install the plug-in that has it, or name its file: --learner FILE.py:CLASS",
+        )
     _expect(
         isinstance(found["symmetry"], bool), where, "symmetry", "expected true or false", found["symmetry"]
     )
@@ -251,6 +263,17 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         rules = _rules(found["rules"])
     except TttError as error:
         raise InvalidFileError(error.message, where=where, hint=error.hint) from None
+    made_by: Any = found.get("kernel_version")
+    if name not in LEARNERS:
+        _expect(_count(made_by), where, "kernel_version", "expected a whole number", made_by)
+        if made_by > learner.kernel_version:
+            raise InvalidFileError(
+                f"was made by version {made_by} of {name}, and this is version {learner.kernel_version}",
+                where=where,
+                hint="use the newer one",
+            )
+    elif made_by is not None:
+        raise InvalidFileError("unknown key", where=f"{where}: 'kernel_version'", hint="see ttt schema state")
     if learner.symmetric_only:
         _expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
     runs = _runs(found["runs"], where)

@@ -1,0 +1,36 @@
+"""A learner of your own: first-visit Monte Carlo prediction (Sutton and Barto, section 5.1) for self-play.
+
+    ttt train ./examples/my_learner.py:MonteCarlo --games 20000 --seed 1
+    ttt evaluate mc --learner ./examples/my_learner.py:MonteCarlo --explain
+    python -m ttt_cli.conformance ./examples/my_learner.py:MonteCarlo
+
+The table is a dict. Its keys are positions as texts, its entries lists of numbers that add up when tables are
+merged: in how many games a position was reached, and how many more of them its maker won than lost.
+"""
+
+from dataclasses import dataclass
+
+from ttt_cli import Game, PlainLearner, Position, Side, Table, parameter
+
+
+@dataclass(frozen=True)
+class MonteCarlo(PlainLearner):
+    """First-visit Monte Carlo: a move is worth the mean result of the games in which it led here."""
+
+    name = "mc"  # its states are mc.json in the store
+    default_games = 20_000
+
+    unknown: float = parameter(0.0, "what a move never made is worth", least=-1, most=1)
+
+    def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
+        """A board comes up once in a game at most: every visit is a first one."""
+        for ply, board in enumerate(game.texts()[1:]):
+            maker = Side.to_move(ply)
+            if maker.key in sides:
+                visits, balance = table.get(board, (0, 0))
+                table[board] = [visits + 1, balance + game.result.outcome(maker)]
+
+    def value(self, table: Table, position: Position, cell: int) -> float:
+        """The mean result, to the side to move, of the games that went there."""
+        visits, balance = table.get(position.play(cell).text, (0, 0))
+        return balance / visits if visits else self.unknown

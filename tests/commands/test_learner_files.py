@@ -1,0 +1,182 @@
+"""A learner from a Python file: trained, played, merged and kept; its code runs only where it is typed."""
+
+from functools import cache
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.commands.conftest import Run
+from tests.store.conftest import continued
+from ttt_cli import State, train
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.learners import from_file
+from ttt_cli.store import library
+
+FILE = Path(__file__).parent.parent.parent / "examples" / "my_learner.py"
+LEARNER = f"{FILE}:MonteCarlo"
+REMEDY = "--learner FILE.py:CLASS"
+
+COUNTING = """
+from ttt_cli import PlainLearner
+from pathlib import Path
+Path("PWNED").touch()
+class Count(PlainLearner):
+    name = {name!r}
+    def learn(self, table, game, sides="xo"):
+        table[game.text] = table.get(game.text, 0) + 1
+    def value(self, table, position, cell):
+        {value}
+"""
+
+
+def written(name: str = "count", value: str = "return None", path: str = "mine.py") -> str:
+    """A file with a learner that leaves a trace when it is run; how it is typed."""
+    Path(path).write_text(COUNTING.format(name=name, value=value))
+    return f"./{path}:Count"
+
+
+@cache
+def learned() -> bytes:
+    """A state of the example."""
+    return library.content(train(from_file(LEARNER).kind, games=300, seed=1))
+
+
+def same(one: str | bytes, other: str | bytes) -> bool:
+    """Whether two states hold the same, but for their learning curves."""
+    found = [orjson.loads(content) for content in (one, other)]
+    ids = [[run["id"] for run in state["runs"]] for state in found]
+    return ids[0] == ids[1] and found[0]["entries"] == found[1]["entries"]
+
+
+@pytest.fixture
+def mc(ttt: Run) -> Run:
+    """``ttt``, with that state in the store."""
+    Path("state_store").mkdir()
+    Path("state_store/mc.json").write_bytes(learned())
+    return ttt
+
+
+def test_the_example_learns(mc: Run):
+    found = mc("train", LEARNER, "--games", "300", "--seed", "1", "-o", "mc.json")
+    assert f"next: ttt play ./mc.json --learner {LEARNER}" in found.err
+    content = Path("mc.json").read_text()
+    assert same(content, learned())  # the library does the same
+    assert '"learner":"mc",\n"kernel_version":1,' in content and "my_learner" not in content
+    assert (
+        f"how it loses: ttt evaluate mc --learner={LEARNER} --explain"
+        in mc("evaluate", "mc", "random", "--learner", LEARNER).err
+    )
+    verdict = mc("evaluate", "mc", "random", "--learner", LEARNER, "--json").json
+    empty = mc("evaluate", "random", "random", "--json").json
+    assert verdict["results"][0]["as_x"]["loss"] < empty["results"][0]["as_x"]["loss"] * 0.75
+    assert mc("verify", "state_store/mc.json", "--learner", LEARNER).code == 0
+
+
+def test_every_command_takes_it_where_it_is_typed(mc: Run):
+    assert mc("train", LEARNER, "--games", "50", "--seed", "2", "-o", "two.json").code == 0
+    for words in (
+        ("move", "mc", "........."),
+        ("merge", "state_store/mc.json", "two.json", "-o", "both.json"),
+        ("show", "both.json"),
+        ("diff", "mc", "./two.json"),
+        ("analyze", "X........", "--agent", "mc"),
+        ("export", "mc", "-f", "policy-csv", "-o", "policy.csv"),
+        ("play", "--x", "mc", "--o", "random", "--games", "3", "--seed", "1"),
+        ("train", "mc", "--games", "10"),
+    ):
+        before = {path: path.read_bytes() for path in Path().rglob("*.json")}
+        without = mc(*words)
+        assert without.code == (2 if words[:2] == ("train", "mc") else 3), (words, without.err)
+        assert words[:2] == ("train", "mc") or REMEDY in without.err
+        assert {path: path.read_bytes() for path in Path().rglob("*.json")} == before
+        found = mc(*words, "--learner", LEARNER)
+        assert found.code == 0, (words, found.err)
+    assert mc("show", "both.json", "--learner", LEARNER, "--json").json["games"] == 350
+
+
+def test_the_same_seed_gives_the_same_bytes_and_a_stopped_run_goes_on(ttt: Run):
+    for name, workers in (("one.json", 1), ("two.json", 2)):
+        words = ("--games", "300", "--seed", "3", "--opponent", "heuristic", "--workers", workers)
+        assert ttt("train", LEARNER, *words, "-o", name).code == 0
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+    kind = from_file(LEARNER).kind()
+    whole, half = (continued(State.empty(kind, STANDARD), 300, 1, planned) for planned in (None, 300))
+    assert half.games == 256
+    library.save(half, Path("half.json"))
+    resumed = ttt("train", "mc", "--resume", "-o", "half.json", "--learner", LEARNER)
+    assert resumed.code == 0, resumed.err
+    assert same(Path("half.json").read_bytes(), library.content(whole))
+
+
+def test_its_parameters_are_options(ttt: Run):
+    found = ttt("train", LEARNER, "--games", "10", "--unknown", "0.5", "--epsilon", "0.3", "--json")
+    assert found.json["learner"] == "mc"
+    state = Path("state_store/mc.json").read_text()
+    assert '"params":{"epsilon":0.3,"unknown":0.5}' in state
+    assert ttt("train", LEARNER, "--unknown", "7").code == 2
+    small = ("--seeds", "1", "--games", "20", "--board", "2x2", "--line", "2")
+    studied = ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv")
+    assert studied.code == 0, studied.err
+    assert ttt("curve", "s.csv", "-o", "s.svg").code == 3
+    assert ttt("curve", "s.csv", "-o", "s.svg", "--learner", LEARNER).code == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("name = 5", "has no 'L'"),
+        ("L = 5", "is int, not a class"),
+        ("class L: pass", "is not a Learner"),
+        ("raise KeyError('x')", "KeyError: 'x' in line 1 of"),
+        ("def f(:", "SyntaxError"),
+        ("from ttt_cli import PlainLearner as L", "does not define learn, value"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_line(ttt: Run, file: str, said: str):
+    Path("mine.py").write_text(file)
+    for words in (("train", "./mine.py:L"), ("evaluate", "random", "--learner", "./mine.py:L")):
+        found = ttt(*words)
+        assert found.code in (2, 3) and said in found.err and found.err.count("\n") == 1, found.err
+
+
+@pytest.mark.parametrize("name", ["q", "book", "random", "exec", "self", "Mine", "a.b", "../up", ""])
+def test_names_that_cannot_be_taken(ttt: Run, name: str):
+    found = ttt("train", written(name), "--games", "5")
+    assert found.code == 2 and f"the name {name!r} of Count is" in found.err
+
+
+def test_an_error_in_it_is_told_with_its_line(ttt: Run):
+    found = ttt("train", written(value="return table[5]"), "--games", "5")
+    assert found.code == 1 and "KeyError: 5 in line 10 of mine.py" in found.err
+    assert "internal error" not in found.err
+
+
+def test_a_cluster_is_refused(ttt: Run):
+    found = ttt("train", LEARNER, "--games", "5", "--cluster", "tcp://127.0.0.1:1")
+    assert found.code == 2 and "--cluster does not go with a learner from a file" in found.err
+
+
+def test_nothing_runs_that_is_not_typed(ttt: Run):
+    typed = written()
+    assert ttt("train", typed, "--games", "20", "--seed", "1", "-o", "state.json").code == 0
+    Path("PWNED").unlink()
+    state = Path("state.json").read_text()
+    for name, learner in (("path", typed), ("colon", "count:x"), ("import", "mine"), ("dots", "../mine")):
+        Path(f"{name}.json").write_text(state.replace('"learner":"count"', f'"learner":"{learner}"'))
+    for file in ("state", "path", "colon", "import", "dots"):
+        found = ttt("evaluate", f"./{file}.json", "random")
+        assert found.code == 3, found.err
+    for words in (("train", typed, "--help"), ("train", typed, "--alpha", "1", "-h"), ("study", typed, "-h")):
+        assert ttt(*words).code == 0
+    for words in ("ttt train ./mine.py:Count --ga", "ttt show --learner ./mine.py:Count st"):
+        count = str(len(words.split()) - 1)
+        ttt(_TTT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
+    assert not Path("PWNED").exists()
+
+
+def test_a_newer_version_is_told(mc: Run):
+    path = Path("state_store/mc.json")
+    path.write_text(path.read_text().replace('"kernel_version":1', '"kernel_version":2'))
+    found = mc("show", "mc", "--learner", LEARNER)
+    assert found.code == 3 and "was made by version 2 of mc, and this is version 1" in found.err

@@ -1,0 +1,265 @@
+"""Learners in plain Python: a dict for a table, a method that learns from a finished game, and one that says
+what a move is worth. How such a learner plays, trains, is merged and kept in files follows from that.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import fsum
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, best, thresholds, uniform
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import Bools, Floats, Int64s
+from ttt_cli.errors import UsageError
+from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
+from ttt_cli.learners.entries import can_be_reached, is_count, is_number, refuse, unfit
+from ttt_cli.learners.weighted_mean import join
+
+
+class Table(dict[str, Any]):
+    """What a plain learner has learned: numbers, or short lists of them, by the text of a position
+    (``X...O....``) or of a position and one of its free cells from 1 (``X...O.... 3``).
+
+    :ivar rules: the game.
+    """
+
+    def __init__(self, rules: Rules, entries: Iterable[tuple[str, Any]] = ()) -> None:
+        super().__init__(entries)
+        self.rules = rules
+
+
+@dataclass(frozen=True)
+class PlainLearner(Learner[Table]):
+    """A learner in plain Python: a subclass has a ``name``, ``learn`` and ``value``. If it is a frozen
+    dataclass, its fields, made by ``parameter``, are options of ``ttt train``.
+
+    >>> from ttt_cli import PlainLearner, Side, train
+    >>> class MonteCarlo(PlainLearner):
+    ...     "A move is worth the mean result of the games in which it was made."
+    ...
+    ...     name = "mc"
+    ...
+    ...     def learn(self, table, game, sides="xo"):
+    ...         for ply, board in enumerate(game.texts()[1:]):
+    ...             maker = Side.to_move(ply)
+    ...             if maker.key in sides:
+    ...                 visits, balance = table.get(board, (0, 0))
+    ...                 table[board] = [visits + 1, balance + game.result.outcome(maker)]
+    ...
+    ...     def value(self, table, position, cell):
+    ...         visits, balance = table.get(position.play(cell).text, (0, 0))
+    ...         return balance / visits if visits else None
+    >>> train(MonteCarlo, games=100, seed=1).policy.rules
+    Rules(rows=3, cols=3, line=3, misere=False)
+
+    ``python -m ttt_cli.conformance FILE.py:CLASS`` checks one.
+    """
+
+    choices: ClassVar[tuple[str, ...]] = ("default",)
+    block_games: ClassVar[int] = 1 << 10
+    shard_games: ClassVar[int] = 1 << 12
+    numbers: ClassVar[Literal["sums", "means"]] = "sums"
+    """What entries hold, which says how tables are merged. ``sums``: a number or a list of them, counts and
+    totals, which add up. ``means``: ``[value, visits]``, merged by the mean weighted by visits."""
+
+    choice: str = parameter("default", "the only one", choices=choices)
+    epsilon: float = parameter(0.1, "how often training plays any move", least=0, most=1)
+
+    @abstractmethod
+    def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
+        """Learn from one finished game, from the moves of these sides, changing ``table``.
+
+        ``game.texts()`` are the boards gone through, ``game.moves`` the cells from 0, ``game.result`` tells
+        each side's ``outcome(side)``, 1, 0 or -1. Nothing but table and game may make a difference.
+        """
+
+    @abstractmethod
+    def value(self, table: Table, position: Position, cell: int) -> float | None:
+        """What playing a cell (from 0) is worth to the side to move, from -1, a sure loss, to 1; None where
+        nothing is known, which counts as 0. Changes nothing."""
+
+    def explore(self, table: Table, position: Position, rng: "np.random.Generator") -> int:
+        """The cell that training plays: with probability ``epsilon`` any, else one of the best."""
+        cells = position.legal
+        if rng.random() >= self.epsilon:
+            values = [self.value(table, position, cell) or 0.0 for cell in cells]
+            cells = tuple(cell for cell, value in zip(cells, values, strict=True) if value == max(values))
+        return cells[int(rng.random() * len(cells))]
+
+    def empty(self, rules: Rules, symmetric: bool = False) -> Table:
+        """As ``Learner.empty``."""
+        if symmetric:
+            raise UsageError(f"{self.name} keeps no table of classes of positions", where="--symmetry")
+        return Table(rules)
+
+    def train(self, table: Table, shard: Shard) -> Int64s:
+        """As ``Learner.train``."""
+        results, fixed = np.zeros(3, np.int64), _FixedSides(shard)
+        for number in range(shard.games):
+            game = Game(table.rules)
+            while not game.is_over:
+                policy = fixed.policy(shard.first + number, game)
+                if policy is None:
+                    game.push(self.explore(table, game.position, shard.rng))
+                elif (cell := fixed.choose(policy, game.position, shard.rng)) is None:
+                    game.resign()
+                else:
+                    game.push(cell)
+            assert game.result is not None
+            results[game.result + 1] += 1
+            if self.learns_resigned or not game.resigned:
+                self.learn(table, game, shard.sides(number))
+            if shard.journal is not None:
+                row = np.full((1, table.rules.cells), -1, np.int8)
+                row[0, : len(game.moves)] = game.moves
+                shard.journal.append(row)
+        return results
+
+    def policy(self, table: Table) -> Policy:
+        """Any of the moves that are worth most."""
+        return _Greedy(self, table)
+
+    def seen(self, table: Table) -> Positions:
+        """The positions of the entries."""
+        texts = sorted({key.partition(" ")[0] for key in table}, key=lambda text: (-text.count("."), text))
+        return Positions.parse(texts, table.rules) if texts else Positions.start(table.rules)[:0]
+
+    def merge(self, base: Table, parts: Sequence[Table]) -> Table:
+        """By what ``numbers`` are: sums, or weighted means."""
+        keys = sorted(set(base).union(*parts))
+        if self.numbers == "means":
+            values, visits = join(_means(base, keys), [_means(part, keys) for part in parts])
+            joined = zip(values.tolist(), visits.tolist(), strict=True)
+            return Table(base.rules, zip(keys, map(list, joined), strict=True))
+        return Table(base.rules, ((key, _added(key, base, parts)) for key in keys))
+
+    def to_entries(self, table: Table) -> Iterator[Entry]:
+        """As they are, in the order of their keys."""
+        yield from sorted(table.items())
+
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
+        """As ``Learner.from_entries``."""
+        table = self.empty(rules, symmetric)
+        for key, entry in entries:
+            self._check(key, entry)
+            table[key] = entry
+        _check_keys(list(table), rules)
+        return table
+
+    def _check(self, key: str, entry: Any) -> None:
+        listed = entry if isinstance(entry, list) else [entry]
+        if not listed or not all(map(is_number, listed)):
+            raise unfit(key, "expected a number, or a list of numbers")
+        if self.numbers == "means" and not (len(listed) == 2 and is_count(listed[1])):
+            raise unfit(key, "expected [value, visits]")
+
+    def entry_visits(self, entry: Any) -> int | None:
+        """Of ``means``, the visits."""
+        return entry[1] if self.numbers == "means" else None
+
+    def entry_moves(self, entry: Any) -> int:
+        """Each entry counts as one."""
+        return 1
+
+
+def _check_keys(keys: Sequence[str], rules: Rules) -> None:
+    """Refuse what is no position, or no free cell of one."""
+    texts = [key.partition(" ")[0] for key in keys]
+    for key, text in zip(keys, texts, strict=True):
+        cell = key[len(text) + 1 :]
+        if len(text) != rules.cells or text.strip(".OX"):
+            refuse(rules, key)
+        if key != text and not (cell.isdecimal() and 1 <= int(cell) <= rules.cells):
+            raise unfit(key, f"expected a cell from 1 to {rules.cells} after the position")
+        if key != text and text[int(cell) - 1] != ".":
+            raise unfit(key, f"cell {cell} is taken")
+    if texts:
+        reachable = can_be_reached(Positions.parse(texts, rules))
+        if not reachable.all():
+            refuse(rules, keys[int(np.argmin(reachable))])
+
+
+def _means(table: Table, keys: Sequence[str]) -> tuple[Floats, Int64s]:
+    """float64[k] values, int64[k] visits."""
+    found = [table.get(key, (0.0, 0)) for key in keys]
+    return np.array([one[0] for one in found], float), np.array([one[1] for one in found], np.int64)
+
+
+def _added(key: str, base: Table, parts: Sequence[Table]) -> Any:
+    """The entry of ``base`` and what each part has added to it; exact, so that no order matters."""
+    before, *after = (_listed(table.get(key, ())) for table in (base, *parts))
+    terms = zip_longest(before, *after, *[before] * (len(parts) - 1), fillvalue=0)
+    added = [_sum(column, len(parts)) for column in terms]
+    entries = (table[key] for table in (base, *parts) if key in table)
+    return added if any(isinstance(entry, list | tuple) for entry in entries) else added[0]
+
+
+def _sum(column: tuple[Any, ...], parts: int) -> float | int:
+    """What all parts come to, without counting the base in each of them again."""
+    terms = [*column[1 : 1 + parts], *(-one for one in column[1 + parts :])] if parts else column[:1]
+    return sum(terms) if all(isinstance(one, int) for one in terms) else fsum(terms) + 0.0
+
+
+def _listed(entry: Any) -> Sequence[Any]:
+    return entry if isinstance(entry, list | tuple) else (entry,)
+
+
+class _Greedy(Policy):
+    """Plays any of the moves that are worth most."""
+
+    def __init__(self, learner: PlainLearner, table: Table) -> None:
+        self.rules, self._learner, self._table = table.rules, learner, table
+        self._last: tuple[Positions, Floats] | None = None
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return uniform(best(np.nan_to_num(self.values(positions), nan=0.0), positions.legal))
+
+    def values(self, positions: Positions) -> Floats:
+        if self._last is None or self._last[0] is not positions:
+            self._last = positions, self._valued(positions)
+        return self._last[1].copy()
+
+    def known(self, positions: Positions) -> Bools:
+        known: Bools = (~np.isnan(self.values(positions))).sum(axis=1) > 0
+        return known
+
+    def _valued(self, positions: Positions) -> Floats:
+        values, ask = np.full((len(positions), self.rules.cells), np.nan), self._learner.value
+        legal = positions.legal
+        for row, text in enumerate(positions.texts()):
+            position = Position.reached(text, self.rules)
+            for cell in np.flatnonzero(legal[row]).tolist():
+                if (value := ask(self._table, position, cell)) is not None:
+                    values[row, cell] = value
+        return values
+
+
+class _FixedSides:
+    """The sides of a shard whose behaviour is fixed: each asked once for a position."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+        self._known: dict[tuple[Policy, str], list[float]] = {}
+
+    def policy(self, number: int, game: Game) -> Policy | None:
+        """Who moves in a game of the run; None: the learner, by its table."""
+        own = self._shard.opponent is None or game.to_move == number % 2
+        return self._shard.behaviour if own else self._shard.opponent
+
+    def choose(self, policy: Policy, position: Position, rng: "np.random.Generator") -> int | None:
+        """The cell that it plays; None: it resigns."""
+        key = policy, position.text
+        if key not in self._known:
+            if len(self._known) >= KEPT_ANSWERS:
+                self._known.clear()
+            asked = Positions.of([position], position.rules)
+            self._known[key] = thresholds(policy.probabilities(asked))[0].tolist()
+        number = rng.random()
+        return next((cell for cell, most in enumerate(self._known[key]) if most > number), None)

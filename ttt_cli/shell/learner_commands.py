@@ -1,0 +1,71 @@
+"""The subcommands of ``ttt train`` and ``ttt study``, one for each learner: those built in, those of plug-ins
+by their names, and those of Python files as ``FILE.py:CLASS``."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttt_cli.learners import LEARNERS, Typed, from_file, is_learner, learner_class, offer
+from ttt_cli.shell.frame import Subcommands
+from ttt_cli.shell.options import Spread, spread, with_options, with_parameters, with_value
+
+if TYPE_CHECKING:
+    from ttt_cli.learners.base import Learner
+
+UNREAD = """Go on with a learner that is not built in.
+
+Nothing of it is loaded for this help. Besides these options it has its own: the fields of its class.
+
+Examples:
+  ttt {command} {name}
+"""
+
+
+def learner_commands(
+    command: str,
+    doc: str,
+    function: Callable[..., Any],
+    options: type,
+    help_of: "Callable[[type[Learner[Any]], str], str]",
+) -> Subcommands:
+    """The family of a command.
+
+    :param function: takes ``learner``, its name; ``given``, those of its parameters that were given; and
+        ``options``, the dataclass of the others.
+    :param help_of: the help of a learner, given how it is called.
+    """
+    shared = with_options(function, "options", options)
+
+    def made(typed: Typed) -> Spread:
+        kind = typed.kind
+        named = spread(shared, "learner", (), lambda values: offer(typed))
+        return with_parameters(named, kind, "given", doc=help_of(kind, typed.argument or kind.name))
+
+    def others(name: str, arguments: Sequence[str], runs: bool) -> Spread | None:
+        is_file = ":" in name
+        argument = name if is_file else _typed_in(arguments)
+        if not (is_file or is_learner(name) or argument):
+            return None
+        if not runs:
+            doc = UNREAD.format(command=command, name=name)
+            return spread(with_value(shared, "learner", name), "given", (), lambda values: {}, doc=doc)
+        if is_file or not is_learner(name):
+            typed = from_file(argument)
+            return made(typed) if is_file or typed.kind.name == name else None
+        return made(Typed(learner_class(name)))
+
+    return Subcommands(
+        doc,
+        {name: listed.about for name, listed in LEARNERS.items()},
+        lambda name: made(Typed(learner_class(name))),
+        others,
+    )
+
+
+def _typed_in(arguments: Sequence[str]) -> str:
+    """What ``--learner`` is given among arguments."""
+    for number, word in enumerate(arguments):
+        if word.startswith("--learner="):
+            return word.partition("=")[2]
+        if word == "--learner" and number + 1 < len(arguments):
+            return arguments[number + 1]
+    return ""
