@@ -19,7 +19,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int64s
 from ttt_cli.errors import UsageError
 from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
-from ttt_cli.learners.entries import can_be_reached, is_count, is_number, refuse, unfit
+from ttt_cli.learners.entries import is_count, is_number, refuse, unfit
 from ttt_cli.learners.weighted_mean import join
 
 
@@ -181,7 +181,7 @@ def _check_keys(keys: Sequence[str], rules: Rules) -> None:
         if key != text and text[int(cell) - 1] != ".":
             raise unfit(key, f"cell {cell} is taken")
     if texts:
-        reachable = can_be_reached(Positions.parse(texts, rules))
+        reachable = Positions.parse(texts, rules).reachable
         if not reachable.all():
             refuse(rules, keys[int(np.argmin(reachable))])
 
