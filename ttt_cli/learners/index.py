@@ -46,6 +46,8 @@ MIX_X, MIX_O, MIX = (
     np.uint64(0xBF58476D1CE4E5B9),
 )
 HALF, LOWER = np.uint64(32), np.uint64(2**32 - 1)
+SHORT = 16
+"""The most cells of which the upper half of a hash has all stones."""
 
 
 class Links(NamedTuple):
@@ -368,22 +370,24 @@ def _hashes(x: Uint64s, o: Uint64s) -> Uint64s:
     """What ``hashed`` gives, of many."""
     mixed = x * MIX_X ^ o * MIX_O
     mixed = (mixed ^ mixed >> HALF) * MIX
-    return mixed ^ mixed >> HALF
+    return mixed >> HALF | (x ^ o << np.uint64(SHORT)) << HALF
 
 
 @Part
 def hashed(x: np.uint64, o: np.uint64) -> np.uint64:
-    """A hash of a position."""
+    """A hash of a position. The upper half has all stones of the first ``SHORT`` cells."""
     mixed = x * MIX_X ^ o * MIX_O
     mixed = (mixed ^ mixed >> HALF) * MIX
-    return mixed ^ mixed >> HALF
+    return mixed >> HALF | (x ^ o << np.uint64(SHORT)) << HALF
 
 
 @Part
-def look_up(asked: Uint64s, count: int, boards: Uint64s, slots: Uint64s) -> None:
+def look_up(asked: Uint64s, count: int, whole: bool, boards: Uint64s, slots: Uint64s) -> None:
     """Put behind each of the first ``count`` boards in ``asked`` its row, ``OPEN`` if it has none.
 
     All slots are read before any is looked at, for the processor to wait for memory once and not each time.
+
+    :param whole: whether the upper half of a hash has all stones of the board.
     """
     mask = np.uint64(slots.shape[0] - 1)
     for number in range(count):
@@ -395,10 +399,8 @@ def look_up(asked: Uint64s, count: int, boards: Uint64s, slots: Uint64s) -> None
         slot = mixed & mask
         while entry != ZERO:
             row = entry & LOWER
-            if (
-                (entry ^ mixed) >> HALF == ZERO
-                and boards[row, 0] == asked[number, 0]
-                and boards[row, 1] == asked[number, 1]
+            if (entry ^ mixed) >> HALF == ZERO and (
+                whole or (boards[row, 0] == asked[number, 0] and boards[row, 1] == asked[number, 1])
             ):
                 break
             slot = slot + ONE & mask
@@ -506,7 +508,7 @@ def join(links: Links, board: Board, row: np.uint32, back: bool) -> None:
                 old_x, old_o = turned(images, old_x, image), turned(images, old_o, image)
             asked[count, 0], asked[count, 1] = old_x, old_o
             count += 1
-    look_up(asked, count, boards, links.slots)
+    look_up(asked, count, size <= SHORT, boards, links.slots)
     for place in range(number):
         found = np.uint32(asked[place, 3])
         if found == OPEN:

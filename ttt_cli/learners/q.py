@@ -317,7 +317,7 @@ def play(
     one = not given and uniforms.shape[1] == 1  # uniform number for a whole game
     thresholds, owners, scouting = answers.thresholds, answers.owners, answers.scouting[0]
     fixed = given or answers.fixed[0] or answers.fixed[1]
-    path = np.zeros(moves.shape[1], np.uint32)
+    path, old = np.zeros(moves.shape[1], np.uint32), np.zeros(moves.shape[1])
     for game in range(moves.shape[0]):
         pupils = taught if taught else 1 + (number + game) % 2
         luck = uniforms[game, 0] if one else 0.0
@@ -326,8 +326,10 @@ def play(
         while free > 0:
             if not one and not given:
                 luck = uniforms[game, ply]
+            start = first_of[index]
             if fixed and moves[game, ply] >= 0:
                 option = np.uint8(moves[game, ply])
+                child = after[start + option]
             elif given:
                 break  # resigned
             elif fixed and (answers.fixed[1] or not pupils >> ply % 2 & 1):
@@ -343,25 +345,31 @@ def play(
                         break
                 if option >= free:
                     break  # resigned
+                child = after[start + option]
             elif luck < epsilon:
                 luck *= explored * free
                 option = np.uint8(luck)
                 luck -= option
-                start = first_of[index]
-                fewest = visits[start + option]
-                if fewest < RARE:
+                # Both are read at once: on a large board each is a wait for memory.
+                count, child = visits[start + option], after[start + option]
+                if count < RARE:
+                    fewest = count
                     for place in range(free):
-                        if visits[start + place] < fewest:
-                            option, fewest = np.uint8(place), visits[start + place]
+                        fewest = min(fewest, visits[start + place])
+                    if fewest < count:
+                        option = np.uint8(0)
+                        while visits[start + option] != fewest:
+                            option += np.uint8(1)
+                        child = after[start + option]
             else:
                 luck = (luck - epsilon) * trusted
                 option = choice[index]
+                child = after[start + option]
             moves[game, ply] = option
-            path[ply] = index
-            at = first_of[index] + option
-            index = after[at]
-            if index == OPEN:
-                index = meet(links, board, path[ply], at)
+            path[ply], old[ply] = index, values[start + option]
+            if child == OPEN:
+                child = meet(links, board, index, start + option)
+            index = child
             free = number_of[index]
             ply += 1
         if scouting:  # as if learning, for others to explore what is left
@@ -381,7 +389,7 @@ def play(
                 at = first + option
                 count = visits[at] + 1
                 visits[at] = count
-                value = values[at]
+                value = old[turn]
                 step = alpha if count > early else pace / (pace - 1.0 + count)
                 value += step * (target - value)
                 values[at] = value
