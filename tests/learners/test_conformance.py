@@ -80,7 +80,7 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, learner: Learner) -> None:
     ]
     assert kernels
     for kernel in kernels:
-        monkeypatch.setattr(kernel, "_compiled", kernel.python)
+        monkeypatch.setattr(kernel, "_compiled", kernel._as_written)
 
 
 # Policies

@@ -192,7 +192,7 @@ def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypat
         MICHIE.learn(replayed, game_on(SPACE, cells, resigned=resigned), block().sides(number))
     assert given_up
     assert replayed.change.tobytes() == table.change.tobytes()
-    monkeypatch.setattr(module, "play", module.play.python)
+    monkeypatch.setattr(module, "play", module.play._as_written)
     MICHIE.train(plain, block())
     assert plain.change.tobytes() == table.change.tobytes()
 

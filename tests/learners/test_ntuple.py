@@ -31,10 +31,26 @@ def trained(rules: Rules, games: int, seed: int = 1, **sides: Any) -> NTupleTabl
 def test_the_sets_of_4x4():
     sets = sets_of(LARGE)
     by_size = [sum(len(one) == size for one in sets) for size in (7, 8, 9)]
-    assert by_size == [4, 6, 4]  # diagonals, pairs of rows and of columns, blocks
-    assert len(sets) == 14 and frozenset({0, 1, 2, 4, 5, 6, 8, 9, 10}) in sets
+    assert by_size == [4 + 32, 6, 4]  # diagonals and crossing lines, pairs of rows and of columns, blocks
+    assert len(sets) == 46 and frozenset({0, 1, 2, 4, 5, 6, 8, 9, 10}) in sets
     assert frozenset({0, 5, 10, 15, 1, 6, 11}) in sets
-    assert [len(kind) for kind in shape_of(LARGE).kinds] == [8, 9, 7, 8]
+    assert frozenset({0, 1, 2, 3, 5, 9, 13}) in sets
+    assert len(shape_of(LARGE).kinds) == 9
+
+
+def test_lines_that_cross_are_looked_at_where_they_are_few():
+    assert len(sets_of(Rules(5, 5, 4))) == 231
+    assert len(sets_of(Rules(6, 6, 4))) == 98
+
+
+def test_a_fork_has_won_though_a_reply_is_unknown():
+    """X 1, O 4, X 2, O 9, X 5 threatens 3 and 8: O can block one of them, its other replies are no better."""
+    learner, table = NTuple(alpha=1.0), NTuple().empty(Rules())
+    learner.learn(table, Game.of(Rules(), (0, 3, 1, 8, 4, 2, 7)))
+    entries = dict(learner.to_entries(table))
+    assert [entry for key, entry in entries.items() if key.count("X") == 3 and key.count("O") == 2] == [
+        [1.0, 1, 1.0, 1.0]
+    ]
 
 
 @pytest.mark.parametrize("rules", [Rules(1, 1, 1), Rules(2, 3, 2), Rules(5, 5, 5), Rules(1, 20, 12)], ids=str)

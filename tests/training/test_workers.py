@@ -49,7 +49,7 @@ def test_a_kernel_that_several_threads_call_first_is_prepared_once(monkeypatch: 
 
     def prepare() -> tuple[object, None]:
         prepared.append(kernel)
-        return kernel.python, None
+        return kernel._as_written, None
 
     monkeypatch.setattr(kernel, "_prepared", prepare)
     barrier = Barrier(4)

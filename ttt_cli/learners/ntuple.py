@@ -5,11 +5,12 @@ with n-tuples on the game Connect-4 (2012); Szubert and Jaskowski, Temporal diff
 networks for the game 2048 (2014).
 
 **Values.** A position is worth V = x / (1 + |x|) to the side that has just moved, where x is the sum of the
-weights of what is seen on small sets of cells (``engine.network``): every block of 3x3 cells, and every
-winning line together with itself moved by one cell. Sets that a symmetry of the board takes to one another
-share their weights, and so do patterns that are symmetric to one another: all its tables are symmetric. What
-the rules tell, a win or a draw on the full board, is not learned. Weights are multiples of 2^-40: their sums
-are exact, and symmetric positions are worth the same to the last bit.
+weights of what is seen on small sets of cells (``engine.network``): every block of 3x3 cells, every winning
+line together with itself moved by one cell, and any two lines that cross, which show a fork. Sets that a
+symmetry of the board takes to one another share their weights, and so do patterns that are symmetric to one
+another: all its tables are symmetric. What the rules tell is not learned: a win, a draw on the full board,
+and that who does not win now must block a line that the other side is about to complete. Weights are
+multiples of 2^-40: their sums are exact, and symmetric positions are worth the same to the last bit.
 
 **Learning** (TD(0) of afterstates, in self-play). A finished game is gone through backwards. What follows
 after a move is the best that the opponent has then, by the values of now; with ``t`` minus its value
@@ -21,7 +22,7 @@ their absolute values (temporal coherence: Beal and Smith, 1999): where they agr
 whole steps, where they cancel out it comes to rest.
 
 **Choosing.** In training a uniformly random cell with probability ``epsilon``, else the one of the largest
-value, ties at random. Its policy searches four plies ahead by these values (``engine.alpha_beta``),
+value, ties at random. Its policy searches two plies ahead by these values (``engine.alpha_beta``),
 ``ntuple:search=N`` N plies; 1 is greedy play.
 
 **Merging.** Weights are joined by their visits like other values; the sums N and A add up.
@@ -31,6 +32,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -58,7 +60,11 @@ BLOCK = 3
 WIDEST = 10
 """Cells of a set at most: 59,049 patterns."""
 
-PLIES = 4
+FORKS = 200
+"""Two lines that cross are a set where the board has at most so many of them, up to 5x5 with four in a row:
+beyond, looking at all of them would take longer than what they tell is worth."""
+
+PLIES = 2
 """How far its policy looks ahead."""
 
 KEPT_ANSWERS = 1 << 14
@@ -91,6 +97,10 @@ def sets_of(rules: Rules) -> list[frozenset[int]]:
             both = {row * cols + col for row, col in moved if 0 <= row < rows and 0 <= col < cols} | {*line}
             if len(both) <= WIDEST:
                 found.add(frozenset(both))
+    lines = [frozenset(line) for line in rules.lines]
+    forks = {one | other for one, other in combinations(lines, 2) if len(one & other) == 1}
+    if len(forks) <= FORKS:
+        found.update(fork for fork in forks if len(fork) <= WIDEST)
     return sorted((one for one in found if not any(one < other for other in found)), key=sorted)
 
 
@@ -207,6 +217,9 @@ def best_reply(
     values[:] = -2.0
     own, other = stones[side], stones[1 - side]
     completing = ends(own, other, game)
+    threats = own & other  # none
+    if not completing and not game[4]:
+        threats = ends(other, own, game)
     base, found = total(net, patterns[side]), -2.0
     for cell in range(len(values)):
         stone = ONE << np.uint64(cell)
@@ -214,6 +227,8 @@ def best_reply(
             continue
         if completing & stone:
             value = -1.0 if game[4] else 1.0
+        elif threats & ~stone:  # is not blocked
+            value = -1.0
         elif left == 1:
             value = 0.0
         else:
@@ -422,7 +437,8 @@ class FixedSides:
         policy = self._policies[who]
         assert policy is not None
         positions = Positions(self._rules, stones[:1], stones[1:])
-        at = place_of(stones, self.answers.boards.shape[1])
+        with np.errstate(over="ignore"):  # integers wrap in compiled code
+            at = place_of(stones, self.answers.boards.shape[1])
         self.answers.boards[who, at] = stones
         self.answers.thresholds[who, at] = thresholds(policy.probabilities(positions))[0]
 
@@ -455,7 +471,7 @@ class NTuple(Learner[NTupleTable]):
 
     name: ClassVar[str] = "ntuple"
     title: ClassVar[str] = "n-tuple network"
-    kernel_version: ClassVar[int] = 1
+    kernel_version: ClassVar[int] = 2
     choices: ClassVar[tuple[str, ...]] = ("default",)
     default_games: ClassVar[int] = 200_000
     block_games: ClassVar[int] = 1 << 14
@@ -466,7 +482,7 @@ class NTuple(Learner[NTupleTable]):
 
     choice: str = parameter("default", "the only one", choices=choices)
     alpha: float = parameter(0.5, "the whole step size, shared among the weights", least=0, most=1)
-    epsilon: float = parameter(0.1, "how often any cell is played", least=0, most=1)
+    epsilon: float = parameter(0.4, "how often any cell is played", least=0, most=1)
 
     def empty(self, rules: Rules, symmetric: bool = False) -> NTupleTable:
         return NTupleTable(rules)
