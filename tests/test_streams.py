@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import read_until
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX streams and signals")
 
 TTT = [sys.executable, "-m", "ttt_cli"]
@@ -120,13 +122,12 @@ def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path, number: int, code: i
         text=True,
     )
     assert process.stderr is not None
-    while "saved" not in process.stderr.readline():
-        assert process.poll() is None
+    read_until(process, process.stderr, "saved")
     before = path.read_bytes()
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "stopped; resume with: ttt train q --resume" in err
+    assert "stopped; resume with: ttt train q --resume" in " ".join(err.split())
     assert path.read_bytes() != before
 
 
@@ -144,3 +145,22 @@ def test_a_line_that_never_ends_costs_a_filter_nothing():
     assert "line 1: not a position" in outcome.stderr
     assert len(outcome.stderr) < 300
     assert time.process_time() - started < 5
+
+
+def test_a_signal_s_notice_comes_amid_another_one():
+    """The handler runs within the write of the first, whose buffer it cannot enter."""
+    code = (
+        "import os, signal, sys\n"
+        "from io import BufferedWriter, FileIO\n"
+        "from ttt_cli.streams import _Notices\n"
+        "class Hit(FileIO):\n"
+        "    def write(self, data):\n"
+        "        if b'first' in bytes(data):\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "        return super().write(data)\n"
+        "err = _Notices(BufferedWriter(Hit(2, 'w')), 'utf-8', line_buffering=True)\n"
+        "signal.signal(signal.SIGINT, lambda *_: err.write('second\\n'))\n"
+        "err.write('first\\n')\n"
+    )
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert sorted(outcome.stderr.split()) == ["first", "second"]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from io import BufferedWriter, RawIOBase, TextIOBase, TextIOWrapper
 from typing import TextIO, cast
 
-_UNWRITTEN = (OSError, ValueError, RuntimeError)  # the last: a signal's notice amid another one
+_UNWRITTEN = (OSError, ValueError)
 
 
 class _Closed(TextIOBase):
@@ -30,12 +30,15 @@ class _Notices(TextIOWrapper):
     def write(self, text: str) -> int:
         """Write as much as can be written."""
         with suppress(*_UNWRITTEN):
-            super().write(text)
+            try:
+                super().write(text)
+            except RuntimeError:  # a signal's notice while another one is written, which holds the buffer
+                os.write(self.fileno(), text.encode(self.encoding, "backslashreplace"))
         return len(text)
 
     def flush(self) -> None:
         """Write what is buffered, if that can be done."""
-        with suppress(*_UNWRITTEN):
+        with suppress(*_UNWRITTEN, RuntimeError):
             super().flush()
 
 

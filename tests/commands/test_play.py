@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 import pytest
 
+from tests.processes import read_until
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
@@ -385,8 +386,7 @@ def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
     process = started(tmp_path, "random", "--as", "x")
     process.stdin.write(GAME + "5\n")
     process.stdin.flush()
-    while "Score" not in process.stdout.readline():
-        pass
+    read_until(process, process.stdout, "Score")
     until = time.monotonic() + 20
     while not (tmp_path / LOG).exists() and time.monotonic() < until:
         time.sleep(0.01)

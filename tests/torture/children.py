@@ -3,9 +3,9 @@
 A child runs ``app.run`` as the shell's ``ttt`` does, with signals, streams and exit codes of its own.
 """
 
+import faulthandler
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,6 +19,9 @@ from ttt_cli.environment import Environment
 from ttt_cli.shell.signals import stop_by_signals
 
 LITTER = ".ttt-tmp"
+
+SECONDS = 600
+"""After so long a child hangs: where stands on its stderr, and it ends with 1."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,6 @@ class Child:
         self._code: int | None = None
 
     def _run(self, words: list[str], folder: Path, around: Callable[[Callable[[], int]], int]) -> int:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(3600)  # a child that hangs must not outlive its test for long
         stop_by_signals()
         os.chdir(folder)
         with (
@@ -73,6 +74,7 @@ class Child:
             redirect_stdout(out),
             redirect_stderr(err),
         ):
+            faulthandler.dump_traceback_later(SECONDS, exit=True, file=err)
             variables = {"PATH": os.defpath}
             return around(lambda: app.run(words, Environment(nothing, out, err, variables=variables)))
 
