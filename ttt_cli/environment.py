@@ -55,7 +55,12 @@ class Environment:
     def given_options(self) -> list[str]:
         """What was given to say which game, or whose state, is meant, for a command that is suggested."""
         given = {"--board": self.board, "--line": self.line, "--learner": self.learner}
-        return [f"{name}={value}" for name, value in given.items() if value is not None]
+        return [*self.store_option, *(f"{name}={value}" for name, value in given.items() if value is not None)]
+
+    @property
+    def store_option(self) -> list[str]:
+        """``--store`` as given, for a command that is suggested."""
+        return [] if self.store == DEFAULT_STORE else [f"--store={self.store}"]
 
     @property
     def interactive(self) -> bool:

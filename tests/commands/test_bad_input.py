@@ -377,7 +377,7 @@ def test_records_of_games_are_no_player(ttt: Run) -> None:
     Path("games.jsonl").write_bytes(
         GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b").to_line() + b"\n" * 2
     )
-    for words in (["import"], ["show"], ["evaluate"]):
+    for words in (["import"], ["evaluate"]):
         refused = ttt(*words, "games.jsonl")
         assert refused.code == 3
         assert "holds game records" in refused.err

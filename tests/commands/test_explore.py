@@ -16,6 +16,27 @@ def test_a_page_for_any_player(ttt):
     assert ttt("explore", "minimax", "-o", "-").out.encode() == content
 
 
+def test_no_folder_but_the_store_is_made_and_that_is_told_before_any_work(ttt):
+    assert (
+        ttt("train", "td", "--games", 10, "--seed", 1, "--store", "new/store").code == 0
+    )  # the store alone is
+    ttt("train", "td", "--games", 10, "--seed", 1)
+    for words in (
+        ("train", "td", "--games", 10, "-o", "no/x.json"),
+        ("train", "td", "--games", 10, "--curve", "no/x.csv"),
+        ("merge", "td", "-o", "no/x.json"),
+        ("export", "td", "--format", "ttt-state", "-o", "no/x.json"),
+        ("export", "td", "--format", "dot", "-o", "no/x.dot"),
+        ("explore", "td", "-o", "no/x.html"),
+        ("curve", "td", "-o", "no/x.svg"),
+        ("study", "td", "--games", 10, "-o", "no/x.csv"),
+    ):
+        refused = ttt(*words)
+        assert refused.code == 1
+        assert refused.err.splitlines()[-1].endswith("there is no folder no (mkdir -p no)"), refused.err
+    assert not Path("no").exists()
+
+
 def test_another_board(ttt):
     assert ttt("explore", "random", "--board", "2x3", "-o", "p.html").code == 0
     assert '"rules":{"rows":2,"cols":3,"line":3}' in Path("p.html").read_text()

@@ -31,6 +31,7 @@ COMMANDS = {
     "tournament": [("tournament", "q", "random", "minimax", "--json")],
     "diff": [("diff", "q", "minimax", "--json")],
     "state-summary": [("show", "q", "--json"), ("show", "q", "-p", ".........", "--json")],
+    "log-summary": [("show", "state_store/games.jsonl", "--json")],
     "merge": [("merge", "q", "q", "--dry-run", "--json"), ("merge", "q", "-o", "m.json", "--json")],
     "acceptance": [("accept", "q", "--json")],
     "backups": [("restore", "q", "--json")],
@@ -75,7 +76,7 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, name: str):
     assert ttt(*TRAIN).code == 0
     if name in ("import", "verification"):
         assert ttt("export", "q", "--format", "q-table", "-o", "x.json").code == 0
-    if name == "review":
+    if name in ("review", "log-summary"):
         assert ttt("play", "--x", "random", "--o", "random", "--games", "3", "--seed", "1").code == 0
     if name == "curves":
         Curve(10, Path("c.csv")).look(0, lambda: tables.uniform(StateSpace.of()))

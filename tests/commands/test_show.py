@@ -1,6 +1,7 @@
 """``ttt show``: what is in a state."""
 
 import re
+from pathlib import Path
 
 from ttt_cli.commands.show import MOST_RUNS
 
@@ -23,6 +24,24 @@ def test_the_longest_runs_are_told_and_the_rest_counted(ttt):
     assert len(lines) == MOST_RUNS + 1
     assert " 22 games against self" in lines[0]
     assert lines[-1] == "run       and 3 more, 33 games; --json lists them"
+
+
+def test_of_a_log_the_players_and_their_results_are_told(ttt):
+    ttt("play", "--x", "td", "--o", "random", "--games", 2, "--no-learn")
+    ttt("play", "--x", "minimax", "--o", "minimax", "--games", 1)
+    log = "state_store/games.jsonl"
+    found = ttt("show", log, "--json").json
+    assert (found["games"], found["unreadable"]) == (3, 0)
+    assert sum(found["results"].values()) == 3
+    players = {one.pop("name"): one for one in found["players"]}
+    assert players["minimax"] == {"won": 0, "drawn": 2, "lost": 0}
+    assert players["td"]["won"] == players["random"]["lost"]
+    with Path(log).open("a", encoding="utf-8") as file:
+        file.write("{}\n")
+    told = ttt("show", log)
+    assert "games     3: X won" in told.out and "faults    1 lines cannot be read" in told.out
+    assert "player    minimax won 0, drew 2, lost 0" in told.out
+    assert f"next: ttt review {log}" in told.err
 
 
 def test_the_record_against_people_is_told_here_and_before_a_game(ttt):

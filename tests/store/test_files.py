@@ -69,7 +69,7 @@ def test_an_error_in_the_body_leaves_the_old_file(path):
 
 def test_folders_are_made_when_asked_and_not_left_behind(tmp_path):
     path = tmp_path / "a" / "b" / "q.json"
-    with pytest.raises(TttError, match="no such file or folder") as caught:
+    with pytest.raises(TttError, match="there is no folder") as caught:
         write_bytes(path, NEW)
     assert "mkdir -p" in caught.value.hint
     with pytest.raises(ZeroDivisionError), writing(path, parents=True):

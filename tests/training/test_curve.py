@@ -68,6 +68,9 @@ def test_the_first_block_and_the_end_are_always_there(tmp_path, games, block):
 
 def test_the_file_is_there_after_every_look_and_reads_back(tmp_path):
     path = tmp_path / "folder" / "curve.csv"
+    with pytest.raises(TttError, match="there is no folder"):
+        Curve(100, path)
+    path.parent.mkdir()
     curve = Curve(100, path)
     assert curve.look(0, lambda: RANDOM) is not None
     assert curve.look(0, lambda: RANDOM) is None

@@ -199,13 +199,13 @@ def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: I
     if form.native:
         state = _state(agent)
         assert state is not None
-        with lock(path, "exported to", parents=True):
+        with lock(path, "exported to", parents=library.is_stored(env.store, path)):
             backup = library.save(state, path, keep_backup=library.would_lose_runs(path, state))
         if backup:
             env.say(f"the previous file is kept as {printable(str(backup))}")
     else:
         library.refuse_state(path)
-        write_bytes(path, chunks, parents=True)
+        write_bytes(path, chunks)
     size = path.stat().st_size
     if env.json:
         fields: Export = {"source": agent.name, "format": form.name, "file": out, "bytes": size}

@@ -131,7 +131,7 @@ def import_(
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     backup = None
     with ExitStack() as held:
-        held.enter_context(lock(path, "imported", parents=True))
+        held.enter_context(lock(path, "imported", parents=library.is_stored(env.store, path)))
         if out is None and path.exists():
             both = f"{command_line('ttt', 'merge', file, path)} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
@@ -170,6 +170,8 @@ def _facets(said: list[str]) -> dict[str, str]:
 
 
 def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
+    from ttt_cli.views.numbers import what_is_held
+
     state, found = loaded.state, loaded.imported
     assert found is not None
     if env.json:
@@ -189,9 +191,7 @@ def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
     env.out(f"format    {found.format}")
     for note in found.notes:
         env.out(f"          {printable(note)}", indent=10)
-    what = "values" if state.learner.name == "td" else "moves"
-    positions, moves = state.entries
-    env.out(f"holds     {positions:,} positions, {moves:,} {what}")
+    env.out(f"holds     {what_is_held(*state.entries, state.learner.name)}")
     for text in found.repaired:
         env.out(f"repaired  {printable(text)}", indent=10)
     for item in found.rejected[:SHOWN]:

@@ -63,7 +63,7 @@ def merge(
       ttt merge q other.json -o both.json
       ttt merge a.csv b.csv -o book.csv --dry-run
     """
-    from contextlib import nullcontext
+    from contextlib import AbstractContextManager, nullcontext
 
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
@@ -73,7 +73,9 @@ def merge(
     if out is None and not dry_run:
         raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run to only look")
     rules = given_rules(env)
-    held = nullcontext() if dry_run or out is None else lock(out, "merged", wait=30.0, parents=True)
+    held: AbstractContextManager[object] = nullcontext()
+    if out is not None and not dry_run:
+        held = lock(out, "merged", wait=30.0, parents=library.is_stored(env.store, out))
     with held:
         inputs = []
         for name in files:

@@ -85,6 +85,7 @@ def play(
             metavar="[AGENT]", help="The opponent.", autocompletion=complete_agents, show_default="q"
         ),
     ] = None,
+    other: Annotated[str | None, typer.Argument(hidden=True)] = None,
     side: Annotated[
         Literal["x", "o"] | None, typer.Option("--as", help="Your side in the first game.")
     ] = None,
@@ -141,6 +142,9 @@ def play(
       ttt play --x q --o random --games 100
       ttt play --replay state_store/games.jsonl --game 1
     """
+    if agent is not None and other is not None:
+        hint = f"{command_line('ttt', 'play', '--x', agent, '--o', other)} lets two agents play"
+        raise UsageError("one AGENT plays against you", where=other, hint=hint)
     if isnan(delay):
         raise UsageError("nan is not a number of seconds", where="--delay")
     if replay is not None:
@@ -264,7 +268,7 @@ def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
 
 def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None:
     """Say what the machines know, and which of them will not learn."""
-    from ttt_cli.views.play_screen import counted
+    from ttt_cli.views.numbers import counted
 
     for agent in {str(one.source): one for one in agents if one.loaded}.values():
         loaded = agent.loaded
@@ -511,7 +515,7 @@ def _document(env: Environment, session: "Session") -> None:
 
 def _kept(env: Environment, session: "Session") -> str:
     from ttt_cli.store.games import LOG
-    from ttt_cli.views.play_screen import counted
+    from ttt_cli.views.numbers import counted
 
     return f"{counted(session.score.games, 'finished game')} kept in {printable(str(env.store / LOG))}"
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict, cast
 
 import typer
 
-from ttt_cli.documents import Count, MoveFields, PositionText, RunFields
-from ttt_cli.environment import Environment, printable
+from ttt_cli.documents import Count, MoveFields, PositionText, ResultsFields, RunFields
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.shell.completion import complete_states
 
 if TYPE_CHECKING:
     from ttt_cli.store.library import Loaded
+    from ttt_cli.store.state import State
 
 HEADING = "Move experience between files"
 
@@ -42,7 +43,26 @@ class StateSummary(TypedDict):
     position: NotRequired[Inside]
 
 
-DOCUMENTS = {"state-summary": StateSummary}
+class PlayerRecord(TypedDict):
+    """How the games of a player in a log ended, from its side."""
+
+    name: str
+    won: Count
+    drawn: Count
+    lost: Count
+
+
+class LogSummary(TypedDict):
+    """What ``ttt show`` finds in a log of games; lines that cannot be read are counted as ``unreadable``."""
+
+    file: str
+    games: Count
+    results: ResultsFields
+    players: list[PlayerRecord]
+    unreadable: Count
+
+
+DOCUMENTS = {"state-summary": StateSummary, "log-summary": LogSummary}
 
 
 def show(
@@ -55,28 +75,43 @@ def show(
         typer.Option("--position", "-p", metavar="POSITION", help="What it knows about a position."),
     ] = None,
 ) -> None:
-    """What is in a state: learner, rules, games and their results, runs, sizes.
+    """What is in a state: learner, rules, games and their results, runs, sizes. Of a log of games: who
+    played, and how the games ended.
 
     Examples:
       ttt show q
       ttt show q --position X...O....
+      ttt show state_store/games.jsonl
     """
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
+    from ttt_cli.store.games import holds_games
 
     rules = given_rules(env)
     path = library.find(env.store, file, rules)
     if path is None:
         raise InvalidFileError("there is no such state", where=file, hint=library.suggestion(env.store, file))
+    if holds_games(path):
+        _show_log(env, path)
+        return
     loaded = library.load(path, rules)
     env.remark(loaded.remarks)
     summary = _summary(loaded)
+    units = loaded.state.learner.units if _by_entries(loaded.state) else ("position", "move")
     if position is not None:
         summary["position"] = _inside(loaded, position)
     if env.json:
         env.document("ttt-state-summary", summary)
     else:
-        _print(env, summary)
+        _print(env, summary, units)
+
+
+def _by_entries(state: "State") -> bool:
+    """Whether a state is told by the entries of its file, rather than by the positions and moves it knows."""
+    from ttt_cli.engine.state_space import enumerated
+
+    told = enumerated(state.rules) is not None or state.seen is not None
+    return not told or (bool(state.runs) and all(run.kind == "import" for run in state.runs))
 
 
 def _summary(loaded: "Loaded") -> StateSummary:
@@ -85,12 +120,13 @@ def _summary(loaded: "Loaded") -> StateSummary:
     from ttt_cli.engine.state_space import enumerated
 
     state = loaded.state
-    space = enumerated(state.rules)
-    asked = state.seen if space is None else space.positions
-    values = None if asked is None else state.policy.values(asked)
-    positions, moves = state.positions, 0 if values is None else int(np.isfinite(values).sum())
-    if asked is None or (state.runs and all(run.kind == "import" for run in state.runs)):
+    if _by_entries(state):
         positions, moves = state.entries
+    else:
+        space = enumerated(state.rules)
+        asked = state.seen if space is None else space.positions
+        values = None if asked is None else state.policy.values(asked)
+        positions, moves = state.positions, 0 if values is None else int(np.isfinite(values).sum())
     return {
         "file": str(loaded.path),
         "format": loaded.format,
@@ -103,6 +139,54 @@ def _summary(loaded: "Loaded") -> StateSummary:
         "moves": moves,
         "runs": [cast("RunFields", _without_curve(run.to_json())) for run in state.runs],
     }
+
+
+def _show_log(env: Environment, path: Path) -> None:
+    from collections import Counter
+
+    from ttt_cli.store.games import sound_games
+
+    games, faults = sound_games(path)
+    ended, results = Counter(game.result for game in games), Counter[tuple[str, str]]()
+    for game in games:
+        for name, key in ((game.x, "x"), (game.o, "o")):
+            own = "drawn" if game.result == "draw" else "won" if game.result == key else "lost"
+            results[name, own] += 1
+    names = Counter(name for game in games for name in {game.x, game.o})
+    summary: LogSummary = {
+        "file": str(path),
+        "games": len(games),
+        "results": {"x": ended["x"], "o": ended["o"], "draw": ended["draw"]},
+        "players": [
+            {
+                "name": name,
+                "won": results[name, "won"],
+                "drawn": results[name, "drawn"],
+                "lost": results[name, "lost"],
+            }
+            for name in sorted(names, key=lambda name: (-names[name], name))
+        ],
+        "unreadable": len(faults),
+    }
+    if env.json:
+        env.document("ttt-log-summary", summary)
+        return
+    env.out(f"file      {printable(str(path))} (game records)", indent=10)
+    env.out(
+        f"games     {len(games):,}: X won {ended['x']:,}, O won {ended['o']:,}, {ended['draw']:,} drawn",
+        indent=10,
+    )
+    if faults:
+        env.out(
+            f"faults    {len(faults):,} lines cannot be read, the first: {printable(str(faults[0]))}",
+            indent=10,
+        )
+    for one in summary["players"][:MOST_PLAYERS]:
+        text = f"{one['name']} won {one['won']:,}, drew {one['drawn']:,}, lost {one['lost']:,}"
+        env.out(f"player    {printable(text)}", indent=10)
+    if more := summary["players"][MOST_PLAYERS:]:
+        env.out(f"          and {len(more):,} more; --json lists them")
+    env.say("next:", command_line("ttt", "review", path))
 
 
 def _without_curve(run: dict[str, object]) -> dict[str, object]:
@@ -138,7 +222,7 @@ def _inside(loaded: "Loaded", text: str) -> Inside:
     }
 
 
-def _print(env: Environment, summary: StateSummary) -> None:
+def _print(env: Environment, summary: StateSummary, units: tuple[str, str]) -> None:
     from ttt_cli.store import library
     from ttt_cli.store.games import LOG, record_against_people
     from ttt_cli.views.numbers import percent
@@ -149,8 +233,8 @@ def _print(env: Environment, summary: StateSummary) -> None:
         "learner": f"{summary['learner']}, choice rule {summary['choice']}",
         "rules": summary["rules"] + (", up to symmetry" if summary["symmetry"] else ""),
         "games": "unknown" if games is None else f"{games:,}",
-        "positions": f"{summary['positions']:,}",
-        "moves": f"{summary['moves']:,}",
+        f"{units[0]}s": f"{summary['positions']:,}",
+        f"{units[1]}s": f"{summary['moves']:,}",
     }
     for name, text in lines.items():
         env.out(f"{name:<10}{printable(text)}", indent=10)
@@ -170,8 +254,8 @@ def _print(env: Environment, summary: StateSummary) -> None:
             env.out(f"  cell {move['cell']:>2}  played {percent(move['probability']):>8}{value}")
 
 
-MOST_RUNS = 10
-"""Runs that are told one by one; there are more under ``--json``."""
+MOST_RUNS = MOST_PLAYERS = 10
+"""Runs, and players of a log, that are told one by one; there are more under ``--json``."""
 
 
 def _describe_runs(runs: list[RunFields]) -> list[str]:

@@ -96,6 +96,7 @@ def _fill(env: Environment, design: "Design", options: Options) -> int:
     from os import cpu_count
 
     from ttt_cli.store.files import write_bytes
+    from ttt_cli.store.system import make_folders, translate_os_errors
     from ttt_cli.training.study import Study, carry_out, to_csv
     from ttt_cli.views.progress import progress
     from ttt_cli.views.study import show_study, study_fields
@@ -103,6 +104,9 @@ def _fill(env: Environment, design: "Design", options: Options) -> int:
     study = Study(design.learner.name, design.call, tuple(design.varied))
     if options.out is not None and options.out.exists():
         study = _begun(design, options.out)
+    if options.keep is not None:
+        with translate_os_errors(options.keep):
+            make_folders(options.keep)
     keys = set(design.keys)
     done = len(keys & study.runs.keys())
     env.listen()

@@ -136,6 +136,7 @@ def train_learner(env: Environment, learner: str, given: dict[str, Any], options
 
     :param given: the learner's parameters that are given on the command line.
     """
+    from ttt_cli.store.library import is_stored
     from ttt_cli.store.locks import lock
     from ttt_cli.training.trainer import train
 
@@ -143,7 +144,7 @@ def train_learner(env: Environment, learner: str, given: dict[str, Any], options
     call = Call(env, learner, given, options)
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
-    with lock(call.path, "trained", remedy=remedy, parents=True):
+    with lock(call.path, "trained", remedy=remedy, parents=is_stored(env.store, call.path)):
         run = call.prepare()
         if run is None:
             return ExitCode.DONE
@@ -391,11 +392,11 @@ class Call:
             env.say("stopped; resume with:", command_line(*words, *(word for pair in again for word in pair)))
             return watch.stopping.exit_code
         typed = typed_as(self.learner)
-        also = ["--learner", typed] if typed != self.learner else []
-        ways = (command_line("ttt", command, self.name, *also) for command in ("play", "evaluate"))
-        env.say("next:", ", or ".join(ways))
+        also = [*env.store_option, *(["--learner", typed] if typed != self.learner else [])]
+        ways = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
+        env.say("next:", ", or ".join(ways[:2]))
         if watch.curve and not self.options.curve:
-            env.say("how it learned:", command_line("ttt", "curve", self.name, *also))
+            env.say("how it learned:", ways[2])
         if watch.until and not unbeatable:
             env.say(f"not unbeatable after {run.record.games:,} games")
             return ExitCode.FAILED

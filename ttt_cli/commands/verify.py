@@ -46,6 +46,7 @@ def verify(
     """
     from ttt_cli.store import library
     from ttt_cli.store.verification import verify as read_through
+    from ttt_cli.views.numbers import what_is_held
 
     worst = ExitCode.DONE
     for name in files:
@@ -67,11 +68,9 @@ def verify(
             env.document("ttt-verification", fields)
             continue
         valid = not (found.faults or found.repaired)
-        holds = (
-            f"{found.format}, {found.positions:,} positions, {found.moves:,} moves"
-            if found.format
-            else "not usable"
-        )
+        holds = f"{found.format}, {what_is_held(found.positions, found.moves, found.learner)}"
+        if not found.format:
+            holds = "not usable"
         env.out(f"{printable(str(path))}: {holds}{', valid' if valid else ''}")
         for text in found.repaired:
             env.out(f"  can be repaired: {printable(text)}", indent=4)

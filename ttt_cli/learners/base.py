@@ -425,6 +425,8 @@ class Learner(ABC, Generic[T]):
     """Whether its author lets it explore against people too."""
     suffix: ClassVar[str] = ".json"
     """How the file of its state ends: ``.csv`` for entries that are rows of an experience book."""
+    units: ClassVar[tuple[str, str]] = ("position", "move")
+    """What an entry of its file is of, and what it holds."""
     entries_stand_alone: ClassVar[bool] = True
     """Whether a part of a file's entries is a file's worth of entries, so that each can be checked alone."""
 
@@ -501,7 +503,7 @@ class Learner(ABC, Generic[T]):
         return None
 
     def entry_moves(self, entry: Any) -> int:
-        """How many moves a sound entry tells about."""
+        """How many moves, or other ``units``, a sound entry tells about."""
         return len(entry)
 
     def seen(self, table: T) -> Positions | None:

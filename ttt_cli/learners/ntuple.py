@@ -472,6 +472,7 @@ class NTuple(Learner[NTupleTable]):
     name: ClassVar[str] = "ntuple"
     title: ClassVar[str] = "n-tuple network"
     kernel_version: ClassVar[int] = 2
+    units: ClassVar[tuple[str, str]] = ("pattern", "weight")
     choices: ClassVar[tuple[str, ...]] = ("default",)
     default_games: ClassVar[int] = 200_000
     block_games: ClassVar[int] = 1 << 14

@@ -105,6 +105,7 @@ class Td(Learner[TdTable]):
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
     explores_in_play: ClassVar[bool] = True
+    units: ClassVar[tuple[str, str]] = ("position", "value")
     article: ClassVar[dict[str, Any]] = {
         "choice": "article",
         "alpha": 0.5,

@@ -79,9 +79,14 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     return Path(name) if Path(name).exists() else None
 
 
+def is_stored(store: Path, path: Path) -> bool:
+    """Whether a file is in the store, the one folder that is made where it is missing."""
+    return path.parent.resolve() == store.resolve()
+
+
 def display_name(store: Path, path: Path) -> str:
     """What game records call the state in a file: its name if it is in the store, else its path."""
-    if path.suffix in SUFFIXES and path.parent.resolve() == store.resolve():
+    if path.suffix in SUFFIXES and is_stored(store, path):
         return path.stem
     return str(path) if path.name != str(path) else f"./{path}"
 
@@ -95,7 +100,7 @@ def taught_name(store: Path, path: Path) -> str:
 def taught_names(store: Path, path: Path) -> list[str]:
     """All that the store's log may call a state: also the bare name that earlier versions gave one in the
     store."""
-    inside = path.suffix in SUFFIXES and path.parent.resolve() == store.resolve()
+    inside = path.suffix in SUFFIXES and is_stored(store, path)
     return [taught_name(store, path), *[path.stem] * inside]
 
 

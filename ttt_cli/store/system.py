@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ttt_cli.environment import command_line
 from ttt_cli.errors import TttError
 
 if sys.platform != "win32":
@@ -35,7 +36,7 @@ _REASONS: dict[int, tuple[str, str]] = {
     errno.EACCES: _DENIED,
     errno.EPERM: _DENIED,
     errno.EROFS: ("the file system is read-only", "use a path on another disk"),
-    errno.ENOENT: ("no such file or folder", "check the path; make a missing folder with mkdir -p"),
+    errno.ENOENT: ("no such file or folder", "check the path"),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "check the path"),
     errno.EISDIR: ("this is a folder, not a file", "name a file in it"),
     errno.ENAMETOOLONG: ("the name is too long", "use a shorter one"),
@@ -62,6 +63,10 @@ def fault(
 ) -> TttError:
     """Return the error to raise for ``error`` at ``path``: a ``kind`` that names path, reason and remedy."""
     reason, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error) or "unknown error", ""))
+    folder = os.path.dirname(os.path.realpath(path))
+    if error.errno == errno.ENOENT and not os.path.exists(folder):
+        named = os.path.dirname(path) or folder
+        reason, remedy = f"there is no folder {os.fspath(named)}", command_line("mkdir", "-p", named)
     return kind(f"{failed}: {reason}", where=os.fspath(path), hint=remedy)
 
 

@@ -28,4 +28,6 @@ def verify(path: Path) -> Verification:
     except TttError as error:
         return Verification("", faults=[fault_of(error, str(path))], unfit=True)
     assert not isinstance(found, Native), "native formats check their files themselves"
-    return Verification(found.format, found.positions, found.moves, found.repaired, found.rejected)
+    return Verification(
+        found.format, found.positions, found.moves, found.learner, found.repaired, found.rejected
+    )

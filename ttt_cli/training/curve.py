@@ -8,6 +8,7 @@ import logging
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from errno import ENOENT
 from pathlib import Path
 
 from ttt_cli.agents.uniform import Uniform
@@ -19,6 +20,7 @@ from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.store.curves import Row, read, to_csv
 from ttt_cli.store.files import write_bytes
+from ttt_cli.store.system import fault
 
 log = logging.getLogger("ttt_cli")
 
@@ -80,8 +82,11 @@ class Curve:
         :param done: the games that were played before: the file's rows up to there are kept.
         :param rows: up to there, if the file has none.
         :raises InvalidFileError: if the file at ``path`` is something else than a curve.
+        :raises TttError: if there is no folder for it.
         """
         self.rows, self._path, self._outgrown_at = list(rows), path, -1
+        if path is not None and not path.parent.exists():
+            raise fault(FileNotFoundError(ENOENT, ""), path)
         if path is not None and path.exists():
             try:
                 found = read(path)
@@ -117,5 +122,5 @@ class Curve:
             self._outgrown_at = games
             return None
         if self._path is not None:
-            write_bytes(self._path, to_csv(self.rows), parents=True)
+            write_bytes(self._path, to_csv(self.rows))
         return self.rows[-1]

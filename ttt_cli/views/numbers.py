@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ttt_cli.engine.position import Cell
+from ttt_cli.learners import learner_class
 
 VALUES = {1: "win", 0: "draw", -1: "loss"}
 """A game value in words, from the side it belongs to."""
@@ -40,3 +41,14 @@ def cells_in_words(cells: Sequence[Cell]) -> str:
 def in_plies(number: int) -> str:
     """``1 ply``, ``2 plies``."""
     return f"{number} {'ply' if number == 1 else 'plies'}"
+
+
+def counted(number: int, thing: str) -> str:
+    """``1 game``, ``2 games``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def what_is_held(positions: int, moves: int, learner: str) -> str:
+    """``84 positions, 89 moves``; for a learner whose table holds something else, that."""
+    one, other = learner_class(learner).units if learner else ("position", "move")
+    return f"{counted(positions, one)}, {counted(moves, other)}"

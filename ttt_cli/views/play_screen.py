@@ -30,7 +30,7 @@ from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board
-from ttt_cli.views.numbers import VALUES, cells_in_words, in_plies, percent
+from ttt_cli.views.numbers import VALUES, cells_in_words, counted, in_plies, percent
 from ttt_cli.views.review import moves_table, summary
 
 MARGIN = 8
@@ -232,11 +232,6 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
     total = "" if learner.state.games is None else f" from {counted(learner.state.games, 'game')}"
     new = counted(learned.new_positions, "new position")
     return f"{name} has learned {games}: {new}; it knows {learner.known:,}{total}"
-
-
-def counted(number: int, thing: str) -> str:
-    """``1 game``, ``2 games``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _hint_table(hint: Hint, name: str, width: int) -> Group:

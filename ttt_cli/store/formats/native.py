@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from ttt_cli.engine.rules import Rules
@@ -415,8 +416,8 @@ def check(
         faults += [fault for fault in found if fault not in faults]
         return Verification(FORMAT, faults=truncated(faults), unfit=True)
     sound = _sound(state)
-    return Verification(FORMAT, sound.positions, sound.moves, faults=faults, unfit=True)
+    return replace(sound, faults=faults, unfit=True)
 
 
 def _sound(state: State) -> Verification:
-    return Verification(FORMAT, *state.entries)
+    return Verification(FORMAT, *state.entries, state.learner.name)
