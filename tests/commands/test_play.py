@@ -466,3 +466,9 @@ def test_a_state_for_another_board_says_how_to_make_one(ttt):
     ttt("train", "td", "--games", 10)
     result = ttt("play", "td", "--board", "3x4", "--games", 1)
     assert result.code == 3 and "ttt train td --board 3x4 --line 3 makes one" in result.err
+
+
+def test_two_agents_are_told_how_they_play_each_other(ttt):
+    refused = ttt("play", "random", "minimax:depth=2", "--watch")
+    assert refused.code == 2
+    assert "ttt play --x random --o minimax:depth=2 lets two agents play" in refused.err

@@ -191,7 +191,7 @@ def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
     env.out(f"format    {found.format}")
     for note in found.notes:
         env.out(f"          {printable(note)}", indent=10)
-    env.out(f"holds     {what_is_held(*state.entries, state.learner.name)}")
+    env.out(f"holds     {what_is_held(state.entries, state.learner.units)}")
     for text in found.repaired:
         env.out(f"repaired  {printable(text)}", indent=10)
     for item in found.rejected[:SHOWN]:

@@ -85,7 +85,9 @@ def play(
             metavar="[AGENT]", help="The opponent.", autocompletion=complete_agents, show_default="q"
         ),
     ] = None,
-    other: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    other: Annotated[
+        str | None, typer.Argument(hidden=True, help="One too many: told what --x and --o are for.")
+    ] = None,
     side: Annotated[
         Literal["x", "o"] | None, typer.Option("--as", help="Your side in the first game.")
     ] = None,

@@ -68,7 +68,7 @@ def verify(
             env.document("ttt-verification", fields)
             continue
         valid = not (found.faults or found.repaired)
-        holds = f"{found.format}, {what_is_held(found.positions, found.moves, found.learner)}"
+        holds = f"{found.format}, {what_is_held((found.positions, found.moves), found.units)}"
         if not found.format:
             holds = "not usable"
         env.out(f"{printable(str(path))}: {holds}{', valid' if valid else ''}")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ttt_cli.errors import TttError
-from ttt_cli.learners import LEARNERS
+from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.format import Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Rejected, fault_of
@@ -28,6 +28,5 @@ def verify(path: Path) -> Verification:
     except TttError as error:
         return Verification("", faults=[fault_of(error, str(path))], unfit=True)
     assert not isinstance(found, Native), "native formats check their files themselves"
-    return Verification(
-        found.format, found.positions, found.moves, found.learner, found.repaired, found.rejected
-    )
+    units = learner_class(found.learner).units
+    return Verification(found.format, found.positions, found.moves, units, found.repaired, found.rejected)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ttt_cli.engine.position import Cell
-from ttt_cli.learners import learner_class
 
 VALUES = {1: "win", 0: "draw", -1: "loss"}
 """A game value in words, from the side it belongs to."""
@@ -48,7 +47,6 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def what_is_held(positions: int, moves: int, learner: str) -> str:
-    """``84 positions, 89 moves``; for a learner whose table holds something else, that."""
-    one, other = learner_class(learner).units if learner else ("position", "move")
-    return f"{counted(positions, one)}, {counted(moves, other)}"
+def what_is_held(numbers: tuple[int, int], units: tuple[str, str]) -> str:
+    """``84 positions, 89 moves``, or whatever the learner's units are."""
+    return ", ".join(map(counted, numbers, units))

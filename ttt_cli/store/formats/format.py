@@ -35,7 +35,7 @@ class Verification:
     """What reading a file through found.
 
     :ivar format: its name; empty if no format fits.
-    :ivar learner: whose table it is, if it is one's.
+    :ivar units: what ``positions`` and ``moves`` are of the learner's table, as ``Learner.units``.
     :ivar repaired: what is wrong but can be put right.
     :ivar faults: what is wrong.
     :ivar unfit: whether it cannot be used as it is.
@@ -44,7 +44,7 @@ class Verification:
     format: str
     positions: int = 0
     moves: int = 0
-    learner: str = ""
+    units: tuple[str, str] = ("position", "move")
     repaired: list[str] = field(default_factory=list)
     faults: list[Rejected] = field(default_factory=list)
     unfit: bool = False

@@ -420,4 +420,4 @@ def check(
 
 
 def _sound(state: State) -> Verification:
-    return Verification(FORMAT, *state.entries, state.learner.name)
+    return Verification(FORMAT, *state.entries, state.learner.units)
