@@ -53,7 +53,7 @@ class Environment:
 
     @property
     def given_options(self) -> list[str]:
-        """What was given to say which store, which game or whose state is meant, for a command that is suggested."""
+        """What was given to say which store, game or learner is meant, for a command that is suggested."""
         given = {"--board": self.board, "--line": self.line, "--learner": self.learner}
         words = [f"{name}={value}" for name, value in given.items() if value is not None]
         return [*self.store_option, *words]
