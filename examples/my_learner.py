@@ -5,7 +5,7 @@
     python -m ttt_cli.conformance ./examples/my_learner.py:MonteCarlo
 
 The table is a dict. Its keys are positions as texts, its entries lists of numbers that add up when tables are
-merged: in how many games a position was reached, and how many more of them its maker won than lost.
+merged: in how many games a board was made, and what these games came to for the side that made it.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ class MonteCarlo(PlainLearner):
     name = "mc"  # its states are mc.json in the store
     default_games = 20_000
 
-    unknown: float = parameter(0.0, "what a move never made is worth", least=-1, most=1)
+    draw: float = parameter(0.0, "what a draw is worth to either side", least=-1, most=1)
 
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
         """A board comes up once in a game at most: every visit is a first one."""
         for ply, board in enumerate(game.texts()[1:]):
             maker = Side.to_move(ply)
             if maker.key in sides:
-                visits, balance = table.get(board, (0, 0))
-                table[board] = [visits + 1, balance + game.result.outcome(maker)]
+                visits, total = table.get(board, (0, 0))
+                table[board] = [visits + 1, total + (game.result.outcome(maker) or self.draw)]
 
-    def value(self, table: Table, position: Position, cell: int) -> float:
-        """The mean result, to the side to move, of the games that went there."""
-        visits, balance = table.get(position.play(cell).text, (0, 0))
-        return balance / visits if visits else self.unknown
+    def value(self, table: Table, position: Position, cell: int) -> float | None:
+        """The mean result, to the side to move, of the games that went there; None if there were none."""
+        visits, total = table.get(position.play(cell).text, (0, 0))
+        return total / visits if visits else None

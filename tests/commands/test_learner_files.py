@@ -110,11 +110,11 @@ def test_the_same_seed_gives_the_same_bytes_and_a_stopped_run_goes_on(ttt: Run):
 
 
 def test_its_parameters_are_options(ttt: Run):
-    found = ttt("train", LEARNER, "--games", "10", "--unknown", "0.5", "--epsilon", "0.3", "--json")
+    found = ttt("train", LEARNER, "--games", "10", "--draw", "0.5", "--epsilon", "0.3", "--json")
     assert found.json["learner"] == "mc"
     state = Path("state_store/mc.json").read_text()
-    assert '"params":{"epsilon":0.3,"unknown":0.5}' in state
-    assert ttt("train", LEARNER, "--unknown", "7").code == 2
+    assert '"params":{"draw":0.5,"epsilon":0.3}' in state
+    assert ttt("train", LEARNER, "--draw", "7").code == 2
     small = ("--seeds", "1", "--games", "20", "--board", "2x2", "--line", "2")
     studied = ttt("study", LEARNER, *small, "--vary", "epsilon=0.1,0.5", "-o", "s.csv")
     assert studied.code == 0, studied.err

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tests.learners.common import content, empty_table
+from ttt_cli.conformance import content, empty_table
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners.base import Shard

@@ -5,19 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.learners.common import (
-    after,
-    agent,
-    block,
-    content,
-    empty_table,
-    exchanged,
-    is_unbeatable,
-    made,
-    policy_of,
-    read_table,
-    trained,
-)
+from tests.learners.common import exchanged, is_unbeatable, made, trained
+from ttt_cli.conformance import after, agent, block, content, empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules

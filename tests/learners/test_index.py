@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.learners.common import after, content, made, resigning
+from tests.learners.common import made
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.uniform import Uniform
+from ttt_cli.conformance import after, content, resigning
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules

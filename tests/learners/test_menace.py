@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.learners.common import empty_table, game_on, policy_of, read_table
+from ttt_cli.conformance import empty_table, game_on, policy_of, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
 from ttt_cli.engine.position import Position

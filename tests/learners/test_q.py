@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import after, empty_table, exchanged, is_unbeatable, made, policy_of, trained
+from tests.learners.common import exchanged, is_unbeatable, made, trained
+from ttt_cli.conformance import after, empty_table, policy_of
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, best
 from ttt_cli.engine.policy import uniform as equally

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import after, agent, block, empty_table, made, policy_of, trained
+from tests.learners.common import made, trained
+from ttt_cli.conformance import after, agent, block, empty_table, policy_of
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace

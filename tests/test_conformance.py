@@ -1,0 +1,156 @@
+"""The suite that learners of others are checked by: it finds what is wrong, and says so."""
+
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from ttt_cli import PlainLearner, conformance, parameter
+from ttt_cli.conformance import CHECKS, fault
+from ttt_cli.learners import from_file
+
+EXAMPLE = f"{Path(__file__).parent.parent / 'examples' / 'my_learner.py'}:MonteCarlo"
+MonteCarlo = from_file(EXAMPLE).kind
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conformance, "GAMES", 60)
+
+
+class Elsewhere(MonteCarlo):
+    """Learns in training what ``learn`` does not."""
+
+    def train(self, table, shard):
+        results = super().train(table, shard)
+        table["." * table.rules.cells] = [1, 0]
+        return results
+
+
+class Alone(MonteCarlo):
+    """Plays itself, whoever it is to play."""
+
+    def train(self, table, shard):
+        return super().train(table, replace(shard, opponent=None))
+
+
+class Moody(MonteCarlo):
+    """Its policy draws lots."""
+
+    def value(self, table, position, cell):
+        return random.random()
+
+
+class Remembering(MonteCarlo):
+    """Its policy writes into the table."""
+
+    def value(self, table, position, cell):
+        table[position.text] = [1, 0]
+        return 0.0
+
+
+class Last(MonteCarlo):
+    """The last part wins."""
+
+    def merge(self, base, parts):
+        return parts[-1] if parts else base
+
+
+class Doubling(MonteCarlo):
+    """Counts the base again with each part."""
+
+    def merge(self, base, parts):
+        return super().merge(self.empty(base.rules), [base, *parts])
+
+
+class Forgetful(MonteCarlo):
+    """Leaves what it knows of the empty board's replies out of files."""
+
+    def to_entries(self, table):
+        return (entry for entry in super().to_entries(table) if entry[0].count(".") < 8)
+
+
+class Unseeded(MonteCarlo):
+    """Explores by a generator of its own."""
+
+    def explore(self, table, position, rng):
+        return random.choice(position.legal)
+
+
+class Undecorated(MonteCarlo):
+    """Its parameter is not one."""
+
+    rate: float = parameter(0.1, "the step size")
+
+
+class Failing(MonteCarlo):
+    """Fails."""
+
+    def value(self, table, position, cell):
+        return table["no such board"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "check", "said"),
+    [
+        (Alone, "it_plays_whom_it_is_given", "the opponent has not moved"),
+        (Elsewhere, "learn_is_what_train_does", "learn, game by game, leads to another table"),
+        (Moody, "its_policy_is_pure", "otherwise"),
+        (Remembering, "its_policy_is_pure", "asking the policy changes the table"),
+        (Last, "merging_knows_no_order", "merging in another order"),
+        (Doubling, "only_what_is_new_counts", "is changed"),
+        (Forgetful, "entries_come_back", "plays otherwise when its table is read again"),
+        (Unseeded, "the_seed_fixes_the_table", "all chance has to come from shard.rng"),
+        (Undecorated, "describes_itself", "the parameter rate needs @dataclass(frozen=True)"),
+        (Failing, "an_empty_table_plays", "KeyError: 'no such board'"),
+    ],
+)
+def test_what_is_wrong_is_found(kind: type[PlainLearner], check: str, said: str):
+    found = fault(getattr(conformance, check), kind())
+    assert said in found, found
+
+
+def test_the_example_passes(capsys: pytest.CaptureFixture[str]):
+    assert conformance.main([EXAMPLE]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[-1] == "mc: all checks pass" and len(told) == len(CHECKS) + 1
+    assert all(line.startswith("ok    ") for line in told[:-1])
+
+
+@dataclass(frozen=True)
+class Means(MonteCarlo):
+    """Values that are moved towards each result, with the visits they come of."""
+
+    numbers = "means"
+    rate: float = parameter(0.5, "smallest step size", least=0, most=1)
+
+    def learn(self, table, game, sides="xo"):
+        for ply, board in enumerate(game.texts()[1:]):
+            if "xo"[ply % 2] in sides:
+                value, visits = table.get(board, (0.0, 0))
+                step = max(self.rate, 1 / (visits + 1))
+                table[board] = [value + step * (game.result * (-1) ** ply - value), visits + 1]
+
+    def value(self, table, position, cell):
+        return table.get(position.play(cell).text, (None, 0))[0]
+
+
+def test_means_pass_too():
+    assert [found for check in CHECKS if (found := fault(check, Means()))] == []
+
+
+def test_faults_are_lines_and_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "wrong.py"
+    path.write_text(
+        "from ttt_cli import PlainLearner\n"
+        "class Wrong(PlainLearner):\n    'Fails.'\n    name = 'wrong'\n"
+        "    def learn(self, table, game, sides='xo'):\n        table[5]\n"
+        "    def value(self, table, position, cell):\n        return None\n"
+    )
+    assert conformance.main([f"{path}:Wrong"]) == 1
+    told = capsys.readouterr().out
+    assert f"KeyError: 5 in line 6 of {path}" in told and "checks fail" in told.splitlines()[-1]
+    assert conformance.main([f"{path}:Right"]) == 2 and conformance.main(["no_such_learner"]) == 2
+    assert conformance.main([f"{tmp_path}/no.py:Right"]) == 3
+    assert conformance.main([]) == 2 and conformance.main(["--help"]) == 0

@@ -1,0 +1,466 @@
+"""What every learner has to keep to. Those that are built in pass the same checks.
+
+python -m ttt_cli.conformance FILE.py:CLASS checks a learner of yours (or, by its name, a plug-in's), and says
+what is wrong with it.
+"""
+
+import math
+import pickle
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import Field
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from ttt_cli.agents.grammar import resolve
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, first, uniform
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import Int8s, StateSpace
+from ttt_cli.engine.symmetry import classes
+from ttt_cli.errors import TttError
+from ttt_cli.guests import at_fault, described, guest
+from ttt_cli.learners import from_file, learner_class
+from ttt_cli.learners.base import Learner, Shard
+from ttt_cli.training.runs import Plan, run
+
+GAMES = 300
+"""Games of a check's training."""
+
+
+class NonconformityError(AssertionError):
+    """What a learner does wrong."""
+
+
+def expect(fits: Any, fault: str) -> None:
+    """Go on if it fits.
+
+    :raises NonconformityError: saying what is wrong, if not.
+    """
+    if not fits:
+        raise NonconformityError(fault)
+
+
+# Trying a learner
+
+
+def space_of(kind: type[Learner[Any]] | Learner[Any], rules: Rules = STANDARD) -> StateSpace:
+    """The positions, or their classes, that the learner's tables are about."""
+    return StateSpace.of(rules, kind.symmetric_only)
+
+
+def empty_table(learner: Learner[Any], space: StateSpace) -> Any:
+    """The learner's empty table over the positions, or the classes, of a space."""
+    return learner.empty(space.rules, space.symmetric)
+
+
+def policy_of(learner: Learner[Any], table: Any) -> PolicyTable:
+    """What the learner plays, in all positions."""
+    policy = learner.policy(table)
+    return policy.table(StateSpace.of(policy.rules))
+
+
+def read_table(learner: Learner[Any], space: StateSpace, entries: Mapping[str, Any]) -> Any:
+    """The learner's table of these entries."""
+    return learner.from_entries(space.rules, space.symmetric, entries.items())
+
+
+def agent(name: str | None, space: StateSpace) -> Policy | None:
+    """The policy of an agent that needs no file; none for ``self``."""
+    return None if name in (None, "self") else resolve(str(name), Path("nowhere"), space.rules).policy
+
+
+def resigning(space: StateSpace) -> Policy:
+    """Plays anywhere, but gives up in every third position from the fifth ply on."""
+    full = StateSpace.of(space.rules)
+    probabilities = uniform(full.legal)
+    probabilities[(full.plies >= 4) & (full.codes % 3 == 0)] = 0
+    return TabularPolicy(PolicyTable(full, probabilities))
+
+
+def block(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Shard:
+    """A block as in the learner's own training, or its author's."""
+    fixed: dict[str, Any] = {"opponent": None, "behaviour": None}
+    if learner.choice == "article":
+        fixed = {"opponent": learner.article_opponent, "behaviour": learner.article_behaviour}
+    sides = {name: agent(value, space) for name, value in fixed.items()} | changes
+    return Shard(first=0, games=games, rng=np.random.default_rng(seed), **sides)
+
+
+def after(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Any:
+    """The table after a block."""
+    table = empty_table(learner, space)
+    learner.train(table, block(learner, space, games, seed, **changes))
+    return table
+
+
+def content(learner: Learner[Any], table: Any) -> bytes:
+    """What a table holds, to the byte."""
+    return orjson.dumps(dict(learner.to_entries(table)), option=orjson.OPT_SORT_KEYS)
+
+
+@cache
+def _moves_of_class(position: Position) -> list[int]:
+    """The cell of the class's board that each cell corresponds to."""
+    return [int(cell) for cell in classes(Positions.of([position], position.rules)).moves[0]]
+
+
+def game_on(space: StateSpace, cells: Sequence[int], *, resigned: bool = False) -> Game:
+    """The game whose moves, as a table over ``space`` knows them, are these."""
+    if space.symmetric:
+        game = Game(space.rules)
+        for cell in cells:
+            moves = _moves_of_class(game.position)
+            game.push(next(at for at in game.legal_moves if moves[at] == cell))
+        cells = game.moves
+    return Game.of(space.rules, cells, resigned=resigned)
+
+
+def game_of(space: StateSpace, row: Int8s) -> Game:
+    """A game from a line of a shard's journal."""
+    moves = row[row >= 0].tolist()
+    return game_on(space, moves, resigned=not space.terminal[space.path(moves)[-1]])
+
+
+def same(found: Any, expected: Any, tolerance: float = 0.0) -> bool:
+    """Whether entries are equal, values up to a tolerance."""
+    if isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(same(found[k], expected[k], tolerance) for k in found)
+    if isinstance(expected, list | tuple):
+        return len(found) == len(expected) and all(
+            same(mine, theirs, tolerance) for mine, theirs in zip(found, expected, strict=True)
+        )
+    if isinstance(expected, float):
+        return math.isclose(found, expected, rel_tol=0, abs_tol=tolerance)
+    return bool(found == expected)
+
+
+def check_policy(policy: Policy, *, resigns: bool) -> None:
+    """For positions from all over the board: it plays legal moves, or resigns where that is allowed."""
+    positions = StateSpace.of(policy.rules).positions
+    positions = positions[np.arange(0, len(positions), max(1, len(positions) // 5000))]
+    rows, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
+    expect(
+        rows.shape == positions.legal.shape, f"probabilities are {rows.shape}, not {positions.legal.shape}"
+    )
+    expect((rows >= 0).all(), "a probability is below 0")
+    expect((rows[~positions.legal] == 0).all(), "a cell is played that cannot be")
+    sums = rows[~positions.terminal].sum(axis=1)
+    fits = np.isclose(sums, 1, rtol=0, atol=1e-12) | (resigns & (sums == 0))
+    expect(fits.all(), "the probabilities of a position do not sum to 1")
+    if values is not None:
+        expect(values.shape == rows.shape, "values are not of the shape of probabilities")
+        expect(not np.isinf(values).any(), "a value is infinite")
+        expect(np.isnan(values[~positions.legal]).all(), "a move that cannot be made has a value")
+    if known is not None:
+        expect(known.shape == (len(positions),), "what is known is not a truth value for each position")
+        expect(not known[positions.terminal].any(), "a position that is over counts as known")
+
+
+# What has to hold
+
+
+def describes_itself(learner: Learner[Any]) -> None:
+    """It says what it is, and what its parameters are."""
+    kind = type(learner)
+    lost = [name for name, value in vars(kind).items() if isinstance(value, Field)]
+    expect(not lost, f"the parameter {', '.join(lost)} needs @dataclass(frozen=True) above the class")
+    expect(learner == kind.from_params(**learner.parameters(), choice=learner.choice), "parameters are lost")
+    expect(type(kind.kernel_version) is int and kind.kernel_version >= 1, "kernel_version is not 1, 2, …")
+    expect(kind.title.strip(), "has no title, and no docstring")
+    orjson.dumps(learner.parameters())
+
+
+def an_empty_table_plays(learner: Learner[Any]) -> None:
+    """Who has seen nothing plays legal moves, and knows nothing."""
+    policy = learner.policy(empty_table(learner, space_of(learner)))
+    check_policy(policy, resigns=False)
+    known = policy.known(StateSpace.of(policy.rules).positions)
+    expect(known is None or not known.any(), "knows positions that it has never seen")
+
+
+def a_trained_table_plays(learner: Learner[Any]) -> None:
+    """After training it plays legal moves, and knows something."""
+    policy = learner.policy(after(learner, space_of(learner), GAMES))
+    check_policy(policy, resigns=learner.learns_resigned)
+    known = policy.known(StateSpace.of(policy.rules).positions)
+    expect(known is None or known.any(), "knows nothing after training")
+
+
+def its_policy_is_pure(learner: Learner[Any]) -> None:
+    """Its policy answers alike singly, in batches, in any order and again; asking changes nothing."""
+    table = after(learner, space_of(learner), GAMES)
+    before, policy = pickle.dumps(table), learner.policy(table)
+    positions = StateSpace.of(STANDARD).positions
+    whole = _answers(policy, positions)
+    rows = np.arange(0, len(positions), 97)
+    for asked in (rows, rows[::-1], *rows[:8, None]):
+        for found, expected in zip(_answers(policy, positions[asked]), whole, strict=True):
+            equal = (
+                found is None or expected is None or np.array_equal(found, expected[asked], equal_nan=True)
+            )
+            expect(equal, f"answers {len(asked)} positions otherwise than when it is asked about all")
+    again = _answers(learner.policy(table), positions)
+    alike = [
+        one is None or np.array_equal(one, other, equal_nan=True)
+        for one, other in zip(whole, again, strict=True)
+    ]
+    expect(all(alike), "answers otherwise when it is asked again")
+    expect(pickle.dumps(table) == before, "asking the policy changes the table")
+
+
+def _answers(policy: Policy, positions: Positions) -> list[Any]:
+    values, known = policy.values(positions), policy.known(positions)
+    return [policy.probabilities(positions), values if values is None else values.astype(float), known]
+
+
+def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
+    """Training from the same seed gives the same table, from another one another."""
+    space = space_of(learner)
+    first, again, other = (content(learner, after(learner, space, GAMES, seed)) for seed in (1, 1, 2))
+    expect(first == again, "the same seed has led to two tables: all chance has to come from shard.rng")
+    expect(first != other, "another seed has led to the same table")
+
+
+def results_are_counted(learner: Learner[Any]) -> None:
+    """``train`` plays as many games as it is told, and counts how they ended."""
+    space, journal = space_of(learner), list[Any]()
+    counted = learner.train(empty_table(learner, space), block(learner, space, GAMES, journal=journal))
+    expect(journal, "train does not write its games into shard.journal")
+    games = [game_of(space, row) for row in np.concatenate(journal)]
+    expected = [sum(game.result == result for game in games) for result in (-1, 0, 1)]
+    expect(sum(expected) == GAMES, f"has played {sum(expected)} games instead of {GAMES}")
+    expect(list(counted) == expected, f"counts {list(counted)} where games ended {expected}")
+
+
+def it_plays_whom_it_is_given(learner: Learner[Any]) -> None:
+    """It trains against the opponent it is given, X and O in turn."""
+    space, journal = space_of(learner), list[Any]()
+    if space.symmetric:  # which of several equal cells was played, its journal does not tell
+        return
+    opponent = TabularPolicy(PolicyTable(space, uniform(first(space.legal))))
+    shard = block(learner, space, GAMES, journal=journal, opponent=opponent, behaviour=None)
+    learner.train(empty_table(learner, space), shard)
+    for number, row in enumerate(np.concatenate(journal)):
+        for ply, board in enumerate(game_of(space, row).texts()[:-1]):
+            if ply % 2 != number % 2:
+                expect(
+                    row[ply] == board.index("."), f"game {number}: the opponent has not moved at ply {ply}"
+                )
+
+
+def learn_is_what_train_does(
+    learner: Learner[Any], opponents: Sequence[str] = ("own", "self", "random", "resigning")
+) -> None:
+    """Replaying the games of a training through ``learn`` gives the same table, whoever the opponent was."""
+    space = space_of(learner)
+    for opponent in opponents:
+        changes: dict[str, Any] = {"journal": []}
+        if opponent != "own":
+            policy = resigning(space) if opponent == "resigning" else agent(opponent, space)
+            changes |= {"opponent": policy, "behaviour": None}
+        trained, replayed = empty_table(learner, space), empty_table(learner, space)
+        games = block(learner, space, GAMES, **changes)
+        learner.train(trained, games)
+        for number, row in enumerate(np.concatenate(games.journal or [])):
+            game = game_of(space, row)
+            if learner.learns_resigned or not game.resigned:
+                learner.learn(replayed, game, games.sides(number))
+        alike = content(learner, replayed) == content(learner, trained)
+        expect(alike, f"learn, game by game, leads to another table than train (opponent: {opponent})")
+
+
+def it_trains_elsewhere(learner: Learner[Any]) -> None:
+    """Learner, table and shard can be sent to another process, with the same result."""
+    space = space_of(learner)
+    sent = pickle.loads(pickle.dumps((learner, empty_table(learner, space), block(learner, space, GAMES))))
+    sent[0].train(sent[1], sent[2])
+    alike = content(sent[0], sent[1]) == content(learner, after(learner, space, GAMES))
+    expect(alike, "a copy that was pickled learns something else")
+
+
+def blocks_of_three_shards(learner: Learner[Any]) -> None:
+    """A run in several shards leads to the same table each time."""
+    space, games = space_of(learner), 2 * GAMES + 1
+    sides = block(learner, space, 1)
+    plan = Plan(learner, games, 1, sides.opponent, sides.behaviour, shards=3)
+    ends = []
+    for _ in range(2):
+        *_, last = run(plan, empty_table(learner, space))
+        expect((last.games, last.results.sum()) == (games, games), "a run in shards loses games")
+        ends.append(content(learner, last.table))
+    expect(ends[0] == ends[1], "a run in shards leads to two tables")
+
+
+def entries_come_back(learner: Learner[Any]) -> None:
+    """A table that was written to a file is the same when it is read, and so is what it plays."""
+    space = space_of(learner)
+    table = after(learner, space, GAMES)
+    read = read_table(learner, space, orjson.loads(content(learner, table)))
+    expect(
+        content(learner, read) == content(learner, table), "entries are not the same when they are read again"
+    )
+    keys = [key for key, _ in learner.to_entries(table)]
+    expect(keys == sorted(set(keys)), "entries are not in the order of their keys, each once")
+    chosen, chosen_after = policy_of(learner, table), policy_of(learner, read)
+    alike = np.array_equal(chosen.probabilities, chosen_after.probabilities)
+    alike = alike and (chosen.known is None or np.array_equal(chosen.known, chosen_after.known))  # type: ignore[arg-type]
+    expect(alike, "plays otherwise when its table is read again")
+
+
+def no_entries_are_the_empty_table(learner: Learner[Any]) -> None:
+    """An empty table has no entries, and no entries are an empty table."""
+    space = space_of(learner)
+    empty = empty_table(learner, space)
+    expect(dict(learner.to_entries(empty)) == {}, "an empty table has entries")
+    read = policy_of(learner, read_table(learner, space, {})).probabilities
+    expect(np.array_equal(read, policy_of(learner, empty).probabilities), "no entries play otherwise")
+
+
+def learning_goes_on_from_a_file(learner: Learner[Any]) -> None:
+    """A table that was written and read goes on learning as if it had not been."""
+    space, journal = space_of(learner), list[Any]()
+    table = after(learner, space, GAMES, journal=journal)
+    read = read_table(learner, space, orjson.loads(content(learner, table)))
+    played = next(game for row in journal[0] if not (game := game_of(space, row)).resigned)
+    for each in (table, read):
+        learner.learn(each, played)
+        learner.train(each, block(learner, space, GAMES, seed=2))
+    expect(
+        content(learner, read) == content(learner, table), "goes on otherwise after it was written and read"
+    )
+
+
+def merging_adds_nothing_to_the_empty(learner: Learner[Any]) -> None:
+    """Merging a table with empty ones changes nothing."""
+    parts, empty = _parts(learner), empty_table(learner, space_of(learner))
+    for inputs in ([parts[0]], [parts[0], empty], [empty, parts[0], empty]):
+        merged = content(learner, learner.merge(empty, inputs))
+        expect(merged == content(learner, parts[0]), "merging with an empty table changes the other one")
+
+
+def merging_knows_no_order(learner: Learner[Any]) -> None:
+    """The order of what is merged makes no difference, and what was merged stays as it is."""
+    parts, empty = _parts(learner), empty_table(learner, space_of(learner))
+    before = [content(learner, part) for part in parts]
+    merged = {content(learner, learner.merge(empty, order)) for order in permutations(parts)}
+    expect(len(merged) == 1, "merging in another order gives another table")
+    expect([content(learner, part) for part in parts] == before, "merging changes its inputs")
+
+
+def nested_merges_agree(learner: Learner[Any]) -> None:
+    """Merging two and then a third is merging all three."""
+    parts, empty = _parts(learner), empty_table(learner, space_of(learner))
+    at_once = dict(learner.to_entries(learner.merge(empty, parts)))
+    nested = learner.merge(empty, [learner.merge(empty, parts[:2]), parts[2]])
+    # An n-tuple network's weights are no values: they are not within 1.
+    tolerance = 1e-9 if learner.name == "ntuple" else 1e-12
+    expect(
+        same(dict(learner.to_entries(nested)), at_once, tolerance), "merging in two steps gives another table"
+    )
+
+
+def only_what_is_new_counts(learner: Learner[Any]) -> None:
+    """Of several parts that have grown from one table, merging counts that table once."""
+    space = space_of(learner)
+    base = after(learner, space, GAMES)
+    grown = [deepcopy(base, {id(space): space}) for _ in range(3)]
+    for seed, table in enumerate(grown[:2], 2):
+        learner.train(table, block(learner, space, GAMES, seed))
+    before = [content(learner, table) for table in (base, *grown)]
+    expect(
+        content(learner, learner.merge(base, grown[:1])) == before[1], "one part that has grown is changed"
+    )
+    expect(content(learner, learner.merge(base, grown[2:])) == before[0], "a part that has not grown changes")
+    both = content(learner, learner.merge(base, grown))
+    expect(
+        both == content(learner, learner.merge(base, grown[:2])), "a part that has not grown adds something"
+    )
+    expect(both not in before, "what one of the parts has learned is lost")
+    expect([content(learner, table) for table in (base, *grown)] == before, "merging changes its inputs")
+
+
+def _parts(learner: Learner[Any]) -> list[Any]:
+    space = space_of(learner)
+    return [after(learner, space, games, seed) for seed, games in ((1, 150), (2, 200), (3, 250))]
+
+
+def other_boards(
+    learner: Learner[Any],
+    boards: Sequence[Rules] = (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(3, 4, 3)),
+) -> None:
+    """It learns on other boards."""
+    for rules in boards:
+        space = space_of(learner, rules)
+        table = after(learner, space, 60)
+        check_policy(learner.policy(table), resigns=learner.learns_resigned)
+        read = read_table(learner, space, orjson.loads(content(learner, table)))
+        expect(content(learner, read) == content(learner, table), f"entries do not come back on {rules}")
+
+
+CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
+    describes_itself,
+    an_empty_table_plays,
+    a_trained_table_plays,
+    its_policy_is_pure,
+    the_seed_fixes_the_table,
+    results_are_counted,
+    it_plays_whom_it_is_given,
+    learn_is_what_train_does,
+    it_trains_elsewhere,
+    blocks_of_three_shards,
+    entries_come_back,
+    no_entries_are_the_empty_table,
+    learning_goes_on_from_a_file,
+    merging_adds_nothing_to_the_empty,
+    merging_knows_no_order,
+    nested_merges_agree,
+    only_what_is_new_counts,
+    other_boards,
+)
+
+
+def fault(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
+    """What is wrong by a check; nothing if all is well."""
+    try:
+        with guest("", ""):
+            check(learner)
+    except TttError as error:
+        cause = error.__cause__ or error
+        return str(cause) if isinstance(cause, NonconformityError) else described(cause, at_fault(cause))
+    return ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check a learner; a line for each check. Returns the exit code: 1 if one fails."""
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print((__doc__ or "").strip())
+        return 0 if set(arguments) & {"-h", "--help"} else 2
+    try:
+        name = arguments[0]
+        learner = (from_file(name).kind if ":" in name else learner_class(name)).from_params()
+    except TttError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return error.exit_code
+    failed = 0
+    for check in CHECKS:
+        found = fault(check, learner)
+        failed += bool(found)
+        text = (check.__doc__ or "").strip().replace("``", "")
+        print(f"{'FAIL' if found else 'ok  '}  {text}", flush=True)
+        if found:
+            print(f"      {found}")
+    print(f"{learner.name}: {f'{failed} of {len(CHECKS)} checks fail' if failed else 'all checks pass'}")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
