@@ -1,5 +1,6 @@
 """What every policy has to keep to: a pure function of rules and position, on small boards and large ones."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
+@cache
 def sample(rules: Rules) -> Positions:
     """The positions of some random games, the ended ones too."""
     rng = np.random.default_rng(1)

@@ -6,22 +6,25 @@ Independent of the package on purpose. Boards are strings of ``X``, ``O`` and ``
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 EMPTY = "." * 9
 
 
+@cache
 def winner(board: str) -> str | None:
     return next((board[a] for a, b, c in LINES if board[a] == board[b] == board[c] != "."), None)
 
 
-def free(board: str) -> list[int]:
-    return [] if winner(board) else [cell for cell in range(9) if board[cell] == "."]
+@cache
+def free(board: str) -> Sequence[int]:
+    return () if winner(board) else tuple(cell for cell in range(9) if board[cell] == ".")
 
 
+@cache
 def mover(board: str) -> str:
     return "X" if board.count("X") == board.count("O") else "O"
 

@@ -4,7 +4,8 @@
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -179,10 +180,12 @@ TURNS = [(2, 6), (6, -2), (-2, -6), (-6, 2)]
 """From the first cell to the ends of the first row and of the first column, on the boards turned."""
 
 
-def canonical(board: str, order: Sequence[str]) -> tuple[str, list[int]]:
+@cache
+def canonical(board: str, order: str) -> tuple[str, list[int]]:
     """The least image of a board under an order of the symbols; cell ``at`` of it is cell ``image[at]``."""
+    ranks = str.maketrans(order, "012")
     found = [("".join(board[cell] for cell in image), image) for image in IMAGES]
-    return min(found, key=lambda item: [order.index(symbol) for symbol in item[0]])
+    return min(found, key=lambda item: item[0].translate(ranks))
 
 
 @pytest.mark.parametrize("order", [".XO", "XO.", "O.X"])
