@@ -1,7 +1,7 @@
 """The suite that learners of others are checked by: it finds what is wrong, and says so."""
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,8 @@ from ttt_cli import PlainLearner, conformance, parameter
 from ttt_cli.conformance import CHECKS, fault
 from ttt_cli.learners import from_file
 
-EXAMPLE = f"{Path(__file__).parent.parent / 'examples' / 'my_learner.py'}:MonteCarlo"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLE = f"{EXAMPLES / 'my_learner.py'}:MonteCarlo"
 MonteCarlo = from_file(EXAMPLE).kind
 
 
@@ -118,26 +119,10 @@ def test_the_example_passes(capsys: pytest.CaptureFixture[str]):
     assert all(line.startswith("ok    ") for line in told[:-1])
 
 
-@dataclass(frozen=True)
-class Means(MonteCarlo):
-    """Values that are moved towards each result, with the visits they come of."""
-
-    numbers = "means"
-    rate: float = parameter(0.5, "smallest step size", least=0, most=1)
-
-    def learn(self, table, game, sides="xo"):
-        for ply, board in enumerate(game.texts()[1:]):
-            if "xo"[ply % 2] in sides:
-                value, visits = table.get(board, (0.0, 0))
-                step = max(self.rate, 1 / (visits + 1))
-                table[board] = [value + step * (game.result * (-1) ** ply - value), visits + 1]
-
-    def value(self, table, position, cell):
-        return table.get(position.play(cell).text, (None, 0))[0]
-
-
 def test_means_pass_too():
-    assert [found for check in CHECKS if (found := fault(check, Means()))] == []
+    """The learner of the example plug-in."""
+    learner = from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep").kind()
+    assert [found for check in CHECKS if (found := fault(check, learner))] == []
 
 
 def test_faults_are_lines_and_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -1,14 +1,17 @@
-"""A plug-in for ttt: the player `corners`, and the format `moves-list`, which any player can be written in.
+"""A plug-in for ttt: the player `corners`, the learner `constant-mc` and the format `moves-list`.
 
 pip install ./examples/plugin
 ttt evaluate corners random
-ttt export corners --format moves-list -o corners.txt
+ttt train constant-mc --games 5000 --opponent corners
+ttt export constant-mc --format moves-list -o moves.txt
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli import Game, PlainLearner, Position, Side, Table, parameter
 from ttt_cli.agents.registry import AgentType, one_of
 from ttt_cli.engine.policy import Policy, first, uniform
 from ttt_cli.engine.positions import Positions
@@ -28,6 +31,29 @@ class Corners(Policy):
         corners = positions.legal & self._corners
         liked = np.where(corners.any(axis=1, keepdims=True), corners, positions.legal)
         return uniform(first(liked) if self._ties == "first" else liked)
+
+
+@dataclass(frozen=True)
+class ConstantStep(PlainLearner):
+    """Constant-step Monte Carlo: a move's value goes a part of the way to each result."""
+
+    name = "constant-mc"
+    numbers = "means"  # an entry is [value, visits]
+
+    rate: float = parameter(0.1, "the smallest step", least=0, most=1)
+
+    def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
+        """Step sizes depend on the table alone: the mean at first, constant steps later."""
+        for ply, board in enumerate(game.texts()[1:]):
+            maker = Side.to_move(ply)
+            if maker.key in sides:
+                value, visits = table.get(board, (0.0, 0))
+                step = max(self.rate, 1 / (visits + 1))
+                table[board] = [value + step * (game.result.outcome(maker) - value), visits + 1]
+
+    def value(self, table: Table, position: Position, cell: int) -> float | None:
+        """Of the board that the move leads to."""
+        return table.get(position.play(cell).text, (None, 0))[0]
 
 
 def write(player: Player, wanted: Wanted) -> Iterator[bytes]:

@@ -3,10 +3,12 @@
 import shutil
 import subprocess
 import sys
-import tomllib
+from contextlib import chdir
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from hatchling.build import build_wheel
 
 from tests.commands.conftest import Run
 
@@ -34,12 +36,19 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example as its build backend packs it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    with chdir(EXAMPLE):
+        return folder / build_wheel(str(folder))
+
+
 @pytest.fixture
-def corners(site: Path) -> Path:
-    """The example, installed."""
-    shutil.copy(EXAMPLE / "ttt_corners.py", site)
-    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    install(site, "ttt_corners", project["entry-points"])
+def corners(site: Path, wheel: Path) -> Path:
+    """The example, installed: a wheel without code to run is unpacked."""
+    with ZipFile(wheel) as archive:
+        archive.extractall(site)
     yield site
     sys.modules.pop("ttt_corners", None)
 
@@ -59,6 +68,32 @@ def test_the_example_plays_and_writes(ttt: Run, corners: Path) -> None:
     assert Path("corners.txt").read_text().startswith("......... 1 3 7 9\n")
 
 
+def test_the_example_learns(ttt: Run, corners: Path) -> None:
+    words = ("--games", "100", "--seed", "1", "--opponent", "corners")
+    for name in ("one", "two"):
+        trained = ttt("train", "constant-mc", *words, "--rate", "0.2", "-o", f"{name}.json")
+        assert trained.code == 0, trained.err
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+    assert ttt("train", "constant-mc", "--games", "50", "--seed", "2").code == 0
+    assert ttt("train", "constant-mc", "--help").out.startswith("Usage: ttt train constant-mc")
+    assert ttt("merge", "one.json", "state_store/constant-mc.json", "-o", "both.json").code == 0
+    assert ttt("show", "both.json", "--json").json["games"] == 150
+    assert ttt("move", "./both.json", ".........").code == 0
+    listed = [(row["name"], row["kind"]) for row in ttt("agents", "--json").json["agents"]]
+    assert ("constant-mc", "learner") in listed and ("constant-mc", "state") in listed
+    assert "ttt train constant-mc" in ttt("agents").out
+
+
+def test_without_it_its_states_are_not_read(ttt: Run, site: Path, wheel: Path) -> None:
+    from ttt_cli import save, train
+    from ttt_cli.learners import from_file
+
+    save(train(from_file(f"{EXAMPLE / 'ttt_corners.py'}:ConstantStep").kind, games=5), "one.json")
+    found = ttt("show", "one.json")
+    assert found.code == 3 and "is a state of the learner constant-mc, which is not built in" in found.err
+    assert ttt("train", "constant-mc").code == 2
+
+
 def test_without_it_the_names_are_unknown(ttt: Run) -> None:
     assert "no agent is called 'corners'" in ttt("evaluate", "corners").err
     assert "no such format 'moves-list'" in ttt("export", "random", "-f", "moves-list", "-o", "x").err
@@ -72,6 +107,16 @@ BROKEN = {
     "quitting": ("quitting_plugin:AGENT", "the plug-in fails: SystemExit: 0"),
     "making": ("making_plugin:AGENT", "the plug-in fails: KeyError: 'x'"),
     "other": ("other_plugin:AGENT", "the plug-in makes str, not a Policy"),
+}
+
+
+BROKEN_LEARNERS = {
+    "fails": "failing_plugin:Learner",
+    "leaves": "leaving_plugin:Learner",
+    "five": "number_plugin:AGENT",
+    "plain": "ttt_cli.learners.plain:PlainLearner",
+    "q": "failing_plugin:Learner",
+    "named": "ttt_cli.learners.td:Td",
 }
 
 
@@ -92,7 +137,8 @@ def broken(site: Path) -> Path:
         "worse": "number_plugin:AGENT",
         "gone": "leaving_plugin:FORMAT",
     }
-    install(site, "broken", {"ttt_cli.agents": points, "ttt_cli.formats": formats})
+    groups = {"ttt_cli.agents": points, "ttt_cli.formats": formats, "ttt_cli.learners": BROKEN_LEARNERS}
+    install(site, "broken", groups)
     return site
 
 
@@ -110,6 +156,12 @@ def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, broken: Path) -> None:
     strange = ttt("evaluate", "./strange.txt")
     assert strange.code == 3 and "plug-in" not in strange.err
     assert "cannot be loaded" in ttt("export", "random", "-f", "bad", "-o", "x").err
+    assert ttt("agents", "--json").json["agents"] and ttt("train", "q", "--games", "20").code == 0
+    for name in {*BROKEN_LEARNERS} - {"q"}:
+        found = ttt("train", name)
+        assert found.code in (1, 2) and found.err.count("\n") == 1, found.err
+    Path("state.json").write_text(Path("state_store/q.json").read_text().replace(':"q"', ':"fails"'))
+    assert ttt("show", "state.json").code == 3
 
 
 def test_what_a_plug_in_prints_and_says_of_itself_does_no_harm(ttt: Run, site: Path) -> None:
