@@ -96,6 +96,11 @@ class StateSpace:
         return np.logical_and(~self.terminal, self.plies % 2 == 1)
 
     @cached_property
+    def movers(self) -> Int64s:
+        """int64[n]: who is to move: +1 X, -1 O."""
+        return np.where(self.plies % 2 == 0, 1, -1)
+
+    @cached_property
     def layers(self) -> list[slice]:
         """The positions with 0, 1, 2 … stones as slices of the arrays."""
         starts = np.searchsorted(self.plies, np.arange(self.cells + 2))

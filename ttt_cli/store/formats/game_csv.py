@@ -15,11 +15,11 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, NotationError
-from ttt_cli.store.formats.cell_values import namings
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, Row, book, refuse, truncated
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
+from ttt_cli.store.unknown.cell_values import namings
 
 NAME = "game-csv"
 MOST_WORDS = 20

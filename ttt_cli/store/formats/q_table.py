@@ -18,11 +18,11 @@ from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import Imported, Options
-from ttt_cli.store.formats.spelling import KeyReading, Spelling
-from ttt_cli.store.formats.tables import groups, is_canonical
 from ttt_cli.store.formats.unfolding import full_entries
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
+from ttt_cli.store.unknown.spelling import KeyReading, Spelling
+from ttt_cli.store.unknown.symmetry import groups, is_canonical
 
 NAME = "q-table"
 

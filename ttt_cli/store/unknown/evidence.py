@@ -37,7 +37,7 @@ def skill(space: StateSpace, values: Floats) -> float:
     """
     known = np.flatnonzero(~np.isnan(values).all(axis=1) & ~space.terminal)
     legal = space.legal[known]
-    side = np.where(space.plies[known] % 2 == 0, 1.0, -1.0)[:, None]
+    side = space.movers[known][:, None]
     after = space.successors[known]
     chosen = best(np.nan_to_num(values[known]), legal)
     wins = legal & (space.results[after] * side > 0)

@@ -1,0 +1,148 @@
+"""The tables that a file of unknown origin may hold: keys and their values, before either is understood."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.csv_text import number_in
+from ttt_cli.store.text import quoted
+from ttt_cli.store.unknown.cell_values import namings
+from ttt_cli.store.unknown.spelling import spellings
+
+MOST_PARTS = 100
+"""The most objects of a file that are tried as tables."""
+NO_KEYS = ("None", "null")
+"""What a key is that stands for no position."""
+_ITEM = re.compile(r"[^\s,;\[\]()]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A table of a file: keys, values, and columns of what else is known of each key."""
+
+    keys: list[str]
+    values: list[Any]
+    columns: tuple[list[str], ...] = ()
+
+    def only(self, rows: Sequence[int]) -> "Candidate":
+        """A part of the table: its rows of these numbers."""
+        if len(rows) == len(self.keys):
+            return self
+        columns = tuple([column[row] for row in rows] for column in self.columns)
+        return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows], columns)
+
+
+def candidates_of_json(found: Any, rules: Rules) -> Iterator[Candidate]:
+    """The tables that a JSON value may be: itself, or the objects in it, together."""
+    if isinstance(found, list) and all(
+        isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in found
+    ):
+        yield Candidate([item[0] for item in found], [item[1] for item in found])
+    if isinstance(found, dict):
+        yield Candidate(list(found), list(found.values()))
+    level = [("", found)]
+    for _ in range(2):
+        level = [
+            (name, inner)
+            for _, part in level
+            if isinstance(part, dict)
+            for name, inner in part.items()
+            if isinstance(inner, dict) and inner
+        ]
+        if len(level) > MOST_PARTS:
+            return
+        tables = [
+            (name, part)
+            for name, part in level
+            if not any(namings(set(part), rules)) and any(spellings(list(part), rules))
+        ]
+        if tables:
+            names = [name for name, part in tables for _ in part]
+            yield Candidate(
+                [key for _, part in tables for key in part],
+                [value for _, part in tables for value in part.values()],
+                (names,) if len(tables) > 1 else (),
+            )
+        elif level and len(largest := max((part for _, part in level), key=len)) > len(found):
+            yield Candidate(list(largest), list(largest.values()))
+
+
+def candidates_of_rows(
+    numbered: list[tuple[int, list[str]]], where: str, rules: Rules
+) -> Iterator[Candidate]:
+    """The tables that rows may be: with one value for each cell, or with a value or a list of them in the
+    last column. A column that only counts the rows is left aside.
+
+    :raises InvalidFileError: naming the line that is of another length.
+    """
+    if (paired := _paired(numbered)) is not None:
+        yield paired
+        return
+    for number, row in numbered:
+        if len(row) != len(numbered[0][1]):
+            raise InvalidFileError(
+                f"expected {len(numbered[0][1])} fields, as in the first row, found {len(row)}",
+                where=f"{where}, line {number}",
+            )
+    rows = [row for _, row in numbered]
+    if rows and type(_value_in(rows[0][-1])) is not type(_value_in(rows[-1][-1])):
+        rows = rows[1:]  # a header
+    if not rows or len(rows[0]) < 2:
+        raise InvalidFileError("expected rows of a position and a value", where=where)
+    counted = [str(number) for number in range(len(rows) + 1)]
+    if len(rows) == 3**rules.cells and len(rows[0]) == rules.cells:
+        rows = [[number, *row] for number, row in zip(counted[:-1], rows, strict=True)]
+    elif (
+        len(rows) > 1 and len(rows[0]) > 2 and [row[0].strip() for row in rows] in (counted[:-1], counted[1:])
+    ):
+        rows = [row[1:] for row in rows]
+    values = [[_value_in(field) for field in row[-rules.cells :]] for row in rows]
+    if len(rows[0]) > rules.cells and all(type(value) is float for row in values for value in row):
+        yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values)
+    for row, found in zip(rows, values, strict=True):
+        if found[-1] is None:
+            raise InvalidFileError(f"{quoted(row[-1])} is no value", where=f"{where}, key {quoted(row[0])}")
+    yield Candidate(["\t".join(row[:-1]) for row in rows], [found[-1] for found in values])
+
+
+def _paired(numbered: list[tuple[int, list[str]]]) -> Candidate | None:
+    """The table of rows of different lengths: a position, then cells and values by turns."""
+    if len({len(row) for _, row in numbered}) == 1:
+        return None
+    rows = [row[:-1] if len(row) % 2 == 0 and not row[-1].strip() else row for _, row in numbered]
+    numbers = [[number_in(field) for field in row[1:]] for row in rows]
+    if any(len(row) % 2 or None in row for row in numbers):
+        return None
+    values = [
+        [[f"{cell:g}", value] for cell, value in zip(row[::2], row[1::2], strict=True)] for row in numbers
+    ]
+    return Candidate([row[0] for row in rows], values)
+
+
+def _value_in(field: str) -> Any:
+    """The number, or the list of numbers, that a field of a CSV file is; None if it is neither."""
+    field = field.strip()
+    if not field.startswith(("[", "(")):
+        return number_in(field)
+    items = [number_in(item) for item in _ITEM.findall(field)]
+    return None if None in items else items
+
+
+def learned_part(candidate: Candidate, rules: Rules) -> tuple[Candidate, list[str]]:
+    """A candidate without what was never learned, with notes: keys that are null, and of a table with all
+    the boards there are those whose value is the most frequent one, if at least every other board has it."""
+    rows = [row for row, key in enumerate(candidate.keys) if key not in NO_KEYS]
+    notes = []
+    if len(rows) < len(candidate.keys):
+        notes.append(f"a key that is {NO_KEYS[0]} is left out")
+    if len(candidate.keys) == 3**rules.cells:
+        values = [str(value) for value in candidate.values]
+        ((filler, many),) = Counter(values).most_common(1)
+        if many >= len(values) / 2:
+            rows = [row for row in rows if values[row] != filler]
+            notes.append(f"{many:,} rows like the most frequent one count as boards never seen")
+    return candidate.only(rows), notes
