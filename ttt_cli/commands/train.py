@@ -154,7 +154,7 @@ def train_learner(env: Environment, learner: str, given: dict[str, Any], options
                 checkpoint=options.checkpoint,
                 curve=watch.curve,
                 after_block=watch.after_block,
-                saved=lambda run: env.say(f"saved {run.record.games or 0:,} games"),
+                saved=watch.saved,
                 stopping=watch.stopping,
                 executor=executor,
                 store=env.store,
@@ -376,7 +376,10 @@ class Call:
             graceful(env, "stopping after this block (again: at once)") as stopping,
             progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
         ):
-            yield Watch(stopping, tick, curve, self.options.until is not None)
+            watch = Watch(env, stopping, tick, curve, self.options.until is not None)
+            if watch.until and self.options.resume:
+                watch.is_proved(run)  # what is in the file may be what an earlier call kept
+            yield watch
 
     def report(self, run: "TrainingRun", watch: "Watch") -> int:
         """Tell what came of the run; returns the exit code."""
@@ -398,7 +401,8 @@ class Call:
         if watch.curve and not self.options.curve:
             env.say("how it learned:", ways[2])
         if watch.until and not unbeatable:
-            env.say(f"not unbeatable after {run.record.games:,} games")
+            saved = "; the state that was kept is saved" if run.kept else ""
+            env.say(f"not unbeatable after {run.record.games:,} games{saved}")
             return ExitCode.FAILED
         return ExitCode.DONE
 
@@ -411,7 +415,8 @@ class Call:
         from ttt_cli.evaluation.walk import BUDGET
 
         env, state, results = self.env, run.state, run.results
-        unbeatable = is_unbeatable(state.policy, budget=BUDGET if proves else PROOF)
+        proved = proves and run.enough
+        unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if proves else PROOF)
         speed = run.games / run.seconds if run.seconds else 0.0
         if env.json:
             fields: Training = {
@@ -465,6 +470,7 @@ class Watch:
     """What looks at a run between its blocks: the user, the progress bar, ``--until unbeatable``; and the
     run's learning curve."""
 
+    env: Environment
     stopping: Stopping
     tick: "Tick"
     curve: "Curve | None"
@@ -472,11 +478,29 @@ class Watch:
 
     def after_block(self, run: "TrainingRun") -> bool:
         """Look at the run; True: enough."""
-        from ttt_cli.evaluation.verdict import is_unbeatable
+        self.tick(run.record.games or 0, "")
+        return self.until and self.is_proved(run)
 
-        games = run.record.games or 0
-        self.tick(games, "")
-        return self.until and is_unbeatable(run.state.policy) is True
+    def saved(self, run: "TrainingRun") -> None:
+        """Tell that a run was saved on its way."""
+        self.env.say(f"saved {'what was kept' if run.kept else f'{run.record.games or 0:,} games'}")
+
+    def is_proved(self, run: "TrainingRun") -> bool:
+        """Whether the player is proved unbeatable on both sides; if on one, the run keeps the state: what
+        comes later may be weaker."""
+        from ttt_cli.engine.side import Side
+        from ttt_cli.evaluation.verdict import holds_as, is_unbeatable
+
+        games, policy = run.record.games or 0, run.state.policy
+        if run.kept and games < run.plan.games:
+            return is_unbeatable(policy) is True
+        held = [side for side in Side if holds_as(policy, side)]
+        if len(held) == 1 and games < run.plan.games:
+            run.keep()
+            self.env.say(f"unbeatable as {held[0].name} after {games:,} games: kept")
+        elif held:
+            run.kept = None
+        return len(held) == 2
 
 
 def _help(kind: "type[Learner[Any]]", name: str) -> str:

@@ -147,22 +147,35 @@ def is_unbeatable(policy: Policy | PolicyTable, *, budget: int = BUDGET) -> bool
     if enumerated(policy.rules) is None and loses_somewhere(policy):
         return False
     held = []
+    for side in Side:
+        held.append(_proved(policy, side, budget))
+        if held[-1] is False:
+            return False
+    return None if None in held else True
+
+
+def holds_as(policy: Policy | PolicyTable, side: Side, *, budget: int = BUDGET) -> bool | None:
+    """``is_unbeatable`` for one side."""
+    policy = as_policy(policy).tabulated()
+    if enumerated(policy.rules) is None and _loses_as(policy, side):
+        return False
+    return _proved(policy, side, budget)
+
+
+def _proved(policy: Policy, side: Side, budget: int) -> bool | None:
     try:
-        for side in Side:
-            walk = Walk.alone(policy, side, budget=budget)
-            held.append(holds(policy.rules, side, guaranteed_result(walk)))
-            if held[-1] is False:
-                return False
+        return holds(policy.rules, side, guaranteed_result(Walk.alone(policy, side, budget=budget)))
     except OutgrownError:
         return None
-    return None if None in held else True
 
 
 def loses_somewhere(policy: Policy) -> bool:
     """Whether a line of play is found at once that the policy loses as a side that need not lose."""
-    return any(
-        holds(policy.rules, side, -1) is False and losing_line(policy, side) is not None for side in Side
-    )
+    return any(_loses_as(policy, side) for side in Side)
+
+
+def _loses_as(policy: Policy, side: Side) -> bool:
+    return holds(policy.rules, side, -1) is False and losing_line(policy, side) is not None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ through checkpoints each of which is a whole state that training can go on from.
 
 import shlex
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -54,7 +55,9 @@ class TrainingRun:
     :ivar record: what the state says about the run.
     :ivar done: where a run that is resumed stands at the start of this call.
     :ivar seconds: of this call, from the first block to the last.
-    :ivar finished: whether all planned games were played, or the observer had seen enough.
+    :ivar enough: whether the observer had seen enough: the state is as it saw it.
+    :ivar finished: whether that, or all planned games were played.
+    :ivar kept: the state after an earlier block, if it is what is saved unless the observer sees enough.
     :ivar backup: where the file that was replaced is kept, if it held experience the new one does not.
     """
 
@@ -64,8 +67,15 @@ class TrainingRun:
     record: Run
     done: Progress | None = None
     seconds: float = 0.0
+    enough: bool = False
     finished: bool = False
+    kept: State | None = None
     backup: Path | None = None
+
+    def keep(self) -> None:
+        """Save the state as it is now, whatever comes of it later. Going on from there leads to the same
+        games again."""
+        self.kept = replace(self.state, table=deepcopy(self.state.table))
 
     @property
     def before(self) -> int:
@@ -272,32 +282,35 @@ def train(
     :param after_block: an observer; True: it has seen enough, stop here.
     :param saved: called after each save while it runs.
     :param stopping: whether the user wants it to end after this block.
-    :param store: the store whose waiting games are learned at the end, by the state called ``name``.
+    :param store: the store whose waiting games are learned at the end, by the state called ``name``; not by
+        a state that the observer chose.
     """
     backup = library.would_lose_runs(run.path, run.state)
-    enough = False
     if curve:
         look(run, curve)
     started = last_save = monotonic()
     for progress in train_blocks(run.plan, run.state.table, done=run.done, executor=executor):
         advance(run, progress)
-        enough = after_block(run)
+        run.enough = after_block(run)
         if curve:
-            look(run, curve, now=enough)
-        if enough or stopping():
+            look(run, curve, now=run.enough)
+        if run.enough or stopping():
             break
         if monotonic() - last_save >= checkpoint and (run.record.games or 0) < run.plan.games:
-            run.state.learner.tag_run(run.state.table, run.record.id)
-            run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
+            state = run.kept or run.state
+            state.learner.tag_run(state.table, run.record.id)
+            run.backup = library.save(state, run.path, keep_backup=backup) or run.backup
             backup = False
             saved(run)
             last_save = monotonic()
     run.seconds = monotonic() - started
-    run.finished = enough or (run.record.games or 0) >= run.plan.games
-    if enough:
+    run.finished = run.enough or (run.record.games or 0) >= run.plan.games
+    if run.kept and not run.enough:
+        run.state = run.kept
+    if run.finished:
         run.state = run.state.closed()
     run.state.learner.tag_run(run.state.table, run.record.id)
-    if run.finished and store is not None:
+    if run.finished and store is not None and not (run.enough or run.kept):
         waiting = waiting_games(store, library.taught_names(store, run.path), run.state)
         run.state = teach(run.state, waiting, name).state
     run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
