@@ -8,8 +8,10 @@ import pytest
 
 from tests import tables
 from tests.views.chromium import PROGRAM, Chromium
+from ttt_cli.api import policies
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -53,7 +55,7 @@ MISTAKES = find_blunders(POLICY, [tables.uniform(SPACE)])
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
-    facts = facts_of(POLICY, judge(POLICY), 1234)
+    facts = facts_of(POLICY.rules, judge(POLICY), 1234)
     path.write_bytes(page(POLICY, NAME, facts, [("random", tables.uniform(SPACE))]))
     return path.as_uri()
 
@@ -412,4 +414,29 @@ def test_a_larger_board_with_compressed_data(browser, tmp_path):
     browser.press("6")
     browser.wait(lambda: my_turn(browser))
     assert shown(browser).count("O") == 1
+    browser.events.clear()  # it is another page than the one the fixture knows
+
+
+def test_a_page_of_what_can_happen_to_the_player(browser, tmp_path):
+    rules = Rules(4, 4, 3)
+    (perfect,) = policies("minimax", rules=rules)
+    path = tmp_path / "partial.html"
+    path.write_bytes(page(perfect, "minimax", []))
+    browser.open(path.as_uri())
+    browser.wait(lambda: browser.ask("document.querySelectorAll('#board .worth').length") == 16)
+    first = int(perfect.probabilities(Positions.start(rules))[0].argmax())
+    browser.press(str((first + 1) % 9 + 1))
+    assert shown(browser).count("X") == 1  # minimax does not begin so, but a person may
+    (reply,) = browser.ask(
+        "[...document.querySelectorAll('#board .played')].map((one) => Number(one.dataset.cell))"
+    )
+    wrong = next(cell for cell in range(1, 10) if shown(browser)[cell - 1] == "." and cell != reply)
+    browser.press(str(wrong))
+    assert "minimax never plays this" in text(browser, "outlook")
+    assert shown(browser).count("O") == 0
+    mode(browser, "X")
+    while not over(browser):
+        browser.click(f'[data-cell="{shown(browser).index(".") + 1}"]')
+        browser.wait(lambda: my_turn(browser))
+    assert "minimax" in text(browser, "accuracy")
     browser.events.clear()  # it is another page than the one the fixture knows

@@ -13,14 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import tables
+from ttt_cli.agents.uniform import Uniform
+from ttt_cli.api import policies
 from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.views.page import check_size, facts_of, page, page_data
+from ttt_cli.views.page import covered, facts_of, is_whole, page, page_data
 
 SPACE = StateSpace.of()
 RANDOM = tables.uniform(SPACE)
@@ -48,7 +51,7 @@ class Parts(HTMLParser):
 
 
 def made(policy: PolicyTable, name: str = "q") -> bytes:
-    return page(policy, name, facts_of(policy, judge(policy), 1000), [("random", RANDOM)])
+    return page(policy, name, facts_of(policy.rules, judge(policy), 1000), [("random", RANDOM)])
 
 
 def test_the_data_is_what_the_evaluation_and_the_policy_say():
@@ -145,16 +148,39 @@ def test_any_name_comes_back_from_the_data(name):
 
 def test_facts():
     perfect = tables.minimax(SPACE)
-    assert ("unbeatable as both sides", "good") in facts_of(perfect, judge(perfect), None)
-    facts = dict(facts_of(RANDOM, judge(RANDOM), 5000))
+    assert ("unbeatable as both sides", "good") in facts_of(perfect.rules, judge(perfect), None)
+    facts = dict(facts_of(RANDOM.rules, judge(RANDOM), 5000))
     assert "5,000 games" in facts
     assert any(fact.startswith("beatable: can be made to lose") for fact in facts)
 
 
-def test_too_large_a_game_is_refused_at_once():
-    check_size(Rules(3, 4, 3))
-    with pytest.raises(UsageError, match="too many for a page"):
-        check_size(Rules(4, 4, 4))
+def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
+    rules = Rules(4, 4, 3)
+    (perfect,) = policies("minimax", rules=rules)
+    assert not is_whole(rules)
+    positions = covered(perfect)
+    texts = positions.texts()
+    assert texts == sorted(set(texts), key=lambda text: (rules.cells - text.count("."), text))
+    begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))
+    assert {"." * 16, *begun.texts()} <= set(texts)  # a person may begin anywhere
+    found = page_data(perfect, "minimax", [("random", Uniform(rules))])
+    assert found["partial"] and not found["mistakes"]
+    still_open = positions[~positions.terminal]
+    assert len(found["codes"]) == len(positions) == len(set(found["codes"]))
+    assert len(found["scores"]) == len(found["chances"]) == int(still_open.legal.sum())
+    assert set(found["scores"]) == {-1, 0, 1}
+    ((row, cell),) = np.argwhere(perfect.probabilities(still_open[:1]))  # the first proven best move
+    assert found["scores"][cell] == 1 and found["chances"][cell] == 10_000 and row == 0
+    fact = dict(facts_of(rules, judge(perfect), None))
+    assert "mistakes in none that can come up" in fact
+
+
+def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
+    with pytest.raises(UsageError, match="too many for a page: more than 500,000 positions can come about"):
+        covered(Uniform(Rules(4, 4, 4)))
+    monkeypatch.setattr("ttt_cli.views.page.MOST_BYTES", 10_000)
+    with pytest.raises(UsageError, match=r"the page of 5,478 positions would have \d+,\d+ bytes"):
+        page(RANDOM, "random", [])
 
 
 def test_the_data_of_a_larger_board_is_compressed():

@@ -20,7 +20,7 @@ class Page(TypedDict):
     file: str
     bytes: Count
     positions: Count
-    mistakes: Count
+    mistakes: Count | None
 
 
 DOCUMENTS = {"page": Page}
@@ -40,32 +40,35 @@ def explore(
 ) -> None:
     """One page for the browser, to send to a friend: play against the player, with hints and a review at the
     end, or click through every position: what each move is worth, what the player thinks of it and how often
-    it plays it, and its worst mistakes to jump to. The page is self-contained.
+    it plays it, and its worst mistakes to jump to. The page is self-contained. On boards with more than
+    200,000 positions it holds what can happen when the player plays.
 
     Examples:
       ttt explore q -o q.html --open
       ttt explore minimax:depth=2 -o page.html
     """
     from ttt_cli.agents.grammar import resolve
+    from ttt_cli.engine.policy import Policy, PolicyTable
     from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.evaluation.verdict import judge
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
-    from ttt_cli.views.page import check_size, facts_of, page
+    from ttt_cli.views.page import covered, facts_of, is_whole, page
 
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
     player = resolve(agent, env.store, given_rules(env))
     env.remark(player.remarks)
-    check_size(player.rules)
-    space = StateSpace.of(player.rules)
-    policy = player.policy.table(space)
-    verdict = judge(policy)
-    mistakes = verdict.mistakes
-    assert mistakes is not None  # a board with a page has a state space
-    opponents = [(name, resolve(name, env.store, player.rules).policy.table(space)) for name in OPPONENTS]
-    content = page(policy, printable(player.name), facts_of(policy, verdict, player.games), opponents)
+    rules = player.rules
+    policy: Policy | PolicyTable = player.policy
+    if is_whole(rules):
+        policy = player.policy.table(StateSpace.of(rules))
+    positions, verdict = covered(policy), judge(policy)
+    opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
+    content = page(
+        policy, printable(player.name), facts_of(rules, verdict, player.games), opponents, positions
+    )
     if out == "-":
         if show:
             raise UsageError("what goes to stdout cannot be opened", where="--open", hint="-o page.html")
@@ -83,12 +86,12 @@ def explore(
             "agent": player.name,
             "file": out,
             "bytes": len(content),
-            "positions": len(policy.space),
-            "mistakes": mistakes.positions,
+            "positions": len(positions),
+            "mistakes": verdict.mistakes.positions if verdict.mistakes else None,
         }
         env.document("ttt-page", fields)
         return
-    env.out(f"saved {printable(out)}: {len(policy.space):,} positions, {len(content):,} bytes")
+    env.out(f"saved {printable(out)}: {len(positions):,} positions, {len(content):,} bytes")
     if not opened:
         env.say(f"next: open {printable(address)} in a browser")
 

@@ -60,7 +60,7 @@
       const score = data.scores[number];
       const end = score === 0 ? cells : cells + 1 - Math.abs(score);
       moves.push({
-        cell, score, result: Math.sign(score), plies: end - stones(text), chance: data.chances[number] / 10000,
+        cell, score, there: !data.partial || positions.has(after(text, cell)), result: Math.sign(score), plies: end - stones(text), chance: data.chances[number] / 10000,
         value: data.values ? data.values[number] : null,
       });
       number++;
@@ -69,7 +69,9 @@
     for (const move of moves) move.slip = move.chance > 0 && move.result < best;
     return moves;
   }
-  const worth = (move) => word(move.result) + (move.result ? ` in ${move.plies}` : "");
+  // How far the end is, where that is known.
+  const distance = (move) => (move.result && !data.partial ? ` in ${move.plies}` : "");
+  const worth = (move) => word(move.result) + distance(move);
   const word = (result) => ["loss", "draw", "win"][result + 1];
   const percent = (chance) => {
     const hundredths = Math.round(chance * 10000);
@@ -125,6 +127,10 @@
   }
   const play = (cell) => {
     if (positions.get(here).ended || here[cell] !== "." || (me && !mine())) return;
+    if (!positions.has(after(here, cell))) {
+      byId("outlook").textContent = `${data.agent.name} never plays this, and the page holds its own games alone.`;
+      return announce(byId("outlook").textContent);
+    }
     visit(after(here, cell), [...path, cell]);
     answer();
   };
@@ -286,7 +292,7 @@
         button.replaceChildren(
           make("span", { class: "number" }, String(cell + 1)),
           make("span", { class: "worth" }, word(move.result)),
-          make("span", { class: "far" }, move.result ? `in ${move.plies}` : ""),
+          make("span", { class: "far" }, distance(move).trimStart()),
           make("span", { class: "does" }, make("b", {}, percent(move.chance)), make("i", {}, valueText(move.value))),
           make("span", { class: "share" }, share),
         );
@@ -327,7 +333,7 @@
     const best = Math.max(...moves.map((move) => move.score));
     const found = moves.find((move) => move.score === best);
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
-    let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here)} ${found.result > 0 ? "wins" : "loses"} in ${found.plies}`}.`;
+    let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here)} ${found.result > 0 ? "wins" : "loses"}${distance(found)}`}.`;
     if (!moves.some((move) => move.chance > 0)) text += ` ${data.agent.name} resigns here.`;
     else if (slips > 0) text += ` ${data.agent.name} goes wrong here ${slips > 0.9995 ? "always" : `${percent(slips)} of the time`}.`;
     return [`${mover(here)} to move`, text];
@@ -350,7 +356,8 @@
   function showMoves(moves) {
     const order = [...moves].sort((a, b) => b.chance - a.chance || b.score - a.score || a.cell - b.cell);
     byId("moves").tBodies[0].replaceChildren(...order.map((move) => {
-      const cell = make("td", {}, make("a", { href: "#" + after(here, move.cell) }, `${mover(here)} ${move.cell + 1}`));
+      const named = `${mover(here)} ${move.cell + 1}`;
+      const cell = make("td", {}, move.there ? make("a", { href: "#" + after(here, move.cell) }, named) : named);
       const plays = make("td", {}, percent(move.chance));
       if (move.slip) plays.append(make("span", { class: "flag", title: "a mistake", "aria-label": "a mistake" }, "!"));
       return make("tr", {}, cell, make("td", { class: word(move.result) }, worth(move)), plays,

@@ -18,16 +18,26 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.perfect import UNPROVEN, move_values_of
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict
+from ttt_cli.evaluation.walk import OutgrownError, Walk
 
 MOST_POSITIONS = 200_000
-"""Games that may have more make a page that browsers struggle with."""
+"""Of a game that may have more, a page holds what can happen to the player alone."""
+
+MOST_WALKED = 500_000
+"""Positions of each of its roles that are walked through for that; browsers struggle with more."""
+
+MOST_BYTES = 10_000_000
+"""The largest page."""
 
 SHARES = 10_000
 """Probabilities are whole numbers of such parts; only the impossible has none, only the certain all."""
@@ -41,33 +51,53 @@ Fact = tuple[str, str]
 """A few words, and whether they are ``good``, ``bad`` or neither (empty)."""
 
 
-def check_size(rules: Rules) -> None:
-    """Whether a page can hold the game.
+def is_whole(rules: Rules) -> bool:
+    """Whether a page holds the whole game."""
+    return rules.positions_bound <= MOST_POSITIONS
 
-    :raises UsageError: if not.
+
+def covered(policy: Policy | PolicyTable) -> Positions:
+    """The positions on the page of a policy, in their order: of a large game those that can come about when
+    it plays one of the sides.
+
+    :raises UsageError: if they are too many.
     """
-    if rules.positions_bound > MOST_POSITIONS:
+    policy = as_policy(policy)
+    if is_whole(policy.rules):
+        return StateSpace.of(policy.rules).positions
+    try:
+        walks = [Walk.alone(policy, side, budget=MOST_WALKED) for side in Side]
+    except OutgrownError as error:
         raise UsageError(
-            f"the game {rules.describe()} may have {rules.positions_bound:,} positions: too many for a page",
-            hint=f"choose a smaller board: at most {MOST_POSITIONS:,} positions",
-        )
+            f"too many for a page: {error.message}",
+            hint="players that know their mind meet fewer positions; ttt play needs no page",
+        ) from None
+    return Positions.concatenate([layer.positions for walk in walks for layer in walk.layers]).distinct()
 
 
 def page(
-    policy: PolicyTable, name: str, facts: Sequence[Fact], opponents: Sequence[tuple[str, PolicyTable]] = ()
+    policy: Policy | PolicyTable,
+    name: str,
+    facts: Sequence[Fact],
+    opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
+    positions: Positions | None = None,
 ) -> bytes:
     """The page on the agent called ``name``, which plays ``policy``.
 
     :param facts: what is said about it at the top.
     :param opponents: against whom its mistakes are weighed.
+    :param positions: those of the page, if they are known already.
+    :raises UsageError: if it would be too large, or the worth of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("explore.js")
-    data = orjson.dumps(page_data(policy, name, opponents))
+    policy = as_policy(policy)
+    positions = covered(policy) if positions is None else positions
+    data = orjson.dumps(page_data(policy, name, opponents, positions))
     packed = len(data) > LARGE
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
-        digits=_digits(policy.space.cells),
+        digits=_digits(policy.rules.cells),
         style=style,
         style_hash=_digest(style),
         script=script,
@@ -75,33 +105,66 @@ def page(
         packed=' data-packed="gzip"' if packed else "",
         data=_packed(data) if packed else _inert(data.decode()),
     )
+    if len(content) > MOST_BYTES:
+        raise UsageError(
+            f"the page of {len(positions):,} positions would have {len(content):,} bytes, too many"
+        )
     return content.encode()
 
 
 def page_data(
-    policy: PolicyTable, name: str, opponents: Sequence[tuple[str, PolicyTable]] = ()
+    policy: Policy | PolicyTable,
+    name: str,
+    opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
+    positions: Positions | None = None,
 ) -> dict[str, Any]:
     """What the page knows.
 
     ``codes`` are the positions. A number for each free cell of each open position, in their order, is in
     ``scores`` (see ``Solution.scores``), ``chances`` (in ``SHARES``) and ``values`` (the agent's; null where
     there is none). ``mistakes``: position, cell (-1: resigns), in how many ``SHARES`` of the games against
-    which of the opponents it comes about at most, and whether it can come about at all.
+    which of the opponents it comes about at most, and whether it can come about at all. ``partial``: these
+    are the positions that can come about in its own play, and scores are game values.
     """
-    space = policy.space
-    legal = space.legal
+    policy = as_policy(policy)
+    positions = covered(policy) if positions is None else positions
+    rules, still_open = positions.rules, np.flatnonzero(~positions.terminal)
+    asked = positions[still_open]
+    legal, codes = asked.legal, _codes(positions)
+    values, known = policy.values(asked), policy.known(asked)
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
+    whole = is_whole(rules)
     return {
         "agent": {"name": name},
-        "rules": {"rows": space.rules.rows, "cols": space.rules.cols, "line": space.rules.line},
+        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
         "opponents": [opponent for opponent, _ in opponents],
-        "codes": space.codes.tolist(),
-        "scores": solve(space).move_scores()[legal].tolist(),
-        "chances": _shares(policy.probabilities[legal]),
-        "values": None if policy.values is None else _rounded(policy.values[legal]),
-        "unknown": [] if policy.known is None else np.flatnonzero(~space.terminal & ~policy.known).tolist(),
-        "mistakes": _mistakes(mistakes),
+        "codes": codes.tolist(),
+        "scores": solve(StateSpace.of(rules)).move_scores()[still_open][legal].tolist()
+        if whole
+        else _proved(asked),
+        "chances": _shares(policy.probabilities(asked)[legal]),
+        "values": None if values is None else _rounded(values[legal]),
+        "unknown": [] if known is None else still_open[~known].tolist(),
+        "mistakes": _mistakes(mistakes, codes),
+        **({} if whole else {"partial": True}),
     }
+
+
+def _codes(positions: Positions) -> Int64s:
+    """int64[k]: positions as numbers in base 3, a digit a cell: 0 free, 1 O, 2 X."""
+    digits = positions.stones.astype(np.int64) % 3
+    return digits @ 3 ** np.arange(positions.rules.cells - 1, -1, -1, dtype=np.int64)
+
+
+def _proved(positions: Positions) -> list[int]:
+    """What each move is worth on a board without a state space.
+
+    :raises UsageError: if that could not be proved of all of them.
+    """
+    found = move_values_of(positions)[positions.legal]
+    if unproven := int(np.count_nonzero(found == UNPROVEN)):
+        raise UsageError(f"what {unproven:,} of the moves on the page are worth could not be proved")
+    return found.tolist()
 
 
 def _shares(probabilities: Floats) -> list[int]:
@@ -117,18 +180,19 @@ def _rounded(values: Floats) -> list[float | int | None]:
     return [None if np.isnan(value) else int(value) if value.is_integer() else value for value in rounded]
 
 
-def _mistakes(found: Blunders) -> list[list[int]]:
+def _mistakes(found: Blunders, codes: Int64s) -> list[list[int]]:
     if not len(found):
         return []
     some = found.reach.shape[1] > 0
     against = found.reach.argmax(axis=1) if some else np.zeros(len(found), np.int64)
     reach = _shares(found.reach.max(axis=1, initial=0.0))
-    rows = StateSpace.of(found.positions.rules).rows(found.positions)
+    order = np.argsort(codes)
+    rows = order[np.searchsorted(codes, _codes(found.positions), sorter=order)]
     columns = (rows, found.cells, reach, against, found.reachable.astype(np.int64))
     return np.column_stack(columns).astype(np.int64).tolist()
 
 
-def facts_of(policy: PolicyTable, verdict: Verdict, games: int | None) -> list[Fact]:
+def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
     """What the top of the page says: strength, board, experience."""
     if verdict.unbeatable:
         facts = [("unbeatable as both sides", "good")]
@@ -137,14 +201,15 @@ def facts_of(policy: PolicyTable, verdict: Verdict, games: int | None) -> list[F
         worst = " and ".join(f"{_percent(loss)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
     wrong = verdict.mistakes
-    assert wrong is not None  # a board with a page has a state space
-    count = f"{wrong.positions:,}" if wrong.positions else "none"
-    facts.append((f"mistakes in {count} of {wrong.of:,} positions", ""))
-    if wrong.positions:
-        some = "all" if wrong.reachable == wrong.positions else f"{wrong.reachable:,}"
-        facts.append((f"{some} of them can come up in its own play", ""))
+    if wrong is not None:
+        count = f"{wrong.positions:,}" if wrong.positions else "none"
+        among = "that can come up" if wrong.of is None else f"of {wrong.of:,} positions"
+        facts.append((f"mistakes in {count} {among}", ""))
+        if wrong.positions:
+            some = "all" if wrong.reachable == wrong.positions else f"{wrong.reachable:,}"
+            facts.append((f"{some} of them can come up in its own play", ""))
     facts += [] if games is None else [(f"{games:,} games", "")]
-    return [*facts, (policy.space.rules.describe(), "")]
+    return [*facts, (rules.describe(), "")]
 
 
 def _percent(part: float) -> str:
