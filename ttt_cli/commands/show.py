@@ -125,8 +125,10 @@ def _summary(loaded: "Loaded") -> StateSummary:
     else:
         space = enumerated(state.rules)
         asked = state.seen if space is None else space.positions
-        values = None if asked is None else state.policy.values(asked)
-        positions, moves = state.positions, 0 if values is None else int(np.isfinite(values).sum())
+        positions, moves = state.positions, 0
+        for part in asked.parts() if asked is not None else ():
+            values = state.policy.values(part)
+            moves += 0 if values is None else int(np.isfinite(values).sum())
     return {
         "file": str(loaded.path),
         "format": loaded.format,

@@ -5,7 +5,7 @@ The order of positions is the same everywhere, in walks, tables and files: by pl
 ``.`` < ``O`` < ``X``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -67,6 +67,14 @@ class Positions:
 
     def __len__(self) -> int:
         return len(self.x)
+
+    def parts(self, size: int = 1 << 16) -> Iterator["Positions"]:
+        """They in turn, no more than ``size`` at a time: for what would take much memory for each."""
+        if len(self) <= size:
+            yield self
+            return
+        for at in range(0, len(self), size):
+            yield self[at : at + size]
 
     def __getitem__(self, rows: Any) -> "Positions":
         """Some of them: a slice, a mask or indexes."""
@@ -140,12 +148,13 @@ class Positions:
     def keys(self) -> Uint64s:
         """uint64[k, words]: the texts as numbers, two bits a cell, the first cell highest, which compare as
         the texts do. One word holds 32 cells. A stone on a cell adds the same to the key of every board."""
-        x = self.x.astype("<u8").view(np.uint8).reshape(-1, 8)
-        o = self.o.astype("<u8").view(np.uint8).reshape(-1, 8)
+        used = 8 if self.rules.cells > 32 else 4
+        x = self.x.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
+        o = self.o.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
         spread = _spread()
         pairs = (spread[x] << 1 | spread[o]).astype(">u2")
         words: Uint64s = pairs.view(">u8").astype(np.uint64)
-        return words if self.rules.cells > 32 else words[:, :1]
+        return words
 
     @cached_property
     def reachable(self) -> Bools:

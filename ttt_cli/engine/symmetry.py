@@ -5,11 +5,13 @@ the one with the lowest cell stands for all.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.positions import ONE, Bools, Int8s, Positions, Uint64s
+from ttt_cli.engine.rules import Rules
 
 Floats = NDArray[np.float64]
 
@@ -38,9 +40,12 @@ class Classes:
 
     def lift_probabilities(self, rows: Floats, legal: Bools) -> Floats:
         """The same of probabilities, each shared equally among the equivalent cells."""
-        twins = np.zeros(rows.shape, np.int8)
-        np.add.at(twins, (np.arange(len(rows))[:, None], self.lowest), np.int8(1))
-        return self.lift(rows / np.maximum(twins, 1)) * legal
+        shared = rows.copy()
+        some = np.flatnonzero((self.lowest != np.arange(rows.shape[1])).any(axis=1))
+        twins = np.zeros((len(some), rows.shape[1]), np.int8)
+        np.add.at(twins, (np.arange(len(some))[:, None], self.lowest[some]), np.int8(1))
+        shared[some] /= np.maximum(twins, 1)
+        return self.lift(shared) * legal
 
     def project(self, rows: Floats) -> Floats:
         """float64[k, cells]: a policy's probabilities on the class's boards, of equivalent cells together."""
@@ -52,33 +57,58 @@ class Classes:
 def classes(positions: Positions) -> Classes:
     """The classes of these positions."""
     rules, cells = positions.rules, positions.rules.cells
-    images = np.array(rules.symmetries, np.int8)
-    chosen, smallest = np.zeros(len(positions), np.intp), positions
-    for number, image in enumerate(images[1:], 1):
-        turned = Positions(rules, _turned(positions.x, image), _turned(positions.o, image))
-        smaller = _less(turned.keys, smallest.keys)
+    images, (boards, keys) = np.array(rules.symmetries, np.int8), _tables(rules)
+    x, o = _bytes(positions.x, rules), _bytes(positions.o, rules)
+    chosen, smallest = np.zeros(len(positions), np.intp), positions.keys
+    twins = np.zeros(len(positions), np.bool_)  # whether several images are the smallest
+    for number in range(1, len(images)):
+        turned = _joined(keys[number], x) << ONE | _joined(keys[number], o)
+        smaller = _less(turned, smallest)
         chosen[smaller] = number
-        x = np.where(smaller, turned.x, smallest.x)
-        smallest = Positions(rules, x, np.where(smaller, turned.o, smallest.o))
+        twins = np.where(smaller, False, twins | (turned == smallest).all(axis=1))
+        smallest = np.where(smaller[:, None], turned, smallest)
+    own = Positions(rules, _joined(boards, x, chosen), _joined(boards, o, chosen))
     lowest = np.broadcast_to(np.arange(cells, dtype=np.int8), (len(positions), cells)).copy()
-    for image in images[1:]:
-        stable = _turned(smallest.x, image) == smallest.x
-        stable &= _turned(smallest.o, image) == smallest.o
-        lowest[stable] = np.minimum(lowest[stable], image)
-    moves = np.take_along_axis(lowest, images[chosen].astype(np.intp), axis=1)
-    return Classes(smallest, moves, lowest)
+    moves, some = images[chosen], np.flatnonzero(twins)
+    if len(some):
+        few, found = own[some], lowest[some]
+        for image in images[1:]:
+            stable = (_turned(few.x, image) == few.x) & (_turned(few.o, image) == few.o)
+            found[stable] = np.minimum(found[stable], image)
+        lowest[some], moves[some] = found, np.take_along_axis(found, moves[some].astype(np.intp), axis=1)
+    return Classes(own, moves, lowest)
+
+
+@lru_cache(maxsize=8)
+def _tables(rules: Rules) -> tuple[Uint64s, Uint64s]:
+    """uint64[s, bytes, 256] and uint64[s, bytes, 256, words]: what each symmetry makes of a byte of a board,
+    as stones, and as the key (``Positions.keys``) of stones of O; that of X is twice as large."""
+    count = (rules.cells + 7) // 8
+    single = np.arange(256, dtype=np.uint64) << (8 * np.arange(count, dtype=np.uint64))[:, None]
+    single &= np.uint64(2**rules.cells - 1)
+    boards = np.stack([_turned(single, np.array(image, np.int8)) for image in rules.symmetries])
+    flat = boards.reshape(-1)
+    return boards, Positions(rules, np.zeros_like(flat), flat).keys.reshape(*boards.shape, -1)
+
+
+def _bytes(boards: Uint64s, rules: Rules) -> NDArray[np.uint8]:
+    """uint8[bytes, k]: the bytes of boards that have cells."""
+    found = boards.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return np.ascontiguousarray(found[:, : (rules.cells + 7) // 8].T)
+
+
+def _joined(table: Uint64s, found: NDArray[np.uint8], *chosen: NDArray[np.intp]) -> Uint64s:
+    """uint64[k] or [k, words]: what a table makes of boards, given their bytes."""
+    parts = [table[(*chosen, number, byte)] for number, byte in enumerate(found)]
+    return reduce(np.bitwise_or, parts)
 
 
 def orbit(positions: Positions) -> Positions:
     """All images of these positions, each once, in the order of positions."""
-    rules = positions.rules
-    images = [np.array(image, np.int8) for image in rules.symmetries]
-    turned = Positions(
-        rules,
-        np.concatenate([_turned(positions.x, image) for image in images]),
-        np.concatenate([_turned(positions.o, image) for image in images]),
-    )
-    return distinct(turned)
+    rules, (boards, _) = positions.rules, _tables(positions.rules)
+    x, o = _bytes(positions.x, rules), _bytes(positions.o, rules)
+    turned = (np.concatenate([_joined(board, stones) for board in boards]) for stones in (x, o))
+    return distinct(Positions(rules, *turned))
 
 
 def distinct(positions: Positions) -> Positions:

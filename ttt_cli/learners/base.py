@@ -374,7 +374,7 @@ class Learned(Policy):
         return self._answers(positions)[1]
 
     def known(self, positions: Positions) -> Bools:
-        return self._answers(positions)[2]
+        return np.concatenate([self._answers(part)[2] for part in positions.parts()])
 
     def _answers(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
         if self._last is None or self._last[0] is not positions:

@@ -229,8 +229,8 @@ class Index:
 
     def owners(self, some: Bools) -> Int64s:
         """int64[k]: the rows of which some move is chosen, given bool[moves] or more; ascending."""
-        rows = np.repeat(np.arange(self.rows), self.links.number[: self.rows])
-        return np.unique(rows[some[: len(rows)]])
+        rows = np.flatnonzero(self.links.number[: self.rows])
+        return rows[np.logical_or.reduceat(some[: self.moves], self.links.first[rows])]
 
     def owners_of(self, moves: Int64s) -> Int64s:
         """int64[k]: the rows that these moves belong to."""
@@ -341,12 +341,13 @@ def _slots_for(rows: int, more: int) -> int:
 
 def _unlinked(positions: Positions, symmetric: bool) -> Links:
     """The rows of these positions, without their successors."""
-    legal = np.concatenate(
-        [_legal(positions[at : at + PIECE], symmetric) for at in range(0, len(positions), PIECE)]
-    )
-    number = np.concatenate([np.zeros(FIRST, np.uint8), legal.sum(axis=1, dtype=np.uint8)])
+    numbers, cells_of = [np.zeros(FIRST, np.uint8)], []
+    for part in positions.parts(PIECE):
+        legal = _legal(part, symmetric)
+        numbers.append(legal.sum(axis=1, dtype=np.uint8))
+        cells_of.append(np.nonzero(legal)[1].astype(np.int8))
+    number, cells = np.concatenate(numbers), np.concatenate(cells_of)
     first = np.cumsum(number, dtype=np.uint32) - number
-    cells = np.nonzero(legal)[1].astype(np.int8)
     ends = np.concatenate([np.array([0, 1, -1, 0], np.int8), positions.results])
     slots = np.zeros(_slots_for(len(number), 0), np.uint64)
     mask, rows = np.uint64(len(slots) - 1), np.arange(FIRST, len(number), dtype=np.uint64)

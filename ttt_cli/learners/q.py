@@ -81,6 +81,7 @@ from ttt_cli.learners.entries import (
 from ttt_cli.learners.index import (
     FIRST,
     OPEN,
+    PIECE,
     Board,
     Index,
     Links,
@@ -121,10 +122,13 @@ class QTable:
         inner = number > 0
         if inner.any():
             top[inner] = np.maximum.reduceat(values, first[inner])
-        owners = np.repeat(np.arange(rows), number)
-        largest = np.flatnonzero(values == top[owners])[::-1]  # backwards: the first move is written last
         choice = np.zeros(rows, np.uint8)
-        choice[owners[largest]] = largest - first[owners[largest]]
+        for some in (slice(at, at + PIECE) for at in range(0, rows, PIECE)):
+            at = np.repeat(np.arange(len(number[some])), number[some])
+            start = first[some.start]
+            largest = np.flatnonzero(values[start : start + len(at)] == top[some][at])
+            largest = largest[::-1]  # backwards: the first move is written last
+            choice[some][at[largest]] = largest + start - first[some][at[largest]]
         return cls(index, values, visits, top + 0.0, choice)
 
     def reserve(self, games: int) -> None:

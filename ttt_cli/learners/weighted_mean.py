@@ -12,12 +12,24 @@ import numpy as np
 
 from ttt_cli.engine.state_space import Bools, Floats, Int64s
 
+PIECE = 1 << 18
+"""Entries that are joined at a time."""
+
 
 def join(base: tuple[Floats, Int64s], parts: Sequence[tuple[Floats, Int64s]]) -> tuple[Floats, Int64s]:
     """Values and visits (float64 and int64, all of one shape) of the joined table."""
-    values, visits = base[0].ravel().copy(), base[1].ravel().copy()
-    found = np.stack([part[0].ravel() for part in parts])
-    weights = np.maximum(np.stack([part[1].ravel() for part in parts]) - visits, 0)
+    values, visits = base[0].copy(), base[1].copy()
+    for at in range(0, values.size, PIECE):
+        some = slice(at, at + PIECE)
+        pieces = [(part[0].reshape(-1)[some], part[1].reshape(-1)[some]) for part in parts]
+        _join(values.reshape(-1)[some], visits.reshape(-1)[some], pieces)
+    return values, visits
+
+
+def _join(values: Floats, visits: Int64s, parts: Sequence[tuple[Floats, Int64s]]) -> None:
+    """The same for a piece of one dimension, in place."""
+    found = np.stack([part[0] for part in parts])
+    weights = np.maximum(np.stack([part[1] for part in parts]) - visits, 0)
     learnt = np.count_nonzero(weights, axis=0)
     visits += weights.sum(axis=0)
     single, several = np.flatnonzero(learnt == 1), np.flatnonzero(learnt > 1)
@@ -26,7 +38,6 @@ def join(base: tuple[Floats, Int64s], parts: Sequence[tuple[Floats, Int64s]]) ->
     products = amounts * found.take(several, axis=1)
     # Adding zero turns -0.0 into 0.0.
     values[several] = exact_sum(products) / exact_sum(amounts) + 0.0
-    return values.reshape(base[0].shape), visits.reshape(base[1].shape)
 
 
 def exact_sum(terms: Floats) -> Floats:

@@ -177,8 +177,11 @@ class State:
     @cached_property
     def entries(self) -> tuple[int, int]:
         """How many positions the table holds, and how many moves they tell about; of ``td``, values."""
-        counts = [self.learner.entry_moves(entry) for _, entry in self.learner.to_entries(self.table)]
-        return len(counts), sum(counts)
+        positions = moves = 0
+        for _, entry in self.learner.to_entries(self.table):
+            positions += 1
+            moves += self.learner.entry_moves(entry)
+        return positions, moves
 
     def choosing(self, choice: str) -> "State":
         """The same experience under another choice rule.
