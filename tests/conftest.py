@@ -6,6 +6,8 @@ import signal
 import pytest
 from hypothesis import settings
 
+from tests.compiling import compile_in_turn
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -13,6 +15,10 @@ os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and lines would be fold
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 SIZES = ("small", "full")
+HOURS = 7200
+"""Seconds after which a long test of the full size is stuck; in all others it is as pyproject.toml has it."""
+MANY = 500
+"""From so many tests on all kernels are needed."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +38,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: "first" not in item.keywords)
+    if config.getoption("--size") == "full":
+        for item in items:
+            if "long" in item.keywords:
+                item.add_marker(pytest.mark.timeout(HOURS))
     if not COMPILED:
         _skip(items, "compiled", "takes minutes without compiled kernels")
     if config.getoption("--long") or "long" in config.getoption("-m"):
@@ -44,6 +53,15 @@ def _skip(items: list[pytest.Item], marker: str, why: str) -> None:
     for item in items:
         if marker in item.keywords:
             item.add_marker(pytest.mark.skip(reason=f"{marker}: {why}"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Before many tests that several processes share, each kernel is compiled by one of them."""
+    if COMPILED and "PYTEST_XDIST_WORKER" in os.environ and len(request.session.items) >= MANY:
+        folder = tmp_path_factory.getbasetemp().parent / "compiling"
+        folder.mkdir(exist_ok=True)
+        compile_in_turn(folder)
 
 
 @pytest.fixture(scope="session")

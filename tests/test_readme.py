@@ -102,7 +102,6 @@ def run_each(folder: Path, commands: Iterable[str]) -> None:
             assert ttt(split(command)[1:], env) == 0, (command, env.stderr.getvalue())
 
 
-@pytest.mark.first
 @pytest.mark.parametrize("section", COMMANDS)
 def test_every_command_runs(trained: Path, tmp_path: Path, section: str):
     """Each section on its own, after training."""

@@ -53,7 +53,6 @@ def test_long_runs_as_recorded(scene: str, tmp_path: Path):
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("scene", LARGE)
 def test_large_boards_as_recorded(scene: str, tmp_path: Path, sized):
     """4x4 with four in line: exact rates and worst cases of players who know little, and the bytes of young

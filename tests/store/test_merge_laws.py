@@ -79,7 +79,6 @@ def can_merge(parts: Sequence[frozenset[int]]) -> bool:
     return True
 
 
-@pytest.mark.first
 @pytest.mark.parametrize("learner", LEARNERS)
 @FOREST
 @given(data=st.data())

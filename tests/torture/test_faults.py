@@ -20,7 +20,6 @@ from ttt_cli.store.games import LOG, read_games
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.timeout(7200),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),
 ]
 

@@ -43,7 +43,6 @@ def test_what_broke_a_reader_once_is_refused_or_read(path: Path):
 
 
 @pytest.mark.long
-@pytest.mark.timeout(7200)
 @pytest.mark.parametrize("name", NAMES)
 def test_mutated_files_are_read_or_refused(name, sized, capsys):
     """What fails is left in ``corpus/new`` for whoever mends it."""

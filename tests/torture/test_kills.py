@@ -19,7 +19,6 @@ from ttt_cli.store import library
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.timeout(7200),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),
 ]
 
