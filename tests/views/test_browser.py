@@ -2,11 +2,14 @@
 
 import json
 import os
+import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests import tables
+from tests.views import picture
 from tests.views.chromium import PROGRAM, Chromium
 from ttt_cli.api import policies
 from ttt_cli.engine.policy import PolicyTable
@@ -26,6 +29,7 @@ pytestmark = [
     ),
 ]
 
+ROOT = Path(__file__).parents[2]
 SPACE = StateSpace.of()
 SOLUTION = solve(SPACE)
 NAME = '<b>ours</b> & "theirs"'
@@ -439,4 +443,17 @@ def test_a_page_of_what_can_happen_to_the_player(browser, tmp_path):
         browser.click(f'[data-cell="{shown(browser).index(".") + 1}"]')
         browser.wait(lambda: my_turn(browser))
     assert "minimax" in text(browser, "accuracy")
+    browser.events.clear()  # it is another page than the one the fixture knows
+
+
+def test_the_picture_in_the_readme(browser, tmp_path):
+    taken = tmp_path / "page.png"
+    picture.take(browser, taken)
+    assert text(browser, "verdict").startswith("Move 5, X on 9, turned a win into a loss")
+    for path in (taken, picture.PICTURE):
+        content = path.read_bytes()
+        assert struct.unpack(">8s4x4sII", content[:24]) == (b"\x89PNG\r\n\x1a\n", b"IHDR", *picture.SIZE)
+        assert len(content) < 150_000
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"({picture.PICTURE.relative_to(ROOT)})" in readme
     browser.events.clear()  # it is another page than the one the fixture knows
