@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,6 +151,8 @@ def main(quick: bool, full: bool, picture: Path) -> None:
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    target = Path(words[words.index("-o") + 1]) if "-o" in words else Path("growth.svg")
-    main("--quick" in words, "--full" in words, target)
+    parser = ArgumentParser(description="How processor time and memory grow with games and positions.")
+    parser.add_argument("--quick", action="store_true", help="up to a million games")
+    parser.add_argument("--full", action="store_true", help="up to 100 million games, and 4x4")
+    parser.add_argument("-o", dest="picture", type=Path, default=Path("growth.svg"))
+    main(**vars(parser.parse_args()))
