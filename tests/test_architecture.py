@@ -20,6 +20,7 @@ HEIGHTS = {
     "views": 6,
     "shell": 7,
     "commands": 8,
+    "bridges": 9,
 }
 """How high each room stands: a file imports from its own room and from lower ones."""
 COMMON = {"documents", "errors", "environment", "guests", "plugins", "python_file", "streams"}

@@ -4,7 +4,7 @@
 
 Points per game (a win 1, a draw 1/2) on either side, N games each, and milliseconds of the processor a move.
 Agents are named as everywhere; states are looked for in ``state_store``. OpenSpiel is the extra
-``crosscheck``; its bot is compiled, evaluates a leaf by one random game, and solves what it has seen to the
+``bridges``; its bot is compiled, evaluates a leaf by one random game, and solves what it has seen to the
 end (UCT's constant 2, as its own examples have it).
 """
 

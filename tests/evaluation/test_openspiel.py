@@ -1,6 +1,6 @@
 """The same numbers as OpenSpiel's, which goes through all histories instead of all positions.
 
-Needs ``pip install open_spiel``, the extra ``crosscheck``; its exploitability takes ten seconds a policy.
+Needs ``pip install -e '.[bridges]'``; its exploitability takes ten seconds a policy.
 """
 
 from typing import Any

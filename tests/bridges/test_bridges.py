@@ -1,0 +1,166 @@
+"""The bridges against the real libraries; needs ``pip install -e '.[bridges]'``."""
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ttt_cli as ttt
+from ttt_cli.engine.side import Side
+
+pyspiel = pytest.importorskip("pyspiel")
+pytest.importorskip("gymnasium")
+pytest.importorskip("pettingzoo")
+pytest.importorskip("pygame")
+
+OTHER = "mnk(m=4,n=3,k=3)"
+"""Four columns, three rows."""
+
+
+@pytest.fixture(scope="module")
+def trained() -> ttt.State:
+    return ttt.train("q", games=2000, seed=1)
+
+
+def test_openspiel_measures_our_policy(trained: ttt.State) -> None:
+    """The expected score against its uniform policy is the verdict's."""
+    from open_spiel.python import policy
+    from open_spiel.python.algorithms import expected_game_score
+
+    from ttt_cli.bridges.openspiel import SpielPolicy
+
+    game = pyspiel.load_game("tic_tac_toe")
+    players = [SpielPolicy(trained, game), policy.UniformRandomPolicy(game)]
+    score = expected_game_score.policy_value(game.new_initial_state(), players)[0]
+    rates = ttt.evaluate(trained, "random").results[0].as_x
+    assert score == pytest.approx(rates.win - rates.loss, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", OTHER])
+def test_its_policies_and_ours_say_the_same_there_and_back(name: str) -> None:
+    from open_spiel.python import policy
+
+    from ttt_cli.bridges.openspiel import SpielPolicy, player_of, rules_of
+
+    game = pyspiel.load_game(name)
+    rules = rules_of(game)
+    (uniform,) = ttt.policies(player_of(policy.UniformRandomPolicy(game), game), rules=rules)
+    (heuristic,) = ttt.policies(player_of(SpielPolicy("heuristic", game), game), rules=rules)
+    positions = ttt.positions(rules)
+    rows = np.random.default_rng(1).choice(np.flatnonzero(~positions.terminal), 300, replace=False)
+    for there_and_back, ours in ((uniform, "random"), (heuristic, "heuristic")):
+        (own,) = ttt.policies(ours, rules=rules)
+        asked = positions[rows]
+        np.testing.assert_allclose(there_and_back.probabilities(asked), own.probabilities(asked), atol=1e-15)
+
+
+def test_a_bot_is_judged_by_the_steps_it_takes() -> None:
+    """One that takes the first free cell, and one that tells its policy."""
+    from ttt_cli.bridges.openspiel import player_of
+
+    game = pyspiel.load_game("tic_tac_toe")
+
+    class First(pyspiel.Bot):
+        def __init__(self) -> None:
+            super().__init__()
+
+        def provides_policy(self) -> bool:
+            return False
+
+        def step(self, state: Any) -> int:
+            return state.legal_actions()[0]
+
+    found = ttt.evaluate(player_of(First(), game), "random").results[0]
+    assert found == ttt.evaluate(lambda text: text.index(".") + 1, "random").results[0]
+    uniform = pyspiel.make_uniform_random_bot(0, 1)
+    assert ttt.evaluate(player_of(uniform, game), "random").results[0].as_x.draw == pytest.approx(8 / 63)
+
+
+def test_a_game_of_pettingzoo_is_one_of_ours() -> None:
+    from pettingzoo.classic import tictactoe_v3
+
+    from ttt_cli.bridges.pettingzoo import agent_of
+
+    env = tictactoe_v3.env()
+    acts = {"player_1": agent_of("minimax", seed=1), "player_2": agent_of("random", seed=1)}
+    scores = []
+    for seed in range(20):
+        env.reset(seed=seed)
+        for name in env.agent_iter():
+            observation, reward, over, cut, _ = env.last()
+            if over and name == "player_1":
+                scores.append(reward)
+            env.step(None if over or cut else acts[name](observation))
+    assert min(scores) >= 0 < max(scores)
+
+
+def test_a_policy_for_pettingzoo_is_a_player() -> None:
+    from ttt_cli.bridges.pettingzoo import agent_of, player_of
+
+    def first(observation: Any) -> int:
+        return int(np.flatnonzero(observation["action_mask"])[0])
+
+    found = ttt.evaluate(player_of(first), "heuristic").results[0]
+    assert found == ttt.evaluate(lambda text: text.index(".") + 1, "heuristic").results[0]
+    (back,) = ttt.policies(player_of(agent_of("minimax:ties=first")))
+    (ours,) = ttt.policies("minimax:ties=first")
+    positions = ttt.positions()
+    asked = positions[np.flatnonzero(~positions.terminal)[::9]]
+    np.testing.assert_array_equal(back.probabilities(asked), ours.probabilities(asked))
+
+
+@pytest.mark.parametrize("side", [None, *Side])
+def test_gymnasium_finds_no_fault_with_the_environment(side: Side | None) -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    from ttt_cli.bridges.gymnasium import KInARow
+
+    check_env(KInARow("heuristic", side), skip_render_check=True)
+    check_env(KInARow("random", side, ttt.Rules(4, 5, 4)), skip_render_check=True)
+
+
+def test_an_illegal_action_loses_and_ends_the_game() -> None:
+    from ttt_cli.bridges.gymnasium import KInARow
+
+    env = KInARow(lambda text: text.index(".") + 1, Side.O)
+    board, info = env.reset(seed=1)
+    assert board.tolist() == [[-1, 0, 0], [0, 0, 0], [0, 0, 0]]
+    assert info["action_mask"].tolist() == [0, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert env.step(0)[1:4] == (-1.0, True, False)
+
+
+def test_an_agent_as_in_gymnasium_s_tutorial_learns_here() -> None:
+    """Tabular Q-learning, epsilon-greedy over the legal actions."""
+    from ttt_cli.bridges.gymnasium import KInARow
+
+    env = KInARow("random", Side.X)
+    values: defaultdict[bytes, Any] = defaultdict(lambda: np.zeros(9))
+    rng = np.random.default_rng(1)
+
+    def chosen(board: Any, mask: Any, epsilon: float) -> int:
+        if rng.random() < epsilon:
+            return int(env.action_space.sample(mask))
+        return int(np.where(mask == 1, values[board.tobytes()], -np.inf).argmax())
+
+    def episode(epsilon: float, seed: int) -> float:
+        board, info = env.reset(seed=seed)
+        while True:
+            action = chosen(board, info["action_mask"], epsilon)
+            after, reward, over, _, info = env.step(action)
+            best = 0.0 if over else values[after.tobytes()][info["action_mask"] == 1].max()
+            if epsilon:
+                values[board.tobytes()][action] += 0.2 * (
+                    reward + 0.95 * best - values[board.tobytes()][action]
+                )
+            if over:
+                return reward
+            board = after
+
+    env.action_space.seed(1)
+    first = [episode(1.0, seed) for seed in range(300)]
+    for seed in range(6000):
+        episode(max(0.1, 1 - seed / 3000), seed)
+    last = [episode(0.0, seed) for seed in range(10**6, 10**6 + 300)]
+    assert np.mean(first) < 0.5
+    assert np.mean(last) > 0.85

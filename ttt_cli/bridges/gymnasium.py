@@ -1,0 +1,65 @@
+"""An environment for Gymnasium (Towers et al., 2024): one side of a game, any of our players on the other."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ttt_cli.api import Game, Player, Positions, Rules, Side, policies
+
+Board = NDArray[np.int8]
+Observed = tuple[Board, dict[str, Any]]
+
+
+class KInARow(gymnasium.Env):  # type: ignore[misc]
+    """The game from one side. Observed is the board, int8[rows, columns]: 1 own, -1 the opponent's, 0 empty;
+    an action is a cell from 0. The reward comes at the end: 1 won, 0 drawn, -1 lost; an illegal action loses.
+    ``info["action_mask"]`` is int8[cells], 1 where an action is legal.
+
+    :param opponent: any player, as ``policies`` takes it.
+    :param side: which one is played; None: drawn anew for each game.
+    """
+
+    def __init__(
+        self, opponent: Player = "random", side: Side | None = None, rules: Rules | None = None
+    ) -> None:
+        (self._opponent,) = policies(opponent, rules=rules)
+        self._side, self._rules = side, self._opponent.rules
+        self.observation_space = spaces.Box(-1, 1, (self._rules.rows, self._rules.cols), np.int8)
+        self.action_space = spaces.Discrete(self._rules.cells)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Observed:
+        """Begin a game; where the opponent is X it has moved."""
+        super().reset(seed=seed)
+        self._game = Game(self._rules)
+        self._own = Side(self.np_random.integers(2)) if self._side is None else self._side
+        self._answer()
+        return self._observed()
+
+    def step(self, action: int) -> tuple[Board, float, bool, bool, dict[str, Any]]:
+        """Play a cell, and have the opponent answer."""
+        legal = int(action) in self._game.legal_moves
+        if legal:
+            self._game.push(int(action))
+            self._answer()
+        result = self._game.result
+        reward = -1.0 if not legal else 0.0 if result is None else float(result * self._own.sign)
+        board, info = self._observed()
+        return board, reward, not legal or result is not None, False, info
+
+    def _answer(self) -> None:
+        game = self._game
+        if not game.is_over and game.to_move is not self._own:
+            (row,) = self._opponent.probabilities(Positions.parse([game.text], self._rules))
+            if row.any():
+                game.push(int(self.np_random.choice(len(row), p=row / row.sum())))
+            else:
+                game.resign()
+
+    def _observed(self) -> Observed:
+        own = np.array([{".": 0, self._own.name: 1}.get(stone, -1) for stone in self._game.text], np.int8)
+        mask = np.zeros(self._rules.cells, np.int8)
+        mask[list(self._game.legal_moves)] = 1
+        return own.reshape(self._rules.rows, self._rules.cols), {"action_mask": mask}

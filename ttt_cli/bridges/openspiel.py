@@ -1,0 +1,72 @@
+"""OpenSpiel (Lanctot et al., 2019): our players as its policies, its bots and policies as our players.
+
+Its games ``tic_tac_toe`` and ``mnk`` are ours; a cell's number, from 0, is the action.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyspiel
+from open_spiel.python import policy
+
+from ttt_cli.api import Player, Positions, Rules, TttError, policies
+from ttt_cli.engine.state_space import Floats
+
+
+def rules_of(game: Any) -> Rules:
+    """The rules of ``tic_tac_toe`` or ``mnk``, whose m is the columns and n the rows."""
+    if game.get_type().short_name == "tic_tac_toe":
+        return Rules()
+    sizes = game.get_parameters()
+    return Rules(sizes["n"], sizes["m"], sizes["k"])
+
+
+class SpielPolicy(policy.Policy):  # type: ignore[misc]
+    """A player of ours as OpenSpiel's algorithms take one. It goes by the position alone, not by how it came
+    about.
+
+    :raises TttError: if the player resigns, which OpenSpiel does not know.
+    """
+
+    def __init__(self, player: Player, game: Any) -> None:
+        super().__init__(game, [0, 1])
+        (self._policy,) = policies(player, rules=rules_of(game))
+        self._known: dict[str, dict[int, float]] = {}
+
+    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+        """The probability of each legal action."""
+        text = str(state).replace("\n", "").upper()
+        if text not in self._known:
+            (row,) = self._policy.probabilities(Positions.parse([text], self._policy.rules))
+            if not row.any():
+                raise TttError("resigns, which OpenSpiel does not know", where=f"position {text}")
+            self._known[text] = {action: float(row[action]) for action in state.legal_actions()}
+        return self._known[text]
+
+
+def player_of(theirs: Any, game: Any) -> Any:
+    """A policy or a bot of OpenSpiel as a player of ours; a bot that tells no policy by the step it takes."""
+    if isinstance(theirs, pyspiel.Bot) and not theirs.provides_policy():
+        return lambda text: theirs.step(_state(game, text)) + 1
+    return _Told(game, theirs)
+
+
+class _Told:
+    def __init__(self, game: Any, theirs: Any) -> None:
+        self._game, self._ask = game, getattr(theirs, "get_policy", None) or theirs.action_probabilities
+
+    def probabilities(self, positions: Positions) -> Floats:
+        found = np.zeros((len(positions), positions.rules.cells))
+        for row, text in enumerate(positions.texts()):
+            for action, chance in dict(self._ask(_state(self._game, text))).items():
+                found[row, action] = chance
+        return found
+
+
+def _state(game: Any, text: str) -> Any:
+    """A state with this board: the order of its moves is free."""
+    state = game.new_initial_state()
+    cells = [[cell for cell, stone in enumerate(text) if stone == side] for side in "XO"]
+    for ply in range(len(cells[0]) + len(cells[1])):
+        state.apply_action(cells[ply % 2][ply // 2])
+    return state

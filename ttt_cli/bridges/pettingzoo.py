@@ -1,0 +1,46 @@
+"""PettingZoo's ``tictactoe_v3`` (Terry et al., 2021): our players in its loop, its policies as our players.
+
+An observation has the boards of the two sides, the observer's first (int8[3, 3, 2]); the action is the cell.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.api import Player, Positions, TttError, policies
+
+Observation = Mapping[str, Any]
+
+
+def agent_of(player: Player, seed: int | None = None) -> Callable[[Observation], int]:
+    """A player of ours that answers an observation by an action.
+
+    :param seed: fixes what is drawn among several moves.
+    """
+    (policy,) = policies(player)
+    rng = np.random.default_rng(seed)
+
+    def act(observation: Observation) -> int:
+        own, other = np.moveaxis(np.asarray(observation["observation"], bool), -1, 0).reshape(2, -1)
+        x, o = (own, other) if own.sum() == other.sum() else (other, own)
+        text = "".join(np.select([x, o], ["X", "O"], ".").tolist())
+        (row,) = policy.probabilities(Positions.parse([text], policy.rules))
+        if not row.any():
+            raise TttError("resigns, which PettingZoo does not know", where=f"position {text}")
+        return int(rng.choice(len(row), p=row / row.sum()))
+
+    return act
+
+
+def player_of(act: Callable[[Observation], int]) -> Callable[[str], int]:
+    """A policy for ``tictactoe_v3``, from an observation to an action, as a player of ours."""
+
+    def choose(text: str) -> int:
+        stones = np.array(list(text)).reshape(3, 3)
+        sides = "XO" if text.count("X") == text.count("O") else "OX"
+        boards = np.stack([stones == side for side in sides], axis=-1).astype(np.int8)
+        mask = (stones == ".").astype(np.int8).reshape(-1)
+        return int(act({"observation": boards, "action_mask": mask})) + 1
+
+    return choose
