@@ -316,8 +316,6 @@ NTUPLE = commands(f"""
     train ntuple --games 500 --seed 3 --from merged.json -o more.json --json
     train ntuple --games-from samples/games.jsonl -o taught.json
     train ntuple --games 500 --seed 1 --alpha 0.2 --epsilon 0.5 -o varied.json --json
-    train ntuple --games 500 --seed 1 --board 3x4 --line 4 -o larger.json --json
-    evaluate ./larger.json random --json
 """)
 """The network, which no article describes, alone and with a search on top; so the others are in brief."""
 
@@ -349,6 +347,10 @@ LONG: dict[str, list[str]] = {
         )
         for learner, file in FILES.items()
     },
+    "ntuple-3x4-4": commands("""
+        train ntuple --games 500 --seed 1 --board 3x4 --line 4 -o larger.json --json
+        evaluate ./larger.json random --json
+    """),
     "comparison": commands("agents --compare --json"),
 }
 """Those that take longer."""
