@@ -49,8 +49,9 @@ def test_a_closed_standard_output_fails_where_there_is_something_to_write():
     assert shell("$TTT nosuch >&-").returncode == 2
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-", "2> >(exit)"])
+@pytest.mark.parametrize(
+    ("stderr", "unbuffered"), [("2>/dev/full", ""), ("2>/dev/full", "1"), ("2>&-", ""), ("2> >(exit)", "")]
+)
 def test_notices_that_cannot_be_written_stop_nothing(tmp_path: Path, stderr: str, unbuffered: str):
     path = tmp_path / "q.json"
     line = f"$TTT train q --games 300 --checkpoint 0 -o {path} {stderr}"

@@ -8,7 +8,7 @@ import pytest
 from tests.commands.conftest import Run
 
 FORMATS = {"policy-csv": "csv", "policy-json": "json", "npz": "npz"}
-PLAYERS = ("random", "heuristic:ties=first", "minimax:ties=trap", "q", "half", "menace", "q:epsilon=0.1")
+PLAYERS = ("random", "heuristic:ties=first", "q", "half", "minimax:ties=trap", "menace", "q:epsilon=0.1")
 
 
 @pytest.fixture
@@ -28,7 +28,8 @@ def trained(ttt: Run) -> Run:
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_a_policy_read_back_is_the_same_player(format_name: str, trained: Run) -> None:
-    for number, player in enumerate(PLAYERS):
+    players = PLAYERS if format_name == "policy-csv" else PLAYERS[-3:]
+    for number, player in enumerate(players):
         path = f"./policy{number}.{FORMATS[format_name]}"
         assert trained("export", player, "-f", format_name, "-o", path).code == 0
         ours, theirs = (
