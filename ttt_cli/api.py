@@ -244,7 +244,8 @@ def train(
     else:
         (policy,) = policies(opponent, rules=start.rules, store=store)
         policy = kept_to_its_answers(policy, start.symmetric)
-        side = Fixed(_name(opponent), policy, _digest(opponent, policy))
+        known = isinstance(opponent, State | Policy)
+        side = Fixed(_name(opponent), policy, _digest(opponent, policy), reproducible=known)
     nowhere = Path()  # nothing is saved
     run = usual_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for progress in train_blocks(run.plan, run.state.table):

@@ -85,6 +85,7 @@ class RunFields(TypedDict):
     behaviour: NotRequired[str | None]
     start: NotRequired[str | None]
     planned: NotRequired[Count]
+    reproducible: NotRequired[bool]
     closed: NotRequired[bool]
     curve: NotRequired[dict[str, list[float | None]]]
     game_ids: NotRequired[list[str]]

@@ -233,7 +233,7 @@ def test_of_a_large_board_the_positions_seen_are_written(ttt):
     seen = {row.split(",")[0] for row in Path("policy.csv").read_text().splitlines()[1:]}
     assert len(seen) == ttt("show", "q.4x4-4", "--json").json["positions"]
     assert "." * 16 in seen
-    for source, form in (("random", "policy-csv"), ("q.4x4-4", "npz"), ("q.4x4-4", "dot")):
+    for source, form in (("random", "policy-csv"), ("random", "npz"), ("q.4x4-4", "dot")):
         refused = ttt("export", source, "-o", "-", "-f", form, "--board", "4x4", "--line", "4")
         assert refused.code == 2
         assert "4x4, 4 in a row has too many positions" in refused.err

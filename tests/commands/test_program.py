@@ -18,6 +18,7 @@ from ttt_cli.agents.program import fingerprint
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import UsageError
+from ttt_cli.training.study import MEASURES
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 PYTHON = sys.executable
@@ -300,6 +301,18 @@ COMMANDS = (
     "play --x FILE --o random --games 1",
     "agents",
     "agents --store STORE",
+    "review FILE",
+    "review",
+    "restore FILE",
+    "restore q",
+    "study q --games 10 --seeds 1 --opponent FILE --keep kept",
+    "study q -o STUDY",
+    "curve STUDY -o curve.svg",
+    "play --replay LOG",
+    "train q --games-from LOG -o FILE",
+    "review LOG",
+    "show LOG",
+    "verify LOG",
 )
 """Everything that reads a state."""
 
@@ -325,7 +338,19 @@ def test_what_a_file_says_is_never_run(command: str, poisoned: bytes, ttt: Run, 
     store.mkdir()
     (store / "q.json").write_bytes(poisoned)
     (tmp_path / "other.json").write_bytes(poisoned)
-    words = [{"FILE": "other.json", "STORE": str(store)}.get(word, word) for word in command.split()]
+    (store / "q.json.bak").write_bytes(poisoned)
+    (tmp_path / "study.csv").write_text(
+        f"learner,call,seed,games,{','.join(MEASURES)}\nexec:touch PWNED,0,1,10{',0' * len(MEASURES)}\n"
+    )
+    log = (
+        '{"id":"8f0188ab3a1c-1","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x",'
+        '"x":"exec:touch PWNED","o":"py:pwned.py:f","teaches":["q","exec:touch PWNED"]}\n'
+    )
+    for place in (tmp_path, store):
+        (place / "games.jsonl").write_text(log)
+    (tmp_path / "pwned.py").write_text("open('PWNED', 'w')\n")
+    names = {"FILE": "other.json", "STORE": str(store), "STUDY": "study.csv", "LOG": "games.jsonl"}
+    words = [names.get(word, word) for word in command.split()]
     found = ttt(*words)
     assert not list(tmp_path.rglob("PWNED")), found
     assert "internal error" not in found.err
@@ -349,6 +374,8 @@ def test_resuming_demands_the_program_again(ttt: Run, bot, tmp_path: Path) -> No
     start = State.empty(state.learner, state.rules)
     unfinished = replace(run, games=0, results={"x": 0, "o": 0, "draw": 0})
     library.save(start.with_run(unfinished, start.table), tmp_path / "part.json")
+    assert run.details["reproducible"] is False
+    assert "not reproducible: the opponent is a program" in " ".join(ttt("show", "whole.json").out.split())
     refused = ttt("train", "q", "--resume", "-o", "part.json")
     assert refused.code == 3 and "is run only if it is typed" in refused.err
     assert ttt("train", "q", "--resume", "-o", "part.json", "--opponent", "exec:true").code == 2

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.commands.conftest import Run
@@ -146,3 +147,35 @@ def test_help_and_completion_run_nothing(ttt: Run, bot, tmp_path: Path) -> None:
         subprocess.run(command, env={**os.environ, **words}, cwd=tmp_path, capture_output=True, check=False)
     assert not Path("RUN").exists()
     assert ttt("move", agent, ".........").code == 0 and Path("RUN").exists()
+
+
+def test_a_page_and_arrays_ask_only_where_its_play_leads(ttt: Run) -> None:
+    Path("bot.py").write_text(
+        "def choose(text):\n    open('asked.txt', 'a').write(text + '\\n')\n    return text.rindex('.') + 1\n"
+    )
+    ttt("export", "py:bot.py:choose", "-o", "policy.csv")
+    own = set(Path("asked.txt").read_text().split())
+    assert 100 < len(own) < 1000
+    for words in (("explore", "-o", "page.html"), ("export", "-f", "npz", "-o", "policy.npz")):
+        Path("asked.txt").unlink()
+        found = ttt(words[0], "py:bot.py:choose", *words[1:])
+        assert found.code == 0 and set(Path("asked.txt").read_text().split()) == own, found.err
+    page = Path("page.html").read_text()
+    assert '"withinReach":true' in page and "that can come up" in page
+    verdicts = [ttt("evaluate", agent, "--json").json for agent in ("py:bot.py:choose", "./policy.npz")]
+    assert verdicts[0]["results"] == verdicts[1]["results"]
+    arrays = np.load("policy.npz")
+    assert set(arrays["positions"].tolist()) == own and not arrays["ended"].any()
+    texts, after = arrays["positions"], arrays["successors"]
+    moves = np.argwhere(after >= 0).tolist()
+    assert moves
+    for row, cell in moves:
+        stone = "XO"[(9 - texts[row].count(".")) % 2]
+        assert texts[after[row, cell]] == texts[row][:cell] + stone + texts[row][cell + 1 :]
+
+
+def test_a_state_of_a_large_board_is_written_as_arrays(ttt: Run) -> None:
+    ttt("train", "q", "--games", "20", "--seed", "1", "--board", "4x4", "--line", "4", "-o", "big.json")
+    assert ttt("export", "./big.json", "-f", "npz", "-o", "policy.npz").code == 0
+    seen = ttt("show", "big.json", "--json").json["positions"]
+    assert len(np.load("policy.npz")["positions"]) == seen

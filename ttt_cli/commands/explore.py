@@ -59,16 +59,16 @@ def explore(
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
     player = resolve(agent, env.store, given_rules(env))
-    env.remark(player.remarks)
     rules = player.rules
     policy: Policy | PolicyTable = player.policy
-    if is_whole(rules):
+    if is_whole(rules) and not player.policy.costly:
         policy = player.policy.table(StateSpace.of(rules))
     positions, verdict = covered(policy), judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
     content = page(
         policy, printable(player.name), facts_of(rules, verdict, player.games), opponents, positions
     )
+    env.remark(player.remarks)
     if out == "-":
         if show:
             raise UsageError("what goes to stdout cannot be opened", where="--open", hint="-o page.html")

@@ -288,6 +288,7 @@ def _describe_run(run: RunFields) -> str:
     text = f"{run['id'][:12]} {run['kind']:<7} {games}"
     if run["kind"] == "train":
         text += f" against {run['opponent']}, seed {run['seed']}"
+        text += ", not reproducible: the opponent is a program" if run.get("reproducible") is False else ""
         if (run["games"] or 0) < run["planned"]:
             text += f", stopped before {run['planned']:,}"
     if run["results"]:

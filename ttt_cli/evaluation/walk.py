@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.policy import Policy, PolicyTable, as_policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -163,6 +163,43 @@ def own_positions(policy: Policy, *, budget: int = BUDGET) -> Positions:
     parts = [part for side in Side for part in Walk.alone(policy, side, budget=budget).own]
     parts.sort(key=lambda part: part[0])
     return Positions.concatenate([positions for _, positions in parts])
+
+
+class WithinReach(Policy):
+    """A player who is asked once, and only where its own play can lead; elsewhere any move stands for what
+    nobody knows.
+
+    :raises OutgrownError: if that is in too many positions.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        own = own_positions(policy)
+        self.rules = policy.rules
+        self._rows = {text: row for row, text in enumerate(own.texts())}
+        self._probabilities, self._values = policy.probabilities(own), policy.values(own)
+
+    def probabilities(self, positions: Positions) -> Floats:
+        found, (rows, places) = uniform(positions.legal), self._found(positions)
+        found[rows] = self._probabilities[places]
+        return found
+
+    def values(self, positions: Positions) -> Floats | None:
+        if self._values is None:
+            return None
+        found, (rows, places) = np.full(positions.legal.shape, np.nan), self._found(positions)
+        found[rows] = self._values[places]
+        return found
+
+    def known(self, positions: Positions) -> Bools:
+        known = np.zeros(len(positions), np.bool_)
+        known[self._found(positions)[0]] = True
+        return known
+
+    def _found(self, positions: Positions) -> tuple[list[int], list[int]]:
+        """Which of the positions it was asked about, and their places among those."""
+        places = [self._rows.get(text, -1) for text in positions.texts()]
+        rows = [row for row, place in enumerate(places) if place >= 0]
+        return rows, [places[row] for row in rows]
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:

@@ -14,12 +14,12 @@ from time import monotonic
 import numpy as np
 
 from ttt_cli.agents.grammar import is_program, resolve
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, uniform
+from ttt_cli.engine.policy import Policy, TabularPolicy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import printable
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.evaluation.walk import own_positions
+from ttt_cli.evaluation.walk import WithinReach
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, from_record, to_record
@@ -38,11 +38,13 @@ class Fixed:
     """A side whose behaviour is fixed during training.
 
     :ivar digest: of the state it plays by, if it is one.
+    :ivar reproducible: whether it is sure to play so again; nobody knows of a program.
     """
 
     name: str
     policy: Policy
     digest: str | None = None
+    reproducible: bool = True
 
 
 @dataclass(eq=False)
@@ -119,7 +121,8 @@ def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bo
     found = resolve(agent, store, start.rules, typed=typed)
     if found.source is not None and found.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
-    return Fixed(agent, kept_to_its_answers(found.policy, start.symmetric), found.digest)
+    policy = kept_to_its_answers(found.policy, start.symmetric)
+    return Fixed(agent, policy, found.digest, reproducible=not is_program(agent))
 
 
 def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
@@ -135,10 +138,7 @@ def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
         return policy
     if symmetric:
         return TabularPolicy(policy.table(space))
-    probabilities = uniform(space.legal)
-    own = own_positions(policy)
-    probabilities[space.rows(own)] = policy.probabilities(own)
-    return TabularPolicy(PolicyTable(space, probabilities))
+    return TabularPolicy(WithinReach(policy).table(space))
 
 
 def usual_run(
@@ -189,6 +189,8 @@ def new_run(
         behaviour=behaviour.name if behaviour else None,
         start=library.digest(start) if holds else None,
     )
+    if opponent and not opponent.reproducible:
+        record = replace(record, details={**record.details, "reproducible": False})
     plan = Plan(learner, games, seed, _policy(opponent), _policy(behaviour))
     return TrainingRun(path, plan, start.own().closed(), record)
 

@@ -364,7 +364,9 @@
         make("td", { class: "own" }, valueText(move.value) || "\u2013"));
     }));
     const strange = unknown.has(positions.get(here).index) && moves.length;
-    byId("hint").textContent = strange ? `${data.agent.name} has learned nothing about this position.`
+    const why = data.withinReach ? "was not asked about this position: its own play never leads here"
+      : "has learned nothing about this position";
+    byId("hint").textContent = strange ? `${data.agent.name} ${why}.`
       : moves.length ? "" : "The game is over.";
   }
 

@@ -28,7 +28,7 @@ from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import OutgrownError, Walk
+from ttt_cli.evaluation.walk import OutgrownError, Walk, WithinReach
 
 MOST_POSITIONS = 200_000
 """Of a game that may have more, a page holds what can happen to the player alone."""
@@ -124,14 +124,16 @@ def page_data(
     ``scores`` (see ``Solution.scores``), ``chances`` (in ``SHARES``) and ``values`` (the agent's; null where
     there is none). ``mistakes``: position, cell (-1: resigns), in how many ``SHARES`` of the games against
     which of the opponents it comes about at most, and whether it can come about at all. ``partial``: these
-    are the positions that can come about in its own play, and scores are game values.
+    are the positions that can come about in its own play, and scores are game values. ``withinReach``: the
+    agent was asked only about positions of its own play.
     """
     policy = as_policy(policy)
     positions = covered(policy) if positions is None else positions
     rules, still_open = positions.rules, np.flatnonzero(~positions.terminal)
     asked = positions[still_open]
     legal, codes = asked.legal, _codes(positions)
-    values, known = policy.values(asked), policy.known(asked)
+    shown = WithinReach(policy) if policy.costly else policy
+    values, known = shown.values(asked), shown.known(asked)
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     whole = is_whole(rules)
     return {
@@ -142,11 +144,12 @@ def page_data(
         "scores": solve(StateSpace.of(rules)).move_scores()[still_open][legal].tolist()
         if whole
         else _proved(asked),
-        "chances": _shares(policy.probabilities(asked)[legal]),
+        "chances": _shares(shown.probabilities(asked)[legal]),
         "values": None if values is None else _rounded(values[legal]),
         "unknown": [] if known is None else still_open[~known].tolist(),
         "mistakes": _mistakes(mistakes, codes),
         **({} if whole else {"partial": True}),
+        **({"withinReach": True} if policy.costly else {}),
     }
 
 

@@ -1,7 +1,8 @@
-"""``npz``: a policy as arrays for NumPy over all ``n`` positions, readable without pickle.
+"""``npz``: a policy as arrays for NumPy over ``n`` positions, readable without pickle: all of a board's, or
+those that a player can come to face, or has seen.
 
 ``positions`` (text), ``probabilities`` and ``values`` (float64[n, cells], NaN: no opinion), ``successors``
-(int32[n, cells], -1: no move), ``results`` (int8[n]) and ``ended`` (bool[n]).
+(int32[n, cells], -1: no move, or one to none of them), ``results`` (int8[n]) and ``ended`` (bool[n]).
 """
 
 import io
@@ -24,20 +25,28 @@ from ttt_cli.store.source import Source
 
 def write(player: Player, wanted: Wanted) -> list[bytes]:
     """What a player plays."""
-    policy = player.policy
-    space = policy.space
-    values = np.full(policy.probabilities.shape, np.nan) if policy.values is None else policy.values
+    positions, values = player.positions, player.answers.values(player.positions)
+    probabilities = player.answers.probabilities(positions)
     stream = io.BytesIO()
     np.savez_compressed(
         stream,
-        positions=np.array(space.texts, dtype=f"U{space.cells}"),
-        probabilities=policy.probabilities,
-        values=values,
-        successors=space.successors,
-        results=space.results,
-        ended=space.terminal,
+        positions=np.array(positions.texts(), dtype=f"U{positions.rules.cells}"),
+        probabilities=probabilities,
+        values=np.full(probabilities.shape, np.nan) if values is None else values,
+        successors=_successors(positions),
+        results=positions.results,
+        ended=positions.terminal,
     )
     return [stream.getvalue()]
+
+
+def _successors(positions: Positions) -> NDArray[np.int32]:
+    """int32[n, cells]: which of the positions a move leads to, -1 where it leads to none of them."""
+    numbers = {text: number for number, text in enumerate(positions.texts())}
+    rows, cells = np.nonzero(positions.legal)
+    found = np.full(positions.legal.shape, -1, np.int32)
+    found[rows, cells] = [numbers.get(text, -1) for text in positions.play(rows, cells).texts()]
+    return found
 
 
 def recognises(source: Source, options: Options) -> bool:
