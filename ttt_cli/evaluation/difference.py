@@ -17,7 +17,7 @@ EQUAL = 1e-12
 class Comparison:
     """Two policies side by side, in ``n`` open positions.
 
-    :ivar a: float64[n, cells], the probabilities of the first; b: of the second.
+    :ivar a: the first; b: the second.
     :ivar differs: bool[n], where they do not play the same cells equally often.
     :ivar worth_a: float64[n], the expected game value, from the mover's side, once the first policy has moved
         and both sides go on perfectly; resigning is worth -1; NaN where it is not known.
@@ -27,8 +27,8 @@ class Comparison:
     """
 
     positions: Positions
-    a: Floats
-    b: Floats
+    a: Policy
+    b: Policy
     differs: Bools
     worth_a: Floats
     worth_b: Floats
@@ -80,19 +80,17 @@ def compare(
     if positions is None:
         positions = StateSpace.of(a.rules).positions
     positions = positions[~positions.terminal]
+    parts = [_compared(a, b, part) for part in positions.parts()]
+    return Comparison(positions, a, b, *map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _compared(a: Policy, b: Policy, positions: Positions) -> tuple[Bools, Floats, Floats, Bools, Bools]:
+    """Of some positions what a ``Comparison`` has of all."""
     played_a, played_b = a.probabilities(positions), b.probabilities(positions)
     values = move_values_of(positions)
     differs: Bools = np.any(np.abs(played_a - played_b) > EQUAL, axis=1)
-    return Comparison(
-        positions,
-        played_a,
-        played_b,
-        differs,
-        _worth(played_a, values),
-        _worth(played_b, values),
-        _known(a, positions),
-        _known(b, positions),
-    )
+    worth = _worth(played_a, values), _worth(played_b, values)
+    return differs, *worth, _known(a, positions), _known(b, positions)
 
 
 def _known(policy: Policy, positions: Positions) -> Bools:

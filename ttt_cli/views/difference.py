@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ttt_cli.documents import AgentFields, Count, PositionText, SideKey
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Floats
+from ttt_cli.engine.state_space import Floats, Int64s
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.difference import Comparison
 
@@ -44,6 +44,9 @@ class DiffFields(TypedDict):
 SHOWN = 10
 """Positions listed in the summary."""
 
+PIECE = 1 << 14
+"""Rows whose choices are asked for together."""
+
 
 def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -> None:
     """Print how often the two differ and the positions in which it matters most."""
@@ -61,14 +64,14 @@ def show_comparison(env: Environment, names: Sequence[str], found: Comparison) -
     for name, number in ((a, numbers["a_only"]), (b, numbers["b_only"])):
         if number:
             env.out(f"{number:,} positions are known to {name} alone")
-    rows = [row for row in found.rows[:SHOWN].tolist() if found.differs[row]]
-    if not rows:
+    rows = found.rows[:SHOWN][found.differs[found.rows[:SHOWN]]]
+    if not len(rows):
         return
     env.out("")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("position", "to move", Text(a), "worth", Text(b), "worth"):
         table.add_column(heading, overflow="fold")
-    for row in (_row(found, row) for row in rows):
+    for row in _rows(found, rows):
         worths = [_signed(row[name]) for name in ("a_worth", "b_worth")]
         table.add_row(row["position"], row["to_move"].upper(), row["a"], worths[0], row["b"], worths[1])
     env.draw(table)
@@ -90,28 +93,33 @@ def counts(found: Comparison) -> dict[str, int]:
 
 def comparison_fields(agents: Sequence[dict[str, Any]], found: Comparison) -> dict[str, Any]:
     """A comparison as a ``ttt-diff`` document holds it, with the rows that matter most."""
-    rows = [_row(found, row) for row in found.rows[:SHOWN].tolist()]
+    rows = list(_rows(found, found.rows[:SHOWN]))
     return {"a": agents[0], "b": agents[1], **counts(found), "rows": rows}
 
 
 def csv_rows(found: Comparison) -> Iterator[list[Any]]:
     """All rows for a CSV file, the header first."""
     yield ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
-    for row in found.rows.tolist():
-        yield list(_row(found, row).values())
+    for row in _rows(found, found.rows):
+        yield list(row.values())
 
 
-def _row(found: Comparison, row: int) -> dict[str, Any]:
+def _rows(found: Comparison, rows: Int64s) -> Iterator[dict[str, Any]]:
     known = {(True, True): "both", (True, False): "a", (False, True): "b", (False, False): "neither"}
-    return {
-        "position": found.positions.text(row),
-        "to_move": Side.to_move(int(found.positions.plies[row])).key,
-        "a": _choice(found.a[row]),
-        "a_worth": _number(found.worth_a[row]),
-        "b": _choice(found.b[row]),
-        "b_worth": _number(found.worth_b[row]),
-        "known": known[bool(found.known_a[row]), bool(found.known_b[row])],
-    }
+    for at in range(0, len(rows), PIECE):
+        some = rows[at : at + PIECE]
+        positions = found.positions[some]
+        played = zip(found.a.probabilities(positions), found.b.probabilities(positions), strict=True)
+        for row, text, (played_a, played_b) in zip(some.tolist(), positions.texts(), played, strict=True):
+            yield {
+                "position": text,
+                "to_move": Side.to_move(len(text) - text.count(".")).key,
+                "a": _choice(played_a),
+                "a_worth": _number(found.worth_a[row]),
+                "b": _choice(played_b),
+                "b_worth": _number(found.worth_b[row]),
+                "known": known[bool(found.known_a[row]), bool(found.known_b[row])],
+            }
 
 
 def _number(worth: float) -> float | None:

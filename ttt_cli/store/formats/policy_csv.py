@@ -12,6 +12,7 @@ from math import isnan, nan
 import numpy as np
 
 from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.formats.format import Format, Player, Wanted
@@ -25,16 +26,16 @@ HEADER = b"position,move,probability,value"
 def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
     """What a player plays."""
     yield HEADER + b"\n"
-    lines = []
-    for text, cell, probability, value in rows(player):
-        lines.append(f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n")
-    yield "".join(lines).encode()
+    for positions in player.positions.parts():
+        lines = []
+        for text, cell, probability, value in rows(player.answers, positions):
+            lines.append(f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n")
+        yield "".join(lines).encode()
 
 
-def rows(player: Player) -> Iterator[tuple[str, int, float, float | None]]:
+def rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float, float | None]]:
     """Position, cell from 1, probability and value (None: no opinion) of each legal move."""
-    positions = player.positions
-    texts, policy = positions.texts(), player.answers
+    texts = positions.texts()
     played, values = policy.probabilities(positions), policy.values(positions)
     indexes, cells = np.nonzero(positions.legal)
     opinions = np.full(len(indexes), np.nan) if values is None else values[indexes, cells]

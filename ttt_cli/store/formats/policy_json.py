@@ -17,9 +17,6 @@ from ttt_cli.store.source import Source
 
 def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
     """What a player plays."""
-    positions: dict[str, dict[str, dict[str, float | None]]] = {}
-    for text, cell, probability, value in rows(player):
-        positions.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
     rules = player.answers.rules
     head = {
         "schema": "ttt-policy",
@@ -27,7 +24,14 @@ def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
         "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
     }
     yield orjson.dumps(head)[:-1] + b',"positions":{\n'
-    yield b",\n".join(orjson.dumps(text) + b":" + orjson.dumps(moves) for text, moves in positions.items())
+    separator = b""
+    for positions in player.positions.parts():
+        found: dict[str, dict[str, dict[str, float | None]]] = {}
+        for text, cell, probability, value in rows(player.answers, positions):
+            found.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
+        if found:
+            yield separator + b",\n".join(orjson.dumps({text: moves})[1:-1] for text, moves in found.items())
+            separator = b",\n"
     yield b"\n}}\n"
 
 
