@@ -78,16 +78,24 @@ COMPLETE = "_TTT_COMPLETE"
 """The variable by which a shell asks for completions."""
 
 
+def _completion_script(shell: str) -> str:
+    if shell == "bash":
+        from ttt_cli.shell.completion import BASH
+
+        return BASH.strip()
+    return str(_completion.get_completion_script(prog_name="ttt", complete_var=COMPLETE, shell=shell))
+
+
 def _show_completion(shell: str | None) -> None:
     if shell is not None:
-        script = _completion.get_completion_script(prog_name="ttt", complete_var=COMPLETE, shell=shell)
-        typer.echo(script)
+        typer.echo(_completion_script(shell))
         raise typer.Exit()
 
 
 def _install_completion(shell: str | None) -> None:
     if shell is not None:
         _, path = _completion.install(shell=shell, prog_name="ttt", complete_var=COMPLETE)
+        path.write_text(_completion_script(shell) + "\n", encoding="utf-8")
         typer.echo(f"installed in {path}; it works in the next {shell} that is started")
         raise typer.Exit()
 

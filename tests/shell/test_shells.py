@@ -87,6 +87,7 @@ def test_names_are_completed(terminal: Terminal):
         ("ttt schema ev", "evaluation"),
         ("ttt evaluate spar", "sparring"),
         ("ttt evaluate medi", "medium"),
+        ("ttt evaluate minimax:de", "minimax:depth="),  # bash takes a colon for the end of a word
         ("ttt train q --symm", "--symmetry"),
     ):
         terminal.type(f"{typed}\t")

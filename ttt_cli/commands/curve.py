@@ -84,7 +84,7 @@ def curve(
     elif out is not None:
         env.out(f"saved {printable(out)} ({len(curves)} curve{'s' * (len(curves) > 1)})")
     else:
-        for line in text_plot(curves, env.width, unicode=env.unicode):
+        for line in text_plot(curves, env.width, unicode=env.unicode, over_seeds=study is not None):
             env.out(line)
 
 

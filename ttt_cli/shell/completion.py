@@ -12,6 +12,28 @@ from ttt_cli.environment import DEFAULT_STORE
 
 STATE_SUFFIXES = (".json", ".csv")
 
+BASH = r"""
+# For bash a colon ends a word, for ttt it does not: here words end at spaces, and what stands on the line up
+# to the last colon is left out of the answers.
+_ttt_completion() {
+    local line="${COMP_LINE:0:COMP_POINT}" words word IFS=$' \t\n'
+    read -ra words <<< "$line"
+    [[ $line == *[[:space:]] ]] && words+=("")
+    word="${words[${#words[@]} - 1]}"
+    IFS=$'\n'
+    COMPREPLY=( $( env COMP_WORDS="${words[*]}" COMP_CWORD=$(( ${#words[@]} - 1 )) \
+                   _TTT_COMPLETE=complete_bash "$1" ) )
+    if [[ $COMP_WORDBREAKS == *:* ]]; then
+        word="${word%"${word##*[:=]}"}"
+        COMPREPLY=( "${COMPREPLY[@]#"$word"}" )
+    fi
+    [[ ${COMPREPLY[0]} == *[:=/] ]] && compopt -o nospace
+    return 0
+}
+complete -o default -F _ttt_completion ttt
+"""
+"""What bash does to complete a word of ``ttt``. Typer's own script takes the words as bash has split them."""
+
 _HARMLESS = re.compile(r"[\w.,:=@%+/ ~-]*")
 
 

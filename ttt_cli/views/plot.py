@@ -37,7 +37,9 @@ class Series:
     points: Sequence[tuple[int, float]]
 
 
-def text_plot(curves: Curves, width: int = 80, *, unicode: bool = True) -> list[str]:
+def text_plot(
+    curves: Curves, width: int = 80, *, unicode: bool = True, over_seeds: bool = False
+) -> list[str]:
     """The lines of a plot for the terminal. One curve: against random play and against the worst opponent, as
     X and as O; several: side by side."""
     if len(curves) == 1:
@@ -69,7 +71,7 @@ def text_plot(curves: Curves, width: int = 80, *, unicode: bool = True) -> list[
         else [*plots[0], "", *plots[1]]
     )
     meeting = [f"{BOTH}  where curves meet"] if any(BOTH in line for line in lines) else []
-    return [*lines, "", *_legend(curves, unicode), *meeting]
+    return [*lines, "", *_legend(curves, unicode, "all " if over_seeds else ""), *meeting]
 
 
 def _sides(title: str, rows: Iterable[Row], x: str, o: str) -> tuple[str, list[Series]]:
@@ -80,7 +82,7 @@ def _sides(title: str, rows: Iterable[Row], x: str, o: str) -> tuple[str, list[S
     ]
 
 
-def _legend(curves: Curves, unicode: bool) -> list[str]:
+def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
     arrow = "\u2192" if unicode else "->"
     lines = []
     for at, (name, rows) in enumerate(curves):
@@ -91,7 +93,9 @@ def _legend(curves: Curves, unicode: bool) -> list[str]:
             if not row.unbeatable:
                 break
             done = row.games
-        verdict = f"unbeatable from {done:,} games on" if last.unbeatable else "beatable"
+        verdict = f"{which}unbeatable from {done:,} games on"
+        if not last.unbeatable:
+            verdict = "not all unbeatable" if which else "beatable"
         if last.unbeatable is None:
             verdict = "whether it is unbeatable is not known"
         mistakes = ""

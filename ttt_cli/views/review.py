@@ -170,9 +170,8 @@ def _remark(move: MoveReview) -> str:
         return f"{cells_in_words(move.best)} kept the {VALUES[move.before]}"
     if move.pace:
         own, other, best = move.pace.plies, move.pace.best_plies, cells_in_words(move.pace.best)
-        if move.after == 1:
-            return f"wins in {in_plies(own)}, {best} in {other}"
-        return f"loses in {in_plies(own)}, {best} in {other}"
+        ends = "wins" if move.after == 1 else "loses"
+        return f"{ends} in {in_plies(own)}; {best} {ends} in {in_plies(other)}"
     if not move.proven:
         return "not proved"
     return "the only move" if move.is_choice and len(move.best) == 1 else ""
