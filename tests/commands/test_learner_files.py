@@ -8,9 +8,10 @@ import pytest
 
 from tests.commands.conftest import Run
 from tests.store.conftest import continued
-from ttt_cli import State, train
+from ttt_cli import State, TttError, load, train
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.learners import from_file
+from ttt_cli.python_file import named_in
 from ttt_cli.store import library
 
 FILE = Path(__file__).parent.parent.parent / "examples" / "my_learner.py"
@@ -152,6 +153,16 @@ def test_an_error_in_it_is_told_with_its_line(ttt: Run):
     assert "internal error" not in found.err
 
 
+def test_a_file_runs_once(ttt: Run):
+    typed = written()
+    path = Path("mine.py")
+    path.write_text(path.read_text() + "print('loaded')\n")
+    words = ("--games", "5", "--learner", typed)
+    for learner in ("count", typed):
+        found = ttt("train", learner, *words)
+        assert found.code == 0 and found.err.count("loaded") == 1 and "loaded" not in found.out, found.err
+
+
 def test_a_cluster_is_refused(ttt: Run):
     found = ttt("train", LEARNER, "--games", "5", "--cluster", "tcp://127.0.0.1:1")
     assert found.code == 2 and "--cluster does not go with a learner from a file" in found.err
@@ -173,6 +184,32 @@ def test_nothing_runs_that_is_not_typed(ttt: Run):
         count = str(len(words.split()) - 1)
         ttt(_TTT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
     assert not Path("PWNED").exists()
+
+
+def test_the_library_takes_the_class(mc: Run):
+    kind, path = from_file(LEARNER).kind, "state_store/mc.json"
+    assert load(path, learner=kind).games == 300
+    with pytest.raises(TttError, match="not built in"):
+        load(path)
+    with pytest.raises(TttError, match="is not a Learner"):
+        train(dict, games=5)
+
+
+def test_the_file_of_its_kernels_enters_their_digest(ttt: Run):
+    """So that compiled code is found only where nothing in it has changed."""
+    Path("part.py").write_text(
+        "from ttt_cli.engine.kernel import Part\n@Part\ndef half(x):\n    return x / 2\n"
+    )
+    Path("fast.py").write_text(
+        "from part import half\nfrom ttt_cli.engine.kernel import Kernel\n"
+        "@Kernel\ndef quarter(x):\n    return half(half(x))\n"
+    )
+    found, path = named_in("./fast.py:quarter")
+    assert found.python(8) == 2
+    assert {Path(source).resolve() for source in found.sources()} == {
+        path.resolve(),
+        Path("part.py").resolve(),
+    }
 
 
 def test_a_newer_version_is_told(mc: Run):

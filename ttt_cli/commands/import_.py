@@ -108,7 +108,7 @@ def import_(
     from contextlib import ExitStack
     from dataclasses import replace
 
-    from ttt_cli.learners import from_file, offer
+    from ttt_cli.learners import offer_file
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
     from ttt_cli.store.formats.imported import Options
@@ -123,7 +123,7 @@ def import_(
         wins=wins,
         rules=given_rules(env),
     )
-    learner = offer(from_file(learner)) if learner and ":" in learner else learner
+    learner = offer_file(learner) if learner and ":" in learner else learner
     loaded = library.import_file(file, options, learner)
     loaded = replace(loaded, state=loaded.state.playing(choice, ties))
     path = out or library.path_in(env.store, file.stem, loaded.state.learner.name)

@@ -138,6 +138,15 @@ def offer(typed: "Typed") -> str:
     return name
 
 
+def offer_file(argument: str) -> str:
+    """Let the learner that ``FILE.py:CLASS`` names be found for the rest of this call; returns its name.
+
+    :raises TttError: as ``from_file``; a file that was run for this call is not run again.
+    """
+    known = (name for name, typed in _typed.get().items() if typed.argument == argument)
+    return next(known, None) or offer(from_file(argument))
+
+
 @contextmanager
 def offered(typed: "Typed | None") -> Iterator[None]:
     """Let a learner be found by its name meanwhile."""

@@ -90,7 +90,8 @@ class PlainLearner(Learner[Table]):
         cells = position.legal
         if rng.random() >= self.epsilon:
             values = [self.value(table, position, cell) or 0.0 for cell in cells]
-            cells = tuple(cell for cell, value in zip(cells, values, strict=True) if value == max(values))
+            most = max(values)
+            cells = tuple(cell for cell, value in zip(cells, values, strict=True) if value == most)
         return cells[int(rng.random() * len(cells))]
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:

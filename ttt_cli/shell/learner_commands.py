@@ -11,7 +11,7 @@ from ttt_cli.shell.options import Spread, spread, with_options, with_parameters,
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
 
-UNREAD = """Go on with a learner that is not built in.
+UNREAD = """A learner that is not built in.
 
 Nothing of it is loaded for this help. Besides these options it has its own: the fields of its class.
 

@@ -17,7 +17,7 @@ import typer
 
 from ttt_cli.environment import DEFAULT_STORE, Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.learners import from_file, offer
+from ttt_cli.learners import offer_file
 from ttt_cli.shell.frame import COMMON
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
         environment = values.pop("context").obj
         assert isinstance(environment, Environment)
         if values.get("learner") is not None:
-            offer(from_file(values["learner"]))
+            offer_file(values["learner"])
         if values["limits"] > 1:
             from ttt_cli.store.reading import scale_limits
 
