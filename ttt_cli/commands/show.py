@@ -148,7 +148,7 @@ def _show_log(env: Environment, path: Path) -> None:
 
     from ttt_cli.store.games import sound_games
 
-    games, faults = sound_games(path)
+    games, left_out, first = sound_games(path)
     ended, results = Counter(game.result for game in games), Counter[tuple[str, str]]()
     for game in games:
         for name, key in ((game.x, "x"), (game.o, "o")):
@@ -168,7 +168,7 @@ def _show_log(env: Environment, path: Path) -> None:
             }
             for name in sorted(names, key=lambda name: (-names[name], name))
         ],
-        "unreadable": len(faults),
+        "unreadable": left_out,
     }
     if env.json:
         env.document("ttt-log-summary", summary)
@@ -178,11 +178,8 @@ def _show_log(env: Environment, path: Path) -> None:
         f"games     {len(games):,}: X won {ended['x']:,}, O won {ended['o']:,}, {ended['draw']:,} drawn",
         indent=10,
     )
-    if faults:
-        env.out(
-            f"faults    {len(faults):,} lines cannot be read, the first: {printable(str(faults[0]))}",
-            indent=10,
-        )
+    if first:
+        env.out(f"faults    {left_out:,} lines cannot be read, the first: {printable(str(first))}", indent=10)
     for one in summary["players"][:MOST_PLAYERS]:
         text = f"{one['name']} won {one['won']:,}, drew {one['drawn']:,}, lost {one['lost']:,}"
         env.out(f"player    {printable(text)}", indent=10)

@@ -328,13 +328,13 @@ class Call:
             self.env.say(f"learned {len(lesson.learnt):,} games that were waiting in games.jsonl")
         if games_from is None:
             return lesson.state
-        games, faults = sound_games(games_from)
-        if faults and not games:
-            raise faults[0]
+        games, left_out, first = sound_games(games_from)
+        if first and not games:
+            raise first
         lesson = teach(lesson.state, games, self.name)
         skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
-        skipped += f"; {len(faults):,} lines cannot be read, the first: {faults[0]}" if faults else ""
+        skipped += f"; {left_out:,} lines cannot be read, the first: {first}" if first else ""
         self.env.say(f"learned {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
         return lesson.state
 

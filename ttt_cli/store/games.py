@@ -208,7 +208,7 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
     if not path.exists():
         return None
     quoted, counts = orjson.dumps(name), [0, 0, 0]
-    games, _ = sound_games(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line))
+    games, _, _ = sound_games(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line))
     for game in games:
         for key, own, other in (("x", game.x, game.o), ("o", game.o, game.x)):
             if own == name and other == "human":
@@ -218,9 +218,9 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
 
 def sound_games(
     path: Path, wanted: Callable[[bytes], bool] = lambda line: True
-) -> tuple[list[GameRecord], list[TttError]]:
-    """The game records of a file, and what is wrong with the other lines, which are left out."""
-    games, faults = [], []
+) -> tuple[list[GameRecord], int, TttError | None]:
+    """The game records of a file; how many other lines are left out, and what is wrong with the first."""
+    games, left_out, first = [], 0, None
     for number, line in enumerate(read_lines(path, cut=True), 1):
         if not line.strip() or not wanted(line):
             continue
@@ -229,8 +229,8 @@ def sound_games(
             games.append(GameRecord.from_json(found, f"{path}: line {number}"))
         except TttError as error:
             if line.endswith(b"\n") or path.name != LOG:  # else it is being written
-                faults.append(error)
-    return games, faults
+                left_out, first = left_out + 1, first or error
+    return games, left_out, first
 
 
 def waiting_games(store: Path, names: Collection[str], state: State) -> list[GameRecord]:
@@ -253,7 +253,7 @@ def waiting_games(store: Path, names: Collection[str], state: State) -> list[Gam
             line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
         )
 
-    games, faults = sound_games(log, wanted)
-    if faults:
-        notices.warning("lines left out that cannot be read: %d; the first: %s", len(faults), faults[0])
+    games, left_out, first = sound_games(log, wanted)
+    if first:
+        notices.warning("lines left out that cannot be read: %d; the first: %s", left_out, first)
     return [game for game in games if game.id not in learned and not set(names).isdisjoint(game.teaches)]

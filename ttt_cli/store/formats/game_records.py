@@ -2,13 +2,14 @@
 
 import os
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.formats.format import Format, Verification
-from ttt_cli.store.formats.imported import Options, Rejected, fault_of, truncated
+from ttt_cli.store.formats.imported import MOST_REJECTED, Options, Rejected, fault_of, truncated
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.source import Source
 from ttt_cli.store.strict_json import load_json
@@ -56,10 +57,17 @@ def check(source: Source) -> Verification:
     folder = Path(os.path.realpath(source.where)).parent
     gone = [
         Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is gone")
-        for name, games in sorted(taught.items())
-        if not any((folder / f"{name}{suffix}").exists() for suffix in ("", ".json", ".csv"))
+        for name, games in islice(sorted(taught.items()), MOST_REJECTED)
+        if not any(_is_there(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
     ]
     return Verification(NAME, positions, len(seen), faults=truncated(faults) + gone, unfit=bool(faults))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # no file could have such a name
+        return False
 
 
 FORMAT = Format(

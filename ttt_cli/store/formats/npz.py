@@ -18,8 +18,8 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.recorded import game_of, policy_in
-from ttt_cli.store.pickles.npy import LONGEST, LONGEST_HEADER, is_archive, names
-from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.pickles.npy import LONGEST_HEADER, is_archive, most_unpacked, names
+from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
 
@@ -86,14 +86,14 @@ def _array(source: Source, name: str) -> NDArray[Any]:
 
     :raises InvalidFileError: if it is damaged or too large.
     """
-    where = f"{source.where}, array {name}"
+    where, most = f"{source.where}, array {name}", most_unpacked(source.data)
     try:
         with zipfile.ZipFile(io.BytesIO(source.data)) as archive, archive.open(f"{name}.npy") as member:
-            content = member.read(allowed(LONGEST) + 1)
+            content = member.read(most + 1)
     except Exception as error:  # zipfile promises no kind of error for an archive that lies
         raise InvalidFileError(f"is damaged: {error}", where=where) from None
-    if len(content) > allowed(LONGEST):
-        raise beyond(f"has more than {allowed(LONGEST):,} bytes", where)
+    if len(content) > most:
+        raise beyond(f"has more than {most:,} bytes", where)
     try:
         array: NDArray[Any] = np.lib.format.read_array(
             io.BytesIO(content), allow_pickle=False, max_header_size=LONGEST_HEADER

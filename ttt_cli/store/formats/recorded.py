@@ -4,6 +4,7 @@ A file may hold every position of a board, or only those that the player could c
 says nothing, which is told when such a position is met.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -101,7 +102,7 @@ def policy_in(
         for row in np.flatnonzero(~sound)[:1].tolist():
             raise InvalidFileError(f"{texts[row]!r} {why}", where=where)
     if len(set(texts)) < len(texts):
-        twice = next(text for at, text in enumerate(texts) if text in texts[:at])
+        twice = Counter(texts).most_common(1)[0][0]
         raise InvalidFileError(f"{twice!r} is in it twice", where=where)
     opinions = None if np.isnan(values).all() else values
     space = enumerated(rules)

@@ -9,6 +9,7 @@ the whole file is one run, named after its content) or without ``count`` (then e
 too.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -202,20 +203,22 @@ def _unstated(rows: Iterable[Numbered], where: str) -> dict[str, Any]:
 
 def _line_of_fault(fields: dict[str, Any], rows: list[Numbered]) -> int:
     """The line of the first row that the learner refuses, alone or after others of its position."""
-    groups: dict[str, list[Numbered]] = {}
-    for row in rows:
-        groups.setdefault(row[1], []).append(row)
-    for text, same in groups.items():
-        for few in (same, *(same[:count] for count in range(1, len(same) + 1))):
-            try:
-                native.make_state(fields, [(text, [row for _, _, row in few])], "")
-            except InvalidFileError:
-                if few is not same:
-                    return few[-1][0]
-            else:
-                if few is same:
-                    break
-    return 0
+    positions = list(_gathered(rows).items())
+
+    def refused(entries: list[tuple[str, list[list[Any]]]]) -> bool:
+        try:
+            native.make_state(fields, entries, "")
+        except InvalidFileError:
+            return True
+        return False
+
+    first, stop = 0, len(positions)
+    while stop - first > 1:
+        middle = (first + stop) // 2
+        first, stop = (first, middle) if refused(positions[first:middle]) else (middle, stop)
+    text, same = positions[first]
+    before = bisect_left(range(len(same) - 1), True, key=lambda more: refused([(text, same[: more + 1])]))
+    return [number for number, position, _ in rows if position == text][before]
 
 
 FORMAT = native.layout(

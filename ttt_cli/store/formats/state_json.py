@@ -27,6 +27,8 @@ from ttt_cli.store.strict_json import load_json
 
 BATCH = 1000
 """Entries that are written at a time."""
+MOST_FAULTY = 100
+"""Entries that are told as faulty: each has to be looked for."""
 
 _ENTRIES = b'\n"entries":{'
 
@@ -134,13 +136,17 @@ def _faulty_entries(source: Source) -> Iterator[Rejected]:
         return
     if not fields["learner"].entries_stand_alone:
         return
-    spans = [(0, len(entries))]
+    spans, count = [(0, len(entries))], 0
     while spans:
+        if count == MOST_FAULTY:
+            yield Rejected("further on", "entries that are not looked at before these are mended")
+            return
         start, stop = spans.pop()
         try:
             native.make_state(fields, entries[start:stop], "")
         except TttError as error:
             if stop - start == 1:
+                count += 1
                 yield fault_of(error, "")
             else:
                 middle = (start + stop) // 2

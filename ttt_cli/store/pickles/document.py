@@ -26,6 +26,10 @@ from ttt_cli.store.text import quoted
 
 MOST_VALUES = 4_000_000
 """The most values of a document, each counted as often as it is there."""
+USUAL = 100_000
+"""So many any document may have, and beyond that"""
+RATIO = 32
+"""so many for each byte: a few bytes can refer to the same values again and again."""
 MOST_LEVELS = 30
 """What lies deeper is left out."""
 MOST_TABLES = 100
@@ -44,7 +48,7 @@ def document(pickle: Pickle, where: str) -> Any:
     value = pickle.value
     if isinstance(value, PickledArray) and value.shape == () and isinstance(value.values, list):
         (value,) = value.values
-    walk = _Walk(where)
+    walk = _Walk(where, allowed(min(MOST_VALUES, USUAL + RATIO * pickle.size)))
     tables = value if isinstance(value, (tuple, list)) and 0 < len(value) <= MOST_TABLES else ()
     if tables and all(isinstance(table, (PickledDict, PickledObject)) for table in tables):
         return {str(number): walk.value(table) for number, table in enumerate(tables, 1)}
@@ -54,15 +58,15 @@ def document(pickle: Pickle, where: str) -> Any:
 class _Walk:
     """A walk over the values of a pickle, which counts what it makes."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, most: int) -> None:
         self.where = where
-        self.left = allowed(MOST_VALUES)
+        self.most = self.left = most
         self.open: set[int] = set()
 
     def count(self, values: int = 1) -> None:
         self.left -= values
         if self.left < 0:
-            raise beyond(f"holds more than {allowed(MOST_VALUES):,} values", self.where)
+            raise beyond(f"holds more than {self.most:,} values", self.where)
 
     def value(self, found: Any) -> Any:
         """A value of a document."""

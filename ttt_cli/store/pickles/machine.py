@@ -82,7 +82,7 @@ def loads(data: bytes, where: str) -> Pickle:
     if data[machine.at : machine.at + 9].strip(b"\r\n"):
         raise machine.damaged("something follows its end")
     value = values[0] if len(values) == 1 else tuple(values)
-    return Pickle(value, tuple(machine.objects), tuple(machine.factories))
+    return Pickle(value, len(data), tuple(machine.objects), tuple(machine.factories))
 
 
 class _Machine:

@@ -16,12 +16,21 @@ LONGEST_HEADER = 4000
 """In bytes; NumPy parses it as Python's literals."""
 LONGEST = 64 * 2**20
 """The most bytes of an archive's arrays together."""
+USUAL = 16 * 2**20
+"""So many they may have in any archive, and beyond that"""
+RATIO = 50
+"""so many for each byte of it: a policy has 20, what a liar has packed a thousand."""
 MOST_ARRAYS = 100
 
 
 def is_archive(data: bytes) -> bool:
     """Whether a file is a ``.npz`` archive."""
     return data.startswith(b"PK\x03\x04") and b".npy" in data
+
+
+def most_unpacked(data: bytes) -> int:
+    """The most bytes that the arrays of an archive may have."""
+    return allowed(min(LONGEST, USUAL + RATIO * len(data)))
 
 
 def names(data: bytes, where: str) -> list[str]:
@@ -39,7 +48,7 @@ def load_npz(data: bytes, where: str) -> Pickle:
     :raises InvalidFileError: if it is damaged, too large, or holds what is no plain data.
     """
     found: list[tuple[str, Pickle]] = []
-    left = allowed(LONGEST)
+    left = most = most_unpacked(data)
     with _archive(data, where) as archive:
         for name in names(data, where)[:MOST_ARRAYS]:
             try:
@@ -48,12 +57,13 @@ def load_npz(data: bytes, where: str) -> Pickle:
             except Exception as error:  # zipfile promises no kind of error for an archive that lies
                 raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
             if (left := left - len(content)) < 0:
-                raise beyond(f"its arrays have more than {allowed(LONGEST):,} bytes", where)
+                raise beyond(f"its arrays have more than {most:,} bytes", where)
             found.append((name, load_npy(content, f"{where}, array {quoted(name)}")))
     objects = dict.fromkeys(name for _, pickle in found for name in pickle.objects)
     factories = dict.fromkeys(name for _, pickle in found for name in pickle.factories)
     arrays: Any = PickledDict([(name, pickle.value) for name, pickle in found])
-    return Pickle(arrays if len(found) != 1 else found[0][1].value, tuple(objects), tuple(factories))
+    size = sum(pickle.size for _, pickle in found)
+    return Pickle(arrays if len(found) != 1 else found[0][1].value, size, tuple(objects), tuple(factories))
 
 
 def load_npy(data: bytes, where: str) -> Pickle:
@@ -84,10 +94,14 @@ def load_npy(data: bytes, where: str) -> Pickle:
     count = 1
     for length in shape:
         count *= length
-    if dtype.hasobject or dtype.kind not in "biufSU" or count <= 0 or count * dtype.itemsize != len(content):
+    size = count * dtype.itemsize
+    if dtype.hasobject or dtype.kind not in "biufSU" or count <= 0 or not size or size != len(content):
         raise damaged
-    values = np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")
-    return Pickle(PickledArray(values, tuple(shape)))
+    try:
+        values = np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")
+    except ValueError:  # more axes than an array can have, or fewer than none in them
+        raise damaged from None
+    return Pickle(PickledArray(values, tuple(shape)), len(data))
 
 
 def _archive(data: bytes, where: str) -> zipfile.ZipFile:

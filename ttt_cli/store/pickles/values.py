@@ -95,9 +95,11 @@ class Pickle:
 
     :ivar value: None, bool, int, float, str, bytes, list, tuple, and the classes above.
     :ivar objects: the names of the classes whose objects are inert records.
+    :ivar size: of what it was read from, in bytes.
     :ivar factories: the functions that would have given defaults.
     """
 
     value: Any
+    size: int
     objects: tuple[str, ...] = ()
     factories: tuple[str, ...] = ()
