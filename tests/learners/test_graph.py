@@ -411,7 +411,17 @@ def check_unbeatable(space: StateSpace, seed: int) -> None:
 def test_ties_are_broken_in_favour_of_traps():
     """Among equally scored moves the default finds those that a random player answers worst: the most wins
     that any player can have who never gives up a draw."""
-    policy = policy_of(DEFAULT, trained(DEFAULT, DEFAULT.default_games, 1))
+    check_ceilings(1)
+
+
+@pytest.mark.long
+def test_ties_are_broken_in_favour_of_traps_for_every_seed(sized):
+    for seed in range(2, sized(10, 100) + 1):
+        check_ceilings(seed)
+
+
+def check_ceilings(seed: int) -> None:
+    policy = policy_of(DEFAULT, trained(DEFAULT, DEFAULT.default_games, seed))
     as_x, as_o = both_sides(policy, RANDOM)
     assert (as_x.win, as_x.loss) == (pytest.approx(191 / 192, abs=1e-12), 0)
     assert (as_o.win, as_o.loss) == (pytest.approx(866 / 945, abs=1e-12), 0)
