@@ -243,4 +243,5 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
     result = ttt("export", "minimax", "-o", "all.svg")
     assert "drawn to a depth of 2 plies" in result.err
     assert ttt("export", "minimax", "-o", "two.svg", "--depth", 2).err.count("drawn") == 0
-    assert Path("all.svg").read_bytes() == Path("two.svg").read_bytes()
+    boards = [Path(name).read_text().count("<g transform") for name in ("all.svg", "two.svg")]
+    assert boards == [1 + 3 + 12, 1 + 9 + 72]

@@ -125,11 +125,15 @@ def export(
             raise UsageError(
                 f"does not go with --format {form.name}", where=option, hint=f"it is for {takers}"
             )
-    if form.name == "svg" and start is None and depth is None:
+    folded = form.name == "svg" and start is None and depth is None
+    if folded:
         depth = PICTURE_DEPTH
-        env.say(f"drawn to a depth of {depth} plies; --depth N and --from POSITION draw other parts")
+        env.say(
+            f"drawn to a depth of {depth} plies, without what a turn or mirror makes equal; "
+            "--depth N and --from POSITION draw other parts"
+        )
     position = None if start is None else Position.parse(start, agent.rules)
-    wanted = Wanted(Path(out).suffix.lower(), position, depth, best)
+    wanted = Wanted(Path(out).suffix.lower(), position, depth, best, folded)
     assert form.write is not None
     _write(env, out, form, agent, form.write(player, wanted))
 

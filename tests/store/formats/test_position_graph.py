@@ -152,3 +152,14 @@ def test_networkx_reads_node_link():
     assert networkx.is_directed_acyclic_graph(graph)
     assert graph.nodes["." * 9]["value"] == 0
     assert graph.edges["." * 9, "....X...."]["cell"] == 5
+
+
+def test_a_folded_graph_has_each_class_of_positions_once():
+    graph = graph_of(tables.uniform(SPACE), None, 3)
+    folded = graph.folded()
+    plies = SPACE.plies[folded.nodes]
+    assert [int((plies == ply).sum()) for ply in range(4)] == [1, 3, 12, 38]
+    assert set(folded.starts) | set(folded.ends) == set(folded.nodes) <= set(graph.nodes)
+    assert len(set(zip(folded.starts.tolist(), folded.ends.tolist(), strict=True))) == len(folded.starts)
+    before = {tuple(pair) for pair in np.column_stack([graph.starts, graph.cells])}
+    assert {tuple(pair) for pair in np.column_stack([folded.starts, folded.cells])} <= before

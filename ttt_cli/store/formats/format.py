@@ -110,12 +110,14 @@ class Wanted:
     :ivar start: the position that a graph begins with; None: all that the player knows.
     :ivar depth: the plies that it goes on for.
     :ivar best: only the moves that the player would play.
+    :ivar folded: of positions that a turn or mirror makes equal, one alone.
     """
 
     ending: str = ""
     start: Position | None = None
     depth: int | None = None
     best: bool = False
+    folded: bool = False
 
 
 Reader = Callable[[Source, Options], Imported | Native]

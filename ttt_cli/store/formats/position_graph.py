@@ -4,7 +4,7 @@ Nodes are positions, edges the moves the agent knows (of a player that needs no 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
 from typing import Any
@@ -15,6 +15,7 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import Bools, Floats, Int32s, Int64s
+from ttt_cli.engine.symmetry import classes
 from ttt_cli.store.formats.format import Player, Wanted
 from ttt_cli.store.state import State
 
@@ -120,7 +121,25 @@ class PositionGraph:
     def wanted(cls, player: Player, wanted: Wanted) -> "PositionGraph":
         """The part of a player's graph that is to be written."""
         scores = scores_of(player.policy, player.state)
-        return cls.of(player.policy, scores, wanted.start, wanted.depth)
+        graph = cls.of(player.policy, scores, wanted.start, wanted.depth)
+        return graph.folded() if wanted.folded else graph
+
+    def folded(self) -> "PositionGraph":
+        """The first of all positions that a turn or mirror makes equal, and of its moves to equal ones the
+        likeliest."""
+        space = self.policy.space
+        _, firsts, kinds = np.unique(
+            space.rows(classes(space.positions[self.nodes]).positions), return_index=True, return_inverse=True
+        )
+        stands_for = np.zeros(len(space), np.int32)
+        stands_for[self.nodes] = self.nodes[firsts[kinds]]
+        kept = np.flatnonzero(stands_for[self.starts] == self.starts)
+        starts, cells, ends = self.starts[kept], self.cells[kept], stands_for[self.ends[kept]]
+        order = np.lexsort((-self.policy.probabilities[starts, cells], ends, starts))
+        pairs = np.column_stack([starts[order], ends[order]])
+        first = order[np.unique(pairs, axis=0, return_index=True)[1]]
+        nodes = np.sort(self.nodes[firsts])
+        return replace(self, nodes=nodes, starts=starts[first], cells=cells[first], ends=ends[first])
 
     def texts(self) -> dict[int, str]:
         """The text of each node."""
