@@ -163,6 +163,13 @@ def test_a_file_runs_once(ttt: Run):
         assert found.code == 0 and found.err.count("loaded") == 1 and "loaded" not in found.out, found.err
 
 
+def test_what_it_prints_is_no_result(ttt: Run):
+    typed = written(value="print('thinking'); return 0.0")
+    found = ttt("train", typed, "--games", "5", "--json")
+    assert found.json["games"] == 5 and "thinking" in found.err
+    assert ttt("move", "count", ".........", "--learner", typed).out.strip().isdecimal()
+
+
 def test_a_cluster_is_refused(ttt: Run):
     found = ttt("train", LEARNER, "--games", "5", "--cluster", "tcp://127.0.0.1:1")
     assert found.code == 2 and "--cluster does not go with a learner from a file" in found.err

@@ -159,6 +159,11 @@ def offered(typed: "Typed | None") -> Iterator[None]:
         _typed.reset(token)
 
 
+def any_offered() -> bool:
+    """Whether a learner from outside takes part in this call."""
+    return any(name not in LEARNERS for name in _typed.get())
+
+
 def typed_as(name: str) -> str:
     """How a learner was typed: ``FILE.py:CLASS``, or its name."""
     known = _typed.get().get(name)

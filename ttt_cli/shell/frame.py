@@ -26,6 +26,7 @@ help leaves them out. The name is listed once, in ``ttt_cli.commands``.
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from contextvars import copy_context
 from dataclasses import dataclass
 from importlib import import_module
@@ -189,6 +190,7 @@ def load_command(name: str) -> Any:
 
 def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
     """The Typer command of a function as the module docstring describes it."""
+    from ttt_cli.learners import any_offered
     from ttt_cli.shell.options import with_environment  # `ttt --version` does without
 
     command = with_environment(function)
@@ -197,8 +199,12 @@ def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
     def call(**values: Any) -> Any:
         context = copy_context()  # --limits holds for this call
         try:
+            env = values["context"].obj
             arguments = context.run(command.arguments, values)
-            return context.run(command.function, **arguments)
+            # What a learner from a file prints is no result.
+            aside = redirect_stdout(env.stderr) if context.run(any_offered) else nullcontext()
+            with aside:
+                return context.run(command.function, **arguments)
         except KeyboardInterrupt as error:
             raise Stopped(ExitCode.INTERRUPTED) from error
         except BrokenPipeError as error:
