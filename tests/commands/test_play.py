@@ -472,3 +472,4 @@ def test_two_agents_are_told_how_they_play_each_other(ttt):
     refused = ttt("play", "random", "minimax:depth=2", "--watch")
     assert refused.code == 2
     assert "ttt play --x random --o minimax:depth=2 lets two agents play" in refused.err
+    assert "Usage: ttt play [OPTIONS] [AGENT]\n" in ttt("play", "--help").out

@@ -76,8 +76,12 @@ class Command(TyperCommand):
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The arguments as the manual pages write them, without Typer's braces around required ones."""
-        return [re.sub(r"^\{(.*)\}$", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
+        """The arguments as the manual pages write them, without Typer's braces around required ones; hidden
+        ones are left out."""
+        hidden = [one for one in self.params if getattr(one, "hidden", False)]
+        unsaid = {piece for one in hidden for piece in one.get_usage_pieces(ctx)}
+        pieces = (piece for piece in super().collect_usage_pieces(ctx) if piece not in unsaid)
+        return [re.sub(r"^\{(.*)\}$", r"\1", piece) for piece in pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options under their headings."""
