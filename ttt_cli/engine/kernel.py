@@ -88,6 +88,10 @@ class Kernel(Part):
     def __call__(self, *arguments: Any) -> Any:
         if _few.get():
             return self._as_written(*arguments)
+        return self.compiled_call(*arguments)
+
+    def compiled_call(self, *arguments: Any) -> Any:
+        """Run compiled code even where the games are few."""
         if self._compiled is not None:
             return self._compiled(*arguments)
         return self._first_call(*arguments)

@@ -487,6 +487,10 @@ class Learner(ABC, Generic[T]):
         The order of the parts does not matter.
         """
 
+    def changes(self, base: T, part: T) -> T:
+        """A part that began as a copy of ``base``, or of it only what it changed: enough for ``merge``."""
+        return part
+
     @abstractmethod
     def to_entries(self, table: T) -> Iterator[Entry]:
         """What the table holds, for a file: one entry after the other, in the order of their keys."""

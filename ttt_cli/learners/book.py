@@ -364,8 +364,8 @@ class Book(Learner[BookTable]):
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
-        tables = [base, *parts]
-        index, places = union([table.index for table in tables])
+        index, places = union(base.index, [part.index for part in parts])
+        tables, places = [base, *parts], [np.arange(base.index.rows), *places]
         width = stages(index.rules)
         unnamed, named = [], dict[str, list[Rows]]()
         for number, (table, rows) in enumerate(zip(tables, places, strict=True)):

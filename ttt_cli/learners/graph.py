@@ -42,6 +42,7 @@ from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, enu
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import RARE, Answers, Chunk, Entry, Learned, Learner, Shard, can_answer, parameter
+from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import (
     Batch,
     Uint16s,
@@ -58,7 +59,6 @@ from ttt_cli.learners.index import (
     FIRST,
     ONE,
     OPEN,
-    PIECE,
     ZERO,
     Board,
     Index,
@@ -67,6 +67,7 @@ from ttt_cli.learners.index import (
     grown,
     meet,
     moves_of,
+    pieces,
     stones_on,
     union,
 )
@@ -85,7 +86,7 @@ MOST_NODES = 2**31
 
 
 @dataclass(eq=False)
-class GraphTable:
+class GraphTable(Columns):
     """The graph over the positions in the rows of ``index``.
 
     :ivar visits: int64[rows], how often each position came up in a game.
@@ -96,7 +97,8 @@ class GraphTable:
     :ivar nodes: int64[1], how many there are.
     """
 
-    index: Index
+    by_row: ClassVar[dict[str, int]] = {"visits": 0, "seen": -1, "spelled": 0}
+    by_move: ClassVar[dict[str, int]] = {"edges": -1}
     visits: Int64s
     seen: Int32s
     edges: Int8s
@@ -115,20 +117,6 @@ class GraphTable:
             nodes=np.zeros(1, np.int64),
         )
 
-    def reserve(self, games: int) -> None:
-        """Make room for all that this many games can add."""
-        self.index.reserve(games)
-        old, rows = len(self.seen), len(self.index.links.number)
-        if rows > old:
-            self.visits, self.seen, self.spelled = (
-                grown(array, rows) for array in (self.visits, self.seen, self.spelled)
-            )
-            self.seen[old:] = -1
-        old, moves = len(self.edges), len(self.index.links.cells)
-        if moves > old:
-            self.edges = grown(self.edges, moves)
-            self.edges[old:] = -1
-
     @property
     def known(self) -> Bools:
         """bool[rows]: the positions that are nodes."""
@@ -138,8 +126,8 @@ class GraphTable:
     def tried(self) -> Bools:
         """bool[moves]: the moves that are edges."""
         tried = np.zeros(self.index.moves, np.bool_)
-        for rows in _pieces(np.flatnonzero(self.known)):
-            at, places = _moves(self.index, rows)
+        for rows in pieces(np.flatnonzero(self.known)):
+            at, places = self.index.moves_in(rows)
             edges = self.edges[places]
             some = edges >= 0
             tried[self.index.links.first[rows[at[some]]] + edges[some].astype(np.int64)] = True
@@ -255,7 +243,8 @@ class Graph(Learner[GraphTable]):
     def merge(self, base: GraphTable, parts: Sequence[GraphTable]) -> GraphTable:
         """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
         none does, nodes are numbered by plies, then text, and edges go by cell."""
-        index, places = union([table.index for table in (base, *parts)])
+        index, places = union(base.index, [part.index for part in parts])
+        places = [np.arange(base.index.rows), *places]
         inputs = [aligned(table, index, rows) for table, rows in zip((base, *parts), places, strict=True)]
         start = inputs[0].visits
         visits = start + sum(part.visits - start for part in inputs[1:])
@@ -281,7 +270,7 @@ class Graph(Learner[GraphTable]):
         scores = back_up(table, article=True) if table.spelled.any() else np.zeros(0)
         for piece in index.pieces():
             rows = piece[known[piece]]
-            at, places = _moves(index, rows)
+            at, places = index.moves_in(rows)
             edges = table.edges[places]
             some = edges >= 0
             cells = index.links.cells[index.links.first[rows[at[some]]] + edges[some].astype(np.int64)] + 1
@@ -440,19 +429,6 @@ def _bits(index: Index, some: Bools) -> Uint64s:
     return bits
 
 
-def _pieces(rows: Int64s) -> Iterator[Int64s]:
-    for start in range(0, len(rows), PIECE):
-        yield rows[start : start + PIECE]
-
-
-def _moves(index: Index, rows: Int64s) -> tuple[Int64s, Int64s]:
-    """int64[k] each: all moves of some rows; which of the rows they belong to, and their numbers."""
-    number = index.links.number[rows].astype(np.int64)
-    at = np.repeat(np.arange(len(rows)), number)
-    starts = np.cumsum(number) - number
-    return at, np.arange(len(at)) + np.repeat(index.links.first[rows] - starts, number)
-
-
 def _backwards(table: GraphTable) -> Iterator[tuple[int, Int64s]]:
     """The nodes with edges from the full board to the empty one, some of one ply at a time: how many stones
     they have, and their rows."""
@@ -460,7 +436,7 @@ def _backwards(table: GraphTable) -> Iterator[tuple[int, Int64s]]:
     plies = table.index.positions(nodes).plies
     bounds = np.searchsorted(plies, np.arange(table.index.rules.cells + 1))
     for ply in range(table.index.rules.cells - 1, -1, -1):
-        for rows in _pieces(nodes[bounds[ply] : bounds[ply + 1]]):
+        for rows in pieces(nodes[bounds[ply] : bounds[ply + 1]]):
             yield ply, rows
 
 
@@ -499,7 +475,7 @@ def sides(index: Index, rows: Any) -> Int8s:
 def favourites(table: GraphTable, scores: Floats) -> tuple[Uint32s, Uint32s]:
     """uint32[rows] each: ``Derived.lows`` and ``Derived.highs``."""
     lows, highs = (np.zeros(len(scores), np.uint32) for _ in range(2))
-    for rows in _pieces(table.moved_from):
+    for rows in pieces(table.moved_from):
         successors, tried = _successors(table, rows)
         for sign, found in ((1.0, lows), (-1.0, highs)):
             worth = np.where(tried, sign * scores[successors], 1.0)
@@ -532,7 +508,7 @@ def wanted_moves(table: GraphTable, targets: Uint32s, steps: Int32s) -> Bools:
     """bool[moves]: what the author's machine chooses from, given where its walks lead."""
     index = table.index
     chosen = np.ones(index.moves, np.bool_)
-    for rows in _pieces(np.flatnonzero(targets)):
+    for rows in pieces(np.flatnonzero(targets)):
         positions, goal = index.positions(rows), index.positions(targets[rows]).stones
         legal = positions.legal
         wanted = np.where(positions.x_to_move == (steps[rows] == 0), 2, 1)[:, None]
@@ -541,7 +517,7 @@ def wanted_moves(table: GraphTable, targets: Uint32s, steps: Int32s) -> Bools:
             found = first(legal & (goal == stone))
             some = found.any(axis=1)
             cells[some] = found[some]
-        chosen[_moves(index, rows)[1]] = cells[legal]
+        chosen[index.moves_in(rows)[1]] = cells[legal]
     return chosen
 
 
@@ -549,8 +525,8 @@ def best_known(table: GraphTable, scores: Floats) -> Bools:
     """bool[moves]: of each node's known successors the best, but untried moves where that is a loss."""
     index, tried = table.index, table.tried
     chosen = np.zeros(index.moves, np.bool_)
-    for rows in _pieces(table.moved_from):
-        at, places = _moves(index, rows)
+    for rows in pieces(table.moved_from):
+        at, places = index.moves_in(rows)
         edges, starts = tried[places], np.searchsorted(at, np.arange(len(rows)))
         worth = np.where(edges, sides(index, rows)[at] * scores[index.links.after[places]], -np.inf)
         top = np.maximum.reduceat(worth, starts)
@@ -570,7 +546,7 @@ def traps(table: GraphTable, chosen: Bools) -> Bools:
     for parity, sign in ((0, 1.0), (1, -1.0)):
         hope = sign * hopes
         for ply, rows in _backwards(table):
-            at, places = _moves(index, rows)
+            at, places = index.moves_in(rows)
             after = hope[links.after[places]]
             if ply % 2 == parity:
                 after[~sound[places]] = -np.inf
@@ -599,10 +575,12 @@ def aligned(table: GraphTable, index: Index, rows: Int64s) -> GraphTable:
 
 
 def plain_order(index: Index, known: Bools, tried: Bools) -> GraphTable:
-    """A graph in plain order: nodes as in the index, edges by cell; without visits."""
+    """A graph in plain order: nodes by plies, then text, edges by cell; without visits."""
     found = GraphTable.over(index)
-    found.nodes[0] = known.sum()
-    found.seen[known] = np.arange(found.nodes[0])
+    nodes = np.concatenate([rows[known[rows]] for rows in index.pieces()])
+    nodes = nodes[np.argsort(index.positions(nodes).plies, kind="stable")]
+    found.nodes[0] = len(nodes)
+    found.seen[nodes] = np.arange(len(nodes))
     number = index.links.number[: index.rows].astype(np.int64)
     edges = np.flatnonzero(tried)
     starts = index.links.first[np.repeat(np.arange(index.rows), number)[edges]].astype(np.int64)

@@ -9,8 +9,9 @@ A link is there as soon as both rows are, whichever came first: so neither the n
 that happen to exist can change what is learned. Kernels look nothing up; only a new row is found by its hash.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,14 @@ Uint32s = NDArray[np.uint32]
 OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
 """The rows of what has no row of its own, and the first row of a position, the empty board's."""
 
+ENDS = np.array([0, 1, -1, 0], np.int8)
+"""The results that the first of these stand for."""
+
 PIECE = 1 << 14
 """How many rows are looked at together."""
+
+FEW = 10_000
+"""Up to so many rows are linked by uncompiled code where the games are few."""
 
 STRIDE = 1 << 23
 """Small tables grow by a factor of eight, but by no more rows than this; then they double. Copying a table
@@ -38,6 +45,8 @@ costs more than learning what is in it, and room takes no memory until it is use
 
 COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977}
 """The numbers of positions, and of classes, of boards without a state space that somebody has counted."""
+
+_linking = Lock()
 
 ONE, ZERO = np.uint64(1), np.uint64(0)
 MIX_X, MIX_O, MIX = (
@@ -100,7 +109,8 @@ class Index:
     def __init__(self, rules: Rules, symmetric: bool, links: Links, space: StateSpace | None = None) -> None:
         self.rules, self.symmetric, self.links, self.space = rules, symmetric, links, space
         self.board = _board(rules, symmetric)
-        self._linked = True
+        self._loose: int | None = None
+        """The first of the rows that have been added without their links."""
 
     @classmethod
     def of(cls, rules: Rules, symmetric: bool) -> "Index":
@@ -116,19 +126,23 @@ class Index:
         rules = positions.rules
         if enumerated(rules) is not None:
             return _complete(rules, symmetric)
+        index = cls(rules, symmetric, _nothing(rules))
         rest = positions[positions.occupied != 0]
-        index = cls(
-            rules, symmetric, _unlinked(Positions.concatenate([Positions.start(rules), rest]), symmetric)
-        )
-        index._linked = False
+        index._add(Positions.concatenate([Positions.start(rules), rest]))
         return index
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Index":
         if self.space is not None:
             return self
-        copies: Any = (array.copy() for array in self.links)
-        copied = Index(self.rules, self.symmetric, Links(*copies))
-        copied._linked = self._linked
+        with _linking:  # here, for the copies of a table that are to be trained not to do it each
+            self._link()
+        return self._copied()
+
+    def _copied(self) -> "Index":
+        links = self.links._replace(slots=self.links.slots.copy(), used=self.links.used.copy())
+        copied = Index(self.rules, self.symmetric, links._replace(asked=links.asked.copy()))
+        copied._loose = self._loose
+        copied._make_room(len(links.number), len(links.cells))
         return copied
 
     def __reduce__(self) -> Any:
@@ -163,22 +177,60 @@ class Index:
         moves = self.moves + games * cells * (cells + 1) // 2
         if rows > len(links.number) or moves > len(links.cells):
             more = max(self.rows, min(7 * self.rows, STRIDE))
-            rows, moves = max(rows, self.rows + more), max(moves, self.moves + self.moves * more // self.rows)
-            number, first, ends, boards = (
-                grown(array[: self.rows], rows)
-                for array in (links.number, links.first, links.ends, links.boards)
-            )
-            cells_of, after = (grown(array[: self.moves], moves) for array in (links.cells, links.after))
-            self.links = links._replace(
-                number=number, first=first, cells=cells_of, after=after, ends=ends, boards=boards
-            )
+            more_moves = self.moves * more // self.rows
+            self._make_room(max(rows, self.rows + more), max(moves, self.moves + more_moves))
         size = _slots_for(self.rows, games * (cells + 1))
         if size > len(links.slots):
             self.links = self.links._replace(slots=np.zeros(size, np.uint64))
-            rehash(self.links)
-        if not self._linked:
-            link(self.links, self.board)
-            self._linked = True
+            _enter(self.links, slice(FIRST, self.rows))
+        self._link()
+
+    def _make_room(self, rows: int, moves: int) -> None:
+        """Copy what is used to arrays with room for so much, and no less than now."""
+        links = self.links
+        rows, moves = max(rows, len(links.number)), max(moves, len(links.cells))
+        number, first, ends, boards = (
+            grown(array[: self.rows], rows) for array in (links.number, links.first, links.ends, links.boards)
+        )
+        cells, after = (grown(array[: self.moves], moves) for array in (links.cells, links.after))
+        self.links = links._replace(
+            number=number, first=first, cells=cells, after=after, ends=ends, boards=boards
+        )
+
+    def _add(self, positions: Positions) -> None:
+        """Add rows for these positions, which have none yet, without their links."""
+        if not len(positions):
+            return
+        rows, moves, numbers, cells_of = self.rows, self.moves, [], []
+        for part in positions.parts(PIECE):
+            legal = self.legal(part)
+            numbers.append(legal.sum(axis=1, dtype=np.uint8))
+            cells_of.append(np.nonzero(legal)[1].astype(np.int8))
+        number, cells = np.concatenate(numbers), np.concatenate(cells_of)
+        found = rows + len(number), moves + len(cells)
+        if found[0] > len(self.links.number) or found[1] > len(self.links.cells):
+            self._make_room(*found)
+        links, here = self.links, slice(rows, found[0])
+        links.number[here] = number
+        links.first[here] = moves + np.cumsum(number, dtype=np.uint32) - number
+        links.cells[moves : found[1]] = cells
+        links.ends[here] = positions.results
+        links.boards[here, 0], links.boards[here, 1] = positions.x, positions.o
+        links.used[:] = found
+        size = _slots_for(found[0], 0)
+        if size > len(links.slots):
+            self.links = links._replace(slots=np.zeros(size, np.uint64))
+            here = slice(FIRST, found[0])
+        _enter(self.links, here)
+        if self._loose is None:
+            self._loose = rows
+
+    def _link(self) -> None:
+        """Set the links of the rows that have been added without them."""
+        if self._loose is not None:
+            run = link.compiled_call if self.rows - self._loose > FEW else link
+            run(self.links, self.board, self._loose)
+            self._loose = None
 
     def positions(self, rows: Any) -> Positions:
         """The positions of these rows."""
@@ -201,6 +253,14 @@ class Index:
             on = (there != 0) & ~hit
             asked, at = asked[on], at[on] + ONE & mask
         return rows
+
+    def part(self, rows: Int64s) -> tuple["Index", Int64s]:
+        """An index of the positions of these rows (ascending) and the empty board, without links; and
+        int64[k], the rows of this index that its rows are. For a complete index, itself."""
+        if self.space is not None:
+            return self, np.arange(self.rows)
+        rows = np.concatenate([np.arange(FIRST + 1), rows[rows > FIRST]])
+        return Index.over(self.positions(rows[FIRST:]), self.symmetric), rows
 
     def legal(self, positions: Positions) -> Bools:
         """bool[k, cells]: the moves of these positions, or boards of classes, that rows have."""
@@ -236,11 +296,16 @@ class Index:
         """int64[k]: the rows that these moves belong to."""
         return np.searchsorted(self.links.first[: self.rows], moves, side="right") - 1
 
+    def moves_in(self, rows: Int64s) -> tuple[Int64s, Int64s]:
+        """int64[k] each: all moves of some rows; which of the rows they belong to, and their numbers."""
+        number = self.links.number[rows].astype(np.int64)
+        at = np.repeat(np.arange(len(rows)), number)
+        starts = np.cumsum(number) - number
+        return at, np.arange(len(at)) + np.repeat(self.links.first[rows] - starts, number)
+
     def pieces(self) -> Iterator[Int64s]:
         """The rows of positions in the order of their texts, some at a time."""
-        order = self._order if self.space is not None else self._in_order()
-        for start in range(0, len(order), PIECE):
-            yield order[start : start + PIECE]
+        yield from pieces(self._order if self.space is not None else self._in_order())
 
     def _in_order(self) -> Int64s:
         keys = self.positions(slice(FIRST, self.rows)).keys
@@ -278,24 +343,41 @@ class Index:
         return cells, before.sum(axis=1).astype(np.int8)
 
 
-def grown(array: NDArray[Any], room: int) -> NDArray[Any]:
-    """The array with room for more; what is not used yet is zero, and takes no memory until it is."""
+def pieces(rows: Int64s) -> Iterator[Int64s]:
+    """Rows some at a time."""
+    for start in range(0, len(rows), PIECE):
+        yield rows[start : start + PIECE]
+
+
+def grown(array: NDArray[Any], room: int, unused: int = 0) -> NDArray[Any]:
+    """The array with room for more; what is not used yet takes no memory until it is, if it is zero."""
     larger = np.zeros((room, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
+    if unused:
+        larger[len(array) :] = unused
     return larger
 
 
-def union(indexes: list[Index]) -> tuple[Index, list[Int64s]]:
-    """An index with the rows of all of them, and for each where its rows are in that."""
-    first = indexes[0]
-    if first.space is not None:
-        return first, [np.arange(first.rows)] * len(indexes)
-    boards = Positions.concatenate([index.positions(slice(FIRST, index.rows)) for index in indexes])
-    joined = Index.over(distinct(boards), first.symmetric)
+def union(base: Index, parts: Sequence[Index]) -> tuple[Index, list[Int64s]]:
+    """An index with the rows of all of them, those of ``base`` first, and where the rows of each part are in
+    it. That takes a copy of ``base``; the rest goes by the size of the parts."""
+    if base.space is not None:
+        return base, [np.arange(base.rows)] * len(parts)
+    joined, boards = base._copied(), [part.positions(slice(FIRST, part.rows)) for part in parts]
+    joined._add(distinct(Positions.concatenate([some[joined.find(some) == OPEN] for some in boards])))
+    if base._loose is None:
+        joined._link()
     own = np.arange(FIRST)
-    return joined, [
-        np.concatenate([own, joined.find(index.positions(slice(FIRST, index.rows)))]) for index in indexes
-    ]
+    return joined, [np.concatenate([own, joined.find(some)]) for some in boards]
+
+
+def rows_of(places: Sequence[Int64s]) -> Int64s:
+    """int64[k]: the rows of positions that are in any of these, ascending."""
+    some = np.zeros(1 + max((int(rows.max()) for rows in places), default=0), np.bool_)
+    for rows in places:
+        some[rows] = True
+    some[:FIRST] = False
+    return np.flatnonzero(some)
 
 
 def moves_of(index: Index, joined: Index, rows: Int64s) -> Int64s:
@@ -320,7 +402,7 @@ def _complete(rules: Rules, symmetric: bool) -> Index:
     first = np.cumsum(number, dtype=np.uint32) - number
     cells = np.nonzero(space.legal)[1].astype(np.int8)
     after = (space.successors[space.legal] + FIRST).astype(np.uint32)
-    ends = np.concatenate([np.array([0, 1, -1, 0], np.int8), space.results])
+    ends = np.concatenate([ENDS, space.results])
     used, asked = np.array([len(number), len(cells)]), np.zeros((rules.cells, 4), np.uint64)
     boards, slots = _boards(space.positions), np.zeros(1, np.uint64)
     links = Links(number, first, cells, after, ends, boards, slots, used, asked)
@@ -339,32 +421,25 @@ def _slots_for(rows: int, more: int) -> int:
     return 1 << max(3 * rows // 2, (rows + more) * 17 // 16).bit_length()
 
 
-def _unlinked(positions: Positions, symmetric: bool) -> Links:
-    """The rows of these positions, without their successors."""
-    numbers, cells_of = [np.zeros(FIRST, np.uint8)], []
-    for part in positions.parts(PIECE):
-        legal = _legal(part, symmetric)
-        numbers.append(legal.sum(axis=1, dtype=np.uint8))
-        cells_of.append(np.nonzero(legal)[1].astype(np.int8))
-    number, cells = np.concatenate(numbers), np.concatenate(cells_of)
-    first = np.cumsum(number, dtype=np.uint32) - number
-    ends = np.concatenate([np.array([0, 1, -1, 0], np.int8), positions.results])
-    slots = np.zeros(_slots_for(len(number), 0), np.uint64)
-    mask, rows = np.uint64(len(slots) - 1), np.arange(FIRST, len(number), dtype=np.uint64)
-    hashes = _hashes(positions.x, positions.o)
-    at, entries = hashes & mask, hashes & ~LOWER | rows
+def _nothing(rules: Rules) -> Links:
+    """The links of no position."""
+    number, first, ends = np.zeros(FIRST, np.uint8), np.zeros(FIRST, np.uint32), ENDS.copy()
+    cells, after, slots = np.zeros(0, np.int8), np.zeros(0, np.uint32), np.zeros(1, np.uint64)
+    boards, asked = np.zeros((FIRST, 2), np.uint64), np.zeros((rules.cells, 4), np.uint64)
+    return Links(number, first, cells, after, ends, boards, slots, np.array([FIRST, 0]), asked)
+
+
+def _enter(links: Links, rows: slice) -> None:
+    """Put rows into the hash table."""
+    slots, boards = links.slots, links.boards[rows]
+    mask, numbers = np.uint64(len(slots) - 1), np.arange(rows.start, rows.stop, dtype=np.uint64)
+    hashes = _hashes(boards[:, 0], boards[:, 1])
+    at, entries = hashes & mask, hashes & ~LOWER | numbers
     while len(entries):  # where several want one free slot, one gets it and the others go on to the next
         free = slots[at] == 0
         slots[at[free]] = entries[free]
         left = slots[at] != entries
         entries, at = entries[left], at[left] + ONE & mask
-    used, asked = np.array([len(number), len(cells)]), np.zeros((positions.rules.cells, 4), np.uint64)
-    after = np.zeros(len(cells), np.uint32)
-    return Links(number, first, cells, after, ends, _boards(positions), slots, used, asked)
-
-
-def _legal(positions: Positions, symmetric: bool) -> Bools:
-    return classes(positions).legal if symmetric else positions.legal
 
 
 def _hashes(x: Uint64s, o: Uint64s) -> Uint64s:
@@ -566,14 +641,7 @@ def meet(links: Links, board: Board, parent: np.uint32, at: np.uint32) -> np.uin
 
 
 @Kernel
-def rehash(links: Links) -> None:
-    """Fill an empty hash table."""
-    for row in range(FIRST, links.used[0]):
-        enter(links.boards, links.slots, row)
-
-
-@Kernel
-def link(links: Links, board: Board) -> None:
-    """Link all rows to their successors."""
-    for row in range(FIRST, links.used[0]):
-        join(links, board, np.uint32(row), False)
+def link(links: Links, board: Board, start: int) -> None:
+    """Link the rows from ``start`` on, and those before them to these."""
+    for row in range(start, links.used[0]):
+        join(links, board, np.uint32(row), start > FIRST)

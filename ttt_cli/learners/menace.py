@@ -46,29 +46,23 @@ from ttt_cli.learners.base import (
     parameter,
     taught,
 )
+from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import Batch, Uint16s, cell_names, indexed, members, objects, unfit
-from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, grown, meet, moves_of, union
+from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, meet, moves_of, union
 
 MOST_BEADS = 2**53
 """Beads are drawn by a uniform float64, which tells no more than these apart."""
 
 
 @dataclass(eq=False)
-class MenaceTable:
+class MenaceTable(Columns):
     """The boxes of the positions in the rows of ``index``, which is one of symmetry classes.
 
     :ivar change: int64[moves], the beads that have been added for each move, less those taken away.
     """
 
-    index: Index
+    by_move: ClassVar[dict[str, int]] = {"change": 0}
     change: Int64s
-
-    def reserve(self, games: int) -> None:
-        """Make room for all that this many games can add."""
-        self.index.reserve(games)
-        moves = len(self.index.links.cells)
-        if moves > len(self.change):
-            self.change = grown(self.change, moves)
 
     def beads(self, rows: Int64s, positions: Positions, legal: Bools) -> Int64s:
         """int64[k, cells]: the beads in the boxes; a single move without a box counts as one bead."""
@@ -166,13 +160,19 @@ class Menace(Learner[MenaceTable]):
 
     def merge(self, base: MenaceTable, parts: Sequence[MenaceTable]) -> MenaceTable:
         """The changes of all parts added up."""
-        tables = [base, *parts]
-        index, places = union([table.index for table in tables])
-        total = np.zeros(index.moves, np.int64)
-        for number, (table, rows) in enumerate(zip(tables, places, strict=True)):
-            at = moves_of(table.index, index, rows)
-            total[at] += (1 - len(parts) if number == 0 else 1) * table.change[: len(at)]
-        return MenaceTable(index, total)
+        index, places = union(base.index, [part.index for part in parts])
+        merged = MenaceTable(index, **base.copied(index))
+        before = merged.change.copy()
+        for part, rows in zip(parts, places, strict=True):
+            at = moves_of(part.index, index, rows)
+            merged.change[at] += part.change[: len(at)] - before[at]
+        return merged
+
+    def changes(self, base: MenaceTable, part: MenaceTable) -> MenaceTable:
+        change = part.change[: part.index.moves].copy()
+        change[: base.index.moves] -= base.change[: base.index.moves]
+        index, rows = part.index.part(part.index.owners(change != 0))
+        return MenaceTable(index, part.change[moves_of(index, part.index, rows)])
 
     def to_entries(self, table: MenaceTable) -> Iterator[Entry]:
         """The change of beads by cell, from 1, for each box that has changed: ``{"1": 12, "5": -2}``."""

@@ -42,7 +42,7 @@ falls with the number of the game.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -67,6 +67,7 @@ from ttt_cli.learners.base import (
     parameter,
     taught,
 )
+from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import (
     Batch,
     Uint16s,
@@ -81,21 +82,21 @@ from ttt_cli.learners.entries import (
 from ttt_cli.learners.index import (
     FIRST,
     OPEN,
-    PIECE,
     Board,
     Index,
     Links,
     Uint8s,
-    grown,
     meet,
     moves_of,
+    pieces,
+    rows_of,
     union,
 )
-from ttt_cli.learners.weighted_mean import join
+from ttt_cli.learners.weighted_mean import join_changes
 
 
 @dataclass(eq=False)
-class QTable:
+class QTable(Columns):
     """What each move is worth to the side that makes it, by the moves and the rows of ``index``.
 
     :ivar values: float64[moves].
@@ -105,7 +106,8 @@ class QTable:
     :ivar choice: uint8[rows], the first move of the largest value, counted from 0.
     """
 
-    index: Index
+    by_row: ClassVar[dict[str, int]] = {"top": 0, "choice": 0}
+    by_move: ClassVar[dict[str, int]] = {"values": 0, "visits": 0}
     values: Floats
     visits: Int64s
     top: Floats
@@ -114,31 +116,25 @@ class QTable:
     @classmethod
     def of(cls, index: Index, values: Floats, visits: Int64s) -> "QTable":
         """The table of these values and visits."""
-        links, rows = index.links, index.rows
-        number, first = links.number[:rows], links.first[:rows]
-        played = np.bitwise_count(links.boards[:rows, 0] | links.boards[:rows, 1]) % 2
-        top = links.ends[:rows] * (1.0 - 2.0 * played)
-        top[OPEN:FIRST] = lost(index.rules)
-        inner = number > 0
-        if inner.any():
-            top[inner] = np.maximum.reduceat(values, first[inner])
-        choice = np.zeros(rows, np.uint8)
-        for some in (slice(at, at + PIECE) for at in range(0, rows, PIECE)):
-            at = np.repeat(np.arange(len(number[some])), number[some])
-            start = first[some.start]
-            largest = np.flatnonzero(values[start : start + len(at)] == top[some][at])
-            largest = largest[::-1]  # backwards: the first move is written last
-            choice[some][at[largest]] = largest + start - first[some][at[largest]]
-        return cls(index, values, visits, top + 0.0, choice)
+        top, choice = np.zeros(len(index.links.number)), np.zeros(len(index.links.number), np.uint8)
+        top[:FIRST] = lost(index.rules)
+        table = cls(index, values, visits, top, choice)
+        table.settle(np.arange(FIRST, index.rows))
+        return table
 
-    def reserve(self, games: int) -> None:
-        """Make room for all that this many games can add."""
-        self.index.reserve(games)
-        rows, moves = len(self.index.links.number), len(self.index.links.cells)
-        if rows > len(self.top):
-            self.top, self.choice = grown(self.top, rows), grown(self.choice, rows)
-        if moves > len(self.values):
-            self.values, self.visits = grown(self.values, moves), grown(self.visits, moves)
+    def settle(self, changed: Int64s) -> None:
+        """Find the largest values of these rows."""
+        for rows in pieces(changed):
+            owners, moves = self.index.moves_in(rows)
+            values = self.values[moves]
+            positions = self.index.positions(rows)
+            top = self.index.links.ends[rows] * np.where(positions.plies % 2, -1.0, 1.0)
+            starts = np.flatnonzero(np.diff(owners, prepend=-1))
+            top[owners[starts]] = np.maximum.reduceat(values, starts) if len(starts) else 0.0
+            largest = np.flatnonzero(values == top[owners])[::-1]  # backwards: the first is written last
+            self.top[rows] = top + 0.0
+            found = rows[owners[largest]]
+            self.choice[found] = moves[largest] - self.index.links.first[found]
 
 
 def lost(rules: Rules) -> Floats:
@@ -225,15 +221,21 @@ class Q(Learner[QTable]):
         return table.index.spread(table.index.positions(table.index.owners(table.visits > 0)))
 
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
-        tables = [base, *parts]
-        index, places = union([table.index for table in tables])
-        aligned = []
-        for table, rows in zip(tables, places, strict=True):
-            values, visits = np.zeros(index.moves), np.zeros(index.moves, np.int64)
-            at = moves_of(table.index, index, rows)
-            values[at], visits[at] = table.values[: len(at)], table.visits[: len(at)]
-            aligned.append((values, visits))
-        return QTable.of(index, *join(aligned[0], aligned[1:]))
+        index, places = union(base.index, [part.index for part in parts])
+        merged, changes = replace(base, index=index, **base.copied(index)), []
+        for part, rows in zip(parts, places, strict=True):
+            at = moves_of(part.index, index, rows)
+            changes.append((at, part.values[: len(at)], part.visits[: len(at)]))
+        join_changes(merged.values, merged.visits, changes)
+        merged.settle(rows_of(places))
+        return merged
+
+    def changes(self, base: QTable, part: QTable) -> QTable:
+        visits = part.visits[: part.index.moves].copy()
+        visits[: base.index.moves] -= base.visits[: base.index.moves]
+        index, rows = part.index.part(part.index.owners(visits > 0))
+        at = moves_of(index, part.index, rows)
+        return QTable.of(index, part.values[at], part.visits[at])
 
     def to_entries(self, table: QTable) -> Iterator[Entry]:
         """For each position by cell, from 1, what a move is worth and its visits: ``{"5": [value, visits]}``;

@@ -31,7 +31,7 @@ exploration sees to the others; the policy plays them all alike.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -56,6 +56,7 @@ from ttt_cli.learners.base import (
     parameter,
     taught,
 )
+from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import (
     Batch,
     Uint8s,
@@ -67,8 +68,8 @@ from ttt_cli.learners.entries import (
     unfit,
     values_and_visits,
 )
-from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, grown, meet, union
-from ttt_cli.learners.weighted_mean import join
+from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, meet, union
+from ttt_cli.learners.weighted_mean import join_changes
 
 SIDES = "xo"
 SETTLING = 10_000.0
@@ -76,23 +77,16 @@ SETTLING = 10_000.0
 
 
 @dataclass(eq=False)
-class TdTable:
+class TdTable(Columns):
     """What the two sides think of the positions in the rows of ``index``.
 
     :ivar values: float64[rows, 2], what a position is worth to X and to O.
     :ivar visits: int64[rows, 2], how often that was updated.
     """
 
-    index: Index
+    by_row: ClassVar[dict[str, int]] = {"values": 0, "visits": 0}
     values: Floats
     visits: Int64s
-
-    def reserve(self, games: int) -> None:
-        """Make room for all that this many games can add."""
-        self.index.reserve(games)
-        rows = len(self.index.links.number)
-        if rows > len(self.values):
-            self.values, self.visits = grown(self.values, rows), grown(self.visits, rows)
 
 
 @dataclass(frozen=True)
@@ -135,11 +129,11 @@ class Td(Learner[TdTable]):
         index = Index.of(rules, symmetric)
         return TdTable(index, self._unseen(index), np.zeros((index.rows, 2), np.int64))
 
-    def _unseen(self, index: Index) -> Floats:
-        """float64[rows, 2]: what the positions are worth before they have come up."""
-        links, rows = index.links, index.rows
-        ends, over = links.ends[:rows], links.number[:rows] == 0
-        over[:DRAWN] = False
+    def _unseen(self, index: Index, start: int = 0) -> Floats:
+        """float64[rows, 2]: what the positions from row ``start`` on are worth before they have come up."""
+        rows = slice(start, index.rows)
+        ends, over = index.links.ends[rows], index.links.number[rows] == 0
+        over[: max(DRAWN - start, 0)] = False
         drawn = np.where(over, 0.0 if self.choice == "article" else 0.5, 0.5)
         return np.stack([np.where(ends == 0, drawn, ends == side) for side in (1, -1)], axis=1)
 
@@ -198,14 +192,20 @@ class Td(Learner[TdTable]):
         return earlier[self.policy(table).known(earlier)]
 
     def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
-        tables = [base, *parts]
-        index, places = union([table.index for table in tables])
-        aligned, unseen = [], self._unseen(index)
-        for table, rows in zip(tables, places, strict=True):
-            values, visits = unseen.copy(), np.zeros((index.rows, 2), np.int64)
-            values[rows], visits[rows] = table.values[: len(rows)], table.visits[: len(rows)]
-            aligned.append((values, visits))
-        return TdTable(index, *join(aligned[0], aligned[1:]))
+        index, places = union(base.index, [part.index for part in parts])
+        merged, changes = replace(base, index=index, **base.copied(index)), []
+        merged.values[base.index.rows : index.rows] = self._unseen(index, base.index.rows)
+        for part, rows in zip(parts, places, strict=True):
+            entries = (2 * rows[:, None] + np.arange(2)).ravel()
+            changes.append((entries, part.values[: len(rows)].ravel(), part.visits[: len(rows)].ravel()))
+        join_changes(merged.values, merged.visits, changes)
+        return merged
+
+    def changes(self, base: TdTable, part: TdTable) -> TdTable:
+        visits = part.visits[: part.index.rows].copy()
+        visits[: base.index.rows] -= base.visits[: base.index.rows]
+        index, rows = part.index.part(np.flatnonzero(visits.any(axis=1)))
+        return TdTable(index, part.values[rows], part.visits[rows])
 
     def to_entries(self, table: TdTable) -> Iterator[Entry]:
         """For each position by side what it is worth and its visits: ``{"x": [value, visits], "o": …}``; a

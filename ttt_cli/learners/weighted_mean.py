@@ -12,6 +12,9 @@ import numpy as np
 
 from ttt_cli.engine.state_space import Bools, Floats, Int64s
 
+Changes = tuple[Int64s, Floats, Int64s]
+"""Entries of a part: int64[k], their places, and their values and visits."""
+
 PIECE = 1 << 18
 """Entries that are joined at a time."""
 
@@ -38,6 +41,27 @@ def _join(values: Floats, visits: Int64s, parts: Sequence[tuple[Floats, Int64s]]
     products = amounts * found.take(several, axis=1)
     # Adding zero turns -0.0 into 0.0.
     values[several] = exact_sum(products) / exact_sum(amounts) + 0.0
+
+
+def join_changes(values: Floats, visits: Int64s, parts: Sequence[Changes]) -> None:
+    """Join to a base, in place, parts that tell only some of its entries, each of them once."""
+    values, visits, changes = values.reshape(-1), visits.reshape(-1), []
+    for places, found, counts in parts:
+        some = np.flatnonzero(counts > visits[places])
+        some = some[np.argsort(places[some], kind="stable")]
+        changes.append((places[some], found[some], counts[some]))
+    for start in range(0, len(values), PIECE):
+        here, touched = [], np.zeros(PIECE, np.bool_)
+        for places, found, counts in changes:
+            first, last = np.searchsorted(places, (start, start + PIECE))
+            here.append((places[first:last] - start, found[first:last], counts[first:last]))
+            touched[here[-1][0]] = True
+        rank, entries = np.cumsum(touched) - 1, start + np.flatnonzero(touched)
+        told = []
+        for places, found, counts in here:
+            told.append((values[entries], visits[entries]))
+            told[-1][0][rank[places]], told[-1][1][rank[places]] = found, counts
+        values[entries], visits[entries] = join((values[entries], visits[entries]), told)
 
 
 def exact_sum(terms: Floats) -> Floats:

@@ -42,9 +42,9 @@ def teach(
     if not learnt:
         return Lesson(state, learnt, skipped, repeated)
     state = state.own()
-    table = deepcopy(state.table)
     own_only = name is not None and not state.learner.learns_both_sides
     with few_games() if len(learnt) <= FEW else nullcontext():
+        table = deepcopy(state.table)
         for record in learnt:
             sides = own_sides(record, name or "") if own_only else "xo"
             state.learner.learn(table, record.game(), sides)

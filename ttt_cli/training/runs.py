@@ -30,7 +30,8 @@ FIRST_BLOCK = 256
 curve has most to show."""
 
 Trained = tuple[Any, Int64s]
-"""A shard's table after its games, and their results as ``Learner.train`` counts them."""
+"""What ``Learner.merge`` needs of a shard's table, and its results as ``Learner.train`` counts them; of a
+shard that is alone, the whole table."""
 
 Executor = Callable[[Learner[Any], Any, Sequence[Shard]], Sequence[Trained]]
 """Trains each shard from the same table; the table given is not used afterwards."""
@@ -111,10 +112,11 @@ class Progress:
     table: Any
 
 
-def train_shard(learner: Learner[Any], table: Any, shard: Shard) -> Trained:
+def train_shard(learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Trained:
     """Train a shard on a copy of the table."""
     part = deepcopy(table)
-    return part, learner.train(part, shard)
+    results = learner.train(part, shard)
+    return part if alone else learner.changes(table, part), results
 
 
 def here(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def code_digest() -> str:
     return digest.hexdigest()
 
 
-def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard) -> Trained:
+def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alone: bool = False) -> Trained:
     """Train a shard where the program is the one that asks for it.
 
     :param code: its digest there.
@@ -44,7 +44,7 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard) -> T
             where="--cluster",
             hint="install the same one everywhere",
         )
-    return train_shard(learner, table, shard)
+    return train_shard(learner, table, shard, alone)
 
 
 class Workers:
@@ -57,7 +57,8 @@ class Workers:
     def __call__(self, learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
         """The shards' tables and results, each trained from ``table``."""
         code = code_digest()
-        self._futures = [self._executor.submit(train_alike, code, learner, table, shard) for shard in shards]
+        task = partial(train_alike, code, learner, table, alone=len(shards) == 1)
+        self._futures = [self._executor.submit(task, shard) for shard in shards]
         return [future.result() for future in self._futures]
 
     def close(self) -> None:
