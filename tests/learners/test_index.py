@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,22 @@ def test_the_number_of_workers_changes_no_byte_on_a_large_board(name: str):
             *_, last = run(plan, learner.empty(rules, learner.symmetric_only), executor=workers)
         found.add(content(learner, last.table))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_what_a_shard_changed_is_all_that_joining_needs(name: str):
+    learner, rules = made(name), Rules(4, 4, 4)
+    start = learner.empty(rules, learner.symmetric_only)
+    learner.train(start, base.Shard(0, 300, np.random.default_rng(9)))
+    parts = [deepcopy(start) for _ in range(3)]
+    for number, part in enumerate(parts):
+        learner.train(part, base.Shard(300, 40 + number, np.random.default_rng(number)))
+    changes = [learner.changes(start, part) for part in parts]
+    joined = learner.merge(start, changes)
+    assert content(learner, joined) == content(learner, learner.merge(start, parts))
+    assert joined.index.rows > max(part.index.rows for part in parts)
+    if name in ("q", "td", "menace"):
+        assert all(change.index.rows < start.index.rows for change in changes)
 
 
 @pytest.mark.long

@@ -3,11 +3,13 @@
 from math import fsum
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ttt_cli.learners.weighted_mean import exact_sum, join
+from ttt_cli.learners import weighted_mean
+from ttt_cli.learners.weighted_mean import exact_sum, join, join_changes
 
 numbers = (
     st.floats(-1e6, 1e6) | st.floats(-1, 1) | st.sampled_from([1.0, 2.0**-53, -(2.0**-53), 2.0**53, 1e-300])
@@ -48,6 +50,19 @@ def test_the_order_of_the_parts_does_not_matter():
     parts = [random_part(rng, base) for _ in range(5)]
     one, other = join(base, parts), join(base, parts[::-1])
     assert one[0].tobytes() == other[0].tobytes() and one[1].tobytes() == other[1].tobytes()
+
+
+def test_parts_that_tell_only_some_entries_join_to_the_same(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(weighted_mean, "PIECE", 100)
+    rng = np.random.default_rng(4)
+    base = rng.uniform(-1, 1, (150, 2)), rng.integers(0, 5, (150, 2))
+    parts = [random_part(rng, base) for _ in range(3)]
+    values, visits = base[0].copy(), base[1].copy()
+    some = [rng.permutation(np.flatnonzero(part[1] > base[1])) for part in parts]
+    told = [(at, *(column.ravel()[at] for column in part)) for at, part in zip(some, parts, strict=True)]
+    join_changes(values, visits, told)
+    expected = join(base, parts)
+    assert values.tobytes() == expected[0].tobytes() and visits.tobytes() == expected[1].tobytes()
 
 
 def test_nothing_learnt_changes_nothing():
