@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -50,19 +51,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     _skip(items, "long", "run with --long, and --size full for the full size")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Before many tests that several processes share, each kernel is compiled by one of them."""
+    if COMPILED and "PYTEST_XDIST_WORKER" in os.environ and len(session.items) >= MANY:
+        folder = Path(session.config.getoption("basetemp")).parent / "compiling"
+        folder.mkdir(exist_ok=True)
+        compile_in_turn(folder)
+
+
 def _skip(items: list[pytest.Item], marker: str, why: str) -> None:
     for item in items:
         if marker in item.keywords:
             item.add_marker(pytest.mark.skip(reason=f"{marker}: {why}"))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Before many tests that several processes share, each kernel is compiled by one of them."""
-    if COMPILED and "PYTEST_XDIST_WORKER" in os.environ and len(request.session.items) >= MANY:
-        folder = tmp_path_factory.getbasetemp().parent / "compiling"
-        folder.mkdir(exist_ok=True)
-        compile_in_turn(folder)
 
 
 @pytest.fixture(scope="session")
