@@ -189,7 +189,7 @@ def _translate(error: BaseException) -> TttError:
         known.message = "not enough memory"
         known.hint = "a smaller --board needs less"
     elif (path := at_fault(error)) is not None:
-        known.message, known.where = described(error, path), str(path)
+        known.message = described(error, path)
         known.hint = "--debug shows the traceback"
     else:
         known.message = f"internal error: {type(error).__name__}: {error}"

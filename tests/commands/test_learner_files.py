@@ -110,6 +110,11 @@ def test_the_same_seed_gives_the_same_bytes_and_a_stopped_run_goes_on(ttt: Run):
     assert same(Path("half.json").read_bytes(), library.content(whole))
 
 
+def test_going_on_without_it_says_what_is_missing(mc: Run):
+    found = mc("train", "mc", "--resume")
+    assert found.code == 3 and REMEDY in found.err
+
+
 def test_its_parameters_are_options(ttt: Run):
     found = ttt("train", LEARNER, "--games", "10", "--draw", "0.5", "--epsilon", "0.3", "--json")
     assert found.json["learner"] == "mc"

@@ -16,7 +16,7 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners import LEARNERS, is_learner, is_name
+from ttt_cli.learners import LEARNERS, REMEDY, is_learner, is_name
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.entries import MOST
 from ttt_cli.store.curves import from_record
@@ -254,7 +254,7 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         raise InvalidFileError(
             f"is a state of the learner {name}, which is not built in",
             where=where,
-            hint="install the plug-in that has it, or name its file: --learner FILE.py:CLASS",
+            hint=REMEDY,
         )
     _expect(
         isinstance(found["symmetry"], bool), where, "symmetry", "expected true or false", found["symmetry"]
