@@ -8,7 +8,7 @@ import typer
 
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners import learner_class
+from ttt_cli.learners import learner_class, typed_as
 from ttt_cli.shell.completion import complete_states
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def curve(
       ttt curve q td -o plot.svg
       ttt curve study.csv -o study.svg
     """
-    from ttt_cli.store import library
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
     from ttt_cli.training.study import middle
@@ -61,7 +60,7 @@ def curve(
     kind = "" if out is None else "svg" if out == "-" else Path(out).suffix.lower().removeprefix(".")
     if out is not None and kind not in KINDS:
         raise UsageError(f"pictures are {' or '.join(KINDS)}", where=out, hint="-o plot.svg")
-    paths = [library.find(env.store, file) or Path(file) for file in files]
+    paths = [_found(env.store, file) for file in files]
     study = _study(paths)
     if study is None:
         found = [
@@ -114,13 +113,26 @@ def _read(path: Path, name: str) -> list[tuple[str, "list[Row]"]]:
     state = library.load(path).state
     curves = curves_of(state)
     if not curves:
-        again = command_line(
-            "ttt", "train", state.learner.name, "--fresh", "--curve", f"{path.stem}-curve.csv"
-        )
-        raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{again} trains with one")
+        learner = typed_as(state.learner.name)
+        more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
+        raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} goes on with one")
     return [
         (f"{name}, part {number}" if len(curves) > 1 else name, rows) for number, rows in enumerate(curves, 1)
     ]
+
+
+def _found(store: Path, name: str) -> Path:
+    """The file that a name or a path means.
+
+    :raises InvalidFileError: if there is none.
+    """
+    from ttt_cli.store import library
+
+    path = library.find(store, name)
+    if path is None:
+        hint = library.suggestion(store, name)
+        raise InvalidFileError("there is no such state or curve", where=name, hint=hint)
+    return path
 
 
 def _names(files: list[Path]) -> list[str]:

@@ -69,8 +69,9 @@ def covered(policy: Policy | PolicyTable) -> Positions:
         walks = [Walk.alone(policy, side, budget=MOST_WALKED) for side in Side]
     except OutgrownError as error:
         raise UsageError(
-            f"too many for a page: {error.message}",
-            hint="players that know their mind meet fewer positions; ttt play needs no page",
+            f"more than {MOST_WALKED:,} positions can come about when it plays, {error.positions:,} within "
+            f"{error.plies} plies: too many for a page",
+            hint="ttt play needs no page",
         ) from None
     return Positions.concatenate([layer.positions for walk in walks for layer in walk.layers]).distinct()
 
