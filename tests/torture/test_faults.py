@@ -28,7 +28,7 @@ COMMANDS = {
     "train new": "train td -n 300 --seed 9 --checkpoint 0 --fresh --curve new/curve.csv",
     "train from games": "train td --games-from some.jsonl -o taught.json",
     "merge": "merge td other.json -o td.json",
-    "merge new": "merge td other.json -o new/folder/both.json",
+    "merge new": "merge td other.json -o new/both.json",
     "merge onto another": "merge td other.json -o q.json",
     "import": "import table.json -o q.json",
     "import new": "import table.json",
@@ -50,6 +50,8 @@ def given(tmp_path_factory) -> Path:
     """A folder with what the commands need; what a killed process left lies there too."""
     folder = tmp_path_factory.mktemp("given")
     store = folder / "state_store"
+    store.mkdir()
+    (folder / "new").mkdir()
     small = ["--board", "2x2", "--line", "2"]
     run_here(["train", "td", "-n", 60, "--seed", 1, "-o", store / "td.json"])
     run_here(

@@ -122,7 +122,7 @@ def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path, number, code
     """The command that it prints is executed as it stands."""
     stopped, undisturbed = tmp_path / "stopped", tmp_path / "undisturbed"
     for folder in (stopped, undisturbed):
-        folder.mkdir()
+        (folder / "my store").mkdir(parents=True)
         assert ttt(OPPONENT, folder).returncode == 0
     assert ttt(TRAIN, undisturbed).returncode == 0
     process = popen(TRAIN, stopped, program=["-c", SLOW])
