@@ -19,7 +19,7 @@ def test_a_small_board_is_looked_up():
 @pytest.mark.compiled
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(5, 5, 4)], ids=str)
 def test_a_proved_position_is_worth_its_best_move(rules: Rules):
-    positions = Positions.of(sample(rules, 30), rules)
+    positions = Positions.of(sample(rules, 10), rules)
     positions = positions[~positions.terminal]
     values, moves = values_of(positions), move_values_of(positions)
     assert (moves[~positions.legal] == UNPROVEN).all()
