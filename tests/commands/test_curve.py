@@ -107,7 +107,9 @@ def test_a_state_has_its_own_curve(ttt):
         [0, 100],
     ]
     assert ttt("merge", "td", "./other.json", "-o", "both.json").code == 0
-    assert "1  both, part 1: " in ttt("curve", "both.json").out
+    found = ttt("curve", "both.json", "--json").json["curves"]
+    assert [curve["points"][-1]["games"] for curve in found] == [100, 300, 600]  # whose run came after whose?
+    assert "3  both, part 3: " in ttt("curve", "both.json").out
     assert "curve" not in ttt("show", "td", "--json").json["runs"][0]
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -137,13 +138,10 @@ def curves_of(state: State) -> list[list[Row]]:
     """The learning curves of a state: one if its runs came one after another, else one for each run."""
     found = [from_record(run.details["curve"]) for run in state.runs if "curve" in run.details]
     found.sort(key=lambda rows: (rows[0].games, rows[-1].games))
-    curves: list[list[Row]] = []
-    for rows in found:
-        if not curves or rows[0].games < curves[-1][-1].games:
-            curves.append(rows)
-        else:
-            curves[-1] += rows[rows[0].games == curves[-1][-1].games :]
-    return curves
+    if any(after[0].games < before[-1].games for before, after in pairwise(found)):
+        return found
+    whole: dict[int, Row] = {row.games: row for rows in found for row in rows}
+    return [list(whole.values())] if whole else []
 
 
 def _row(values: Sequence[Any], found: Sequence[Any], rows: Sequence[Row]) -> Row:
