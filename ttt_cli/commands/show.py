@@ -146,18 +146,22 @@ def _summary(loaded: "Loaded") -> StateSummary:
 def _show_log(env: Environment, path: Path) -> None:
     from collections import Counter
 
-    from ttt_cli.store.games import sound_games
+    from ttt_cli.store.games import GameRecord, each_record
 
-    games, left_out, first = sound_games(path)
-    ended, results = Counter(game.result for game in games), Counter[tuple[str, str]]()
-    for game in games:
+    ended, results, names = Counter[str](), Counter[tuple[str, str]](), Counter[str]()
+    left_out, first = 0, None
+    for game in each_record(path):
+        if not isinstance(game, GameRecord):
+            left_out, first = left_out + 1, first or game
+            continue
+        ended[game.result] += 1
+        names.update({game.x, game.o})
         for name, key in ((game.x, "x"), (game.o, "o")):
             own = "drawn" if game.result == "draw" else "won" if game.result == key else "lost"
             results[name, own] += 1
-    names = Counter(name for game in games for name in {game.x, game.o})
     summary: LogSummary = {
         "file": str(path),
-        "games": len(games),
+        "games": ended.total(),
         "results": {"x": ended["x"], "o": ended["o"], "draw": ended["draw"]},
         "players": [
             {
@@ -175,7 +179,7 @@ def _show_log(env: Environment, path: Path) -> None:
         return
     env.out(f"file      {printable(str(path))} (game records)", indent=10)
     env.out(
-        f"games     {len(games):,}: X won {ended['x']:,}, O won {ended['o']:,}, {ended['draw']:,} drawn",
+        f"games     {ended.total():,}: X won {ended['x']:,}, O won {ended['o']:,}, {ended['draw']:,} drawn",
         indent=10,
     )
     if first:

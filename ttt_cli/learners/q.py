@@ -222,10 +222,15 @@ class Q(Learner[QTable]):
 
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
         index, places = union(base.index, [part.index for part in parts])
-        merged, changes = replace(base, index=index, **base.copied(index)), []
-        for part, rows in zip(parts, places, strict=True):
-            at = moves_of(part.index, index, rows)
-            changes.append((at, part.values[: len(at)], part.visits[: len(at)]))
+        merged = replace(base, index=index, **base.copied(index))
+        changes = (
+            (
+                moves_of(part.index, index, rows),
+                part.values[: part.index.moves],
+                part.visits[: part.index.moves],
+            )
+            for part, rows in zip(parts, places, strict=True)
+        )
         join_changes(merged.values, merged.visits, changes)
         merged.settle(rows_of(places))
         return merged

@@ -5,7 +5,7 @@ part's entry is copied; with several, the value is their weighted mean and the v
 rounded once, as ``math.fsum`` rounds, so that the order of the parts cannot change a bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import fsum
 
 import numpy as np
@@ -16,7 +16,7 @@ Changes = tuple[Int64s, Floats, Int64s]
 """Entries of a part: int64[k], their places, and their values and visits."""
 
 PIECE = 1 << 18
-"""Entries that are joined at a time."""
+"""Entries that are joined at a time, those of all parts counted."""
 
 
 def join(base: tuple[Floats, Int64s], parts: Sequence[tuple[Floats, Int64s]]) -> tuple[Floats, Int64s]:
@@ -43,17 +43,18 @@ def _join(values: Floats, visits: Int64s, parts: Sequence[tuple[Floats, Int64s]]
     values[several] = exact_sum(products) / exact_sum(amounts) + 0.0
 
 
-def join_changes(values: Floats, visits: Int64s, parts: Sequence[Changes]) -> None:
+def join_changes(values: Floats, visits: Int64s, parts: Iterable[Changes]) -> None:
     """Join to a base, in place, parts that tell only some of its entries, each of them once."""
     values, visits, changes = values.reshape(-1), visits.reshape(-1), []
     for places, found, counts in parts:
         some = np.flatnonzero(counts > visits[places])
         some = some[np.argsort(places[some], kind="stable")]
         changes.append((places[some], found[some], counts[some]))
-    for start in range(0, len(values), PIECE):
-        here, touched = [], np.zeros(PIECE, np.bool_)
+    size = PIECE // max(1, len(changes)) + 1
+    for start in range(0, len(values), size):
+        here, touched = [], np.zeros(size, np.bool_)
         for places, found, counts in changes:
-            first, last = np.searchsorted(places, (start, start + PIECE))
+            first, last = np.searchsorted(places, (start, start + size))
             here.append((places[first:last] - start, found[first:last], counts[first:last]))
             touched[here[-1][0]] = True
         rank, entries = np.cumsum(touched) - 1, start + np.flatnonzero(touched)

@@ -221,16 +221,26 @@ def sound_games(
 ) -> tuple[list[GameRecord], int, TttError | None]:
     """The game records of a file; how many other lines are left out, and what is wrong with the first."""
     games, left_out, first = [], 0, None
+    for found in each_record(path, wanted):
+        if isinstance(found, GameRecord):
+            games.append(found)
+        else:
+            left_out, first = left_out + 1, first or found
+    return games, left_out, first
+
+
+def each_record(
+    path: Path, wanted: Callable[[bytes], bool] = lambda line: True
+) -> Iterator[GameRecord | TttError]:
+    """The game records of a file, one at a time; in the place of another line what is wrong with it."""
     for number, line in enumerate(read_lines(path, cut=True), 1):
         if not line.strip() or not wanted(line):
             continue
         try:
-            found = load_json(line, str(path), line=number)
-            games.append(GameRecord.from_json(found, f"{path}: line {number}"))
+            yield GameRecord.from_json(load_json(line, str(path), line=number), f"{path}: line {number}")
         except TttError as error:
             if line.endswith(b"\n") or path.name != LOG:  # else it is being written
-                left_out, first = left_out + 1, first or error
-    return games, left_out, first
+                yield error
 
 
 def waiting_games(store: Path, names: Collection[str], state: State) -> list[GameRecord]:
