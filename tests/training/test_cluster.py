@@ -2,10 +2,11 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -23,13 +24,20 @@ SECONDS = 120
 
 
 @contextmanager
-def dask(*arguments: str, until: str) -> Iterator[str]:
-    """One of Dask's own commands, running: what ``until`` found in what it prints."""
-    variables = {**os.environ, "PYTHONPATH": str(Path.cwd()), "PYTHONUNBUFFERED": "1"}
+def dask(
+    *arguments: str, until: str, program: Path | None = None
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """One of Dask's own commands, running: what ``until`` found in what it prints, and the process.
+
+    :param program: the folder from which it imports ``ttt_cli``.
+    """
+    folder = program or Path.cwd()  # Python looks here before PYTHONPATH
+    variables = {**os.environ, "PYTHONPATH": str(folder), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
+        cwd=folder,
         env=variables,
         text=True,
     )
@@ -43,7 +51,7 @@ def dask(*arguments: str, until: str) -> Iterator[str]:
 
     Thread(target=read, daemon=True).start()
     try:
-        yield found.get(timeout=SECONDS)
+        yield found.get(timeout=SECONDS), process
     finally:
         process.terminate()
         try:
@@ -52,14 +60,22 @@ def dask(*arguments: str, until: str) -> Iterator[str]:
             process.kill()
 
 
+def scheduler() -> AbstractContextManager[tuple[str, subprocess.Popen[str]]]:
+    """A scheduler that this machine alone reaches: its address and its process."""
+    where = ("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    return dask(*where, until=r"tcp://127\.0\.0\.1:\d+")
+
+
+def worker(at: str, program: Path | None = None) -> AbstractContextManager[object]:
+    """A worker for the scheduler at an address."""
+    return dask("worker", at, "--nthreads", "1", "--no-dashboard", until="Registered to", program=program)
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The address of a scheduler with two workers."""
-    scheduler = ("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    with dask(*scheduler, until=r"tcp://127\.0\.0\.1:\d+") as at:
-        worker = ("worker", at, "--nthreads", "1", "--no-dashboard")
-        with dask(*worker, until="Registered to"), dask(*worker, until="Registered to"):
-            yield at
+    with scheduler() as (at, _), worker(at), worker(at):
+        yield at
 
 
 @pytest.mark.long
@@ -84,6 +100,46 @@ def test_the_command_writes_the_same_file(address: str, tmp_path: Path) -> None:
         subprocess.run([*call, *where, "-o", path], check=True, timeout=2 * SECONDS)
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
+
+
+def train(folder: Path, *more: str) -> list[str]:
+    """A run of many blocks, each of several shards."""
+    return [sys.executable, "-m", "ttt_cli", "train", "td", *more, "-o", str(folder / "td.json")]
+
+
+GAMES = ("--games", "8000000", "--seed", "1")
+
+
+@pytest.mark.long
+def test_a_worker_of_another_version_trains_nothing(tmp_path: Path) -> None:
+    shutil.copytree("ttt_cli", tmp_path / "ttt_cli", ignore=shutil.ignore_patterns("__pycache__"))
+    with (tmp_path / "ttt_cli" / "learners" / "td.py").open("a") as source:
+        source.write("# another version\n")
+    with scheduler() as (at, _), worker(at, program=tmp_path):
+        words = train(tmp_path, *GAMES, "--cluster", at)
+        ended = subprocess.run(words, text=True, capture_output=True, timeout=SECONDS)
+    assert ended.returncode == 1 and "runs another version of ttt" in ended.stderr, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "td.json").exists()
+
+
+@pytest.mark.long
+def test_a_killed_scheduler_is_told_and_the_run_goes_on_without_it(tmp_path: Path) -> None:
+    with scheduler() as (at, process), worker(at):
+        words = train(tmp_path, *GAMES, "--checkpoint", "0.1", "--cluster", at)
+        with subprocess.Popen(words, text=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as trainer:
+            assert trainer.stderr
+            said = ""
+            while "saved" not in said:
+                line = trainer.stderr.readline()
+                assert line, said
+                said += line
+            process.kill()
+            said += trainer.communicate(timeout=SECONDS)[1]
+    assert trainer.returncode == 1, said
+    assert "Traceback" not in said, said
+    assert "the connection to the scheduler was lost (--resume goes on from the last save)" in said
+    assert subprocess.run(train(tmp_path, "--resume"), timeout=SECONDS).returncode == 0
 
 
 @pytest.mark.long

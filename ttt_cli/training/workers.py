@@ -6,6 +6,7 @@ no worker can die alone. A cluster's worker that dies is replaced, and its shard
 """
 
 import hashlib
+import logging
 import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
@@ -91,6 +92,8 @@ def cluster_workers(address: str) -> Iterator[Workers]:
         from distributed.scheduler import KilledWorker
     except ImportError:
         raise UsageError("a cluster needs Dask", where="--cluster", hint="pip install distributed") from None
+    for name in ("distributed", "distributed.client", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is raised, and told in a line
     try:
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
