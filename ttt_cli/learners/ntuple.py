@@ -8,9 +8,10 @@ networks for the game 2048 (2014).
 weights of what is seen on small sets of cells (``engine.network``): every block of 3x3 cells, every winning
 line together with itself moved by one cell, and, up to ``FORKS`` of them, any two lines that cross, which
 show a fork. Sets that a symmetry of the board takes to one another share their weights, and so do patterns
-that are symmetric to one another: all its tables are symmetric. What the rules tell is not learned: a win, a draw on the full board,
-and that who does not win now must block a line that the other side is about to complete. Weights are
-multiples of 2^-40: their sums are exact, and symmetric positions are worth the same to the last bit.
+that are symmetric to one another: all its tables are symmetric. What the rules tell is not learned: a win,
+a draw on the full board, and that who does not win now must block a line that the other side is about to
+complete. Weights are multiples of 2^-40: their sums are exact, and symmetric positions are worth the same to
+the last bit.
 
 **Learning** (TD(0) of afterstates, in self-play). A finished game is gone through backwards. What follows
 after a move is the best that the opponent has then, by the values of now; with ``t`` minus its value
