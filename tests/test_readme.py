@@ -26,7 +26,7 @@ BLOCKS = {
 }
 
 
-def run(folder: Path, script: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script in ``folder/work``, where ``ttt`` is this program."""
     tools, work = folder / "bin", folder / "work"
     work.mkdir(exist_ok=True)
@@ -39,7 +39,7 @@ def run(folder: Path, script: str, stdin: str = "") -> subprocess.CompletedProce
         ["bash", "-euc", script],
         cwd=work,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
-        input=stdin,
+        input="",
         capture_output=True,
         text=True,
         timeout=280,
