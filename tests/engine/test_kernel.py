@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.torture.test_disks import mounted
 from ttt_cli.engine.kernel import log
 
 PART = """
@@ -144,6 +145,14 @@ def test_a_cache_that_cannot_be_written_does_no_harm(folder: Path, run: Run):
     logged = run()
     assert "it cannot be kept" in logged
     assert str(folder / "cache") in logged
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root mounts file systems")
+def test_a_cache_on_a_full_disk_does_no_harm(folder: Path, run: Run):
+    with mounted(folder / "cache", "size=8k"):
+        assert "No space left on device" in run()
+        assert "it cannot be kept" in run()
 
 
 def test_numba_takes_no_settings_from_the_working_folder(folder: Path):
