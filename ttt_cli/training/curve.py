@@ -25,7 +25,10 @@ from ttt_cli.store.system import fault
 log = logging.getLogger("ttt_cli")
 
 PER_DECADE = 8
-"""Looks while the number of games grows tenfold."""
+"""Looks while the number of games grows tenfold, where a curve is asked for."""
+
+KEPT_PER_DECADE = 2
+"""The same where it is kept without being asked for: a few looks, so that training stays as fast."""
 
 KEPT_UP_TO = 10_000
 """Positions of the boards on which each run keeps its curve: there a look takes a few milliseconds."""
@@ -53,13 +56,13 @@ def row(games: int, policy: Policy | PolicyTable) -> Row:
     )
 
 
-def points(games: int) -> list[int]:
+def points(games: int, per_decade: int = PER_DECADE) -> list[int]:
     """The numbers of games at which a run of ``games`` is looked at: 0, even steps of the logarithm, the end.
 
     A run is looked at between its blocks only: at the first block's end from each of these points on.
     """
-    steps = math.ceil(PER_DECADE * math.log10(max(games, 1)))
-    return sorted({0, games, *(round(10 ** (step / PER_DECADE)) for step in range(steps))})
+    steps = math.ceil(per_decade * math.log10(max(games, 1)))
+    return sorted({0, games, *(round(10 ** (step / per_decade)) for step in range(steps))})
 
 
 def due(looks: Sequence[int], seen: int, games: int) -> bool:
@@ -94,7 +97,7 @@ class Curve:
                 hint = "--curve another file: this one would be overwritten"
                 raise InvalidFileError(error.message, where=error.where, hint=hint) from None
             self.rows = [row for row in found if row.games <= done and done] or self.rows
-        self._points = points(games)
+        self._points = points(games, PER_DECADE if path else KEPT_PER_DECADE)
 
     @property
     def seen(self) -> int:
