@@ -30,7 +30,7 @@ WRITING = {
         "-o",
         "beside.json",
         "--curve",
-        "DISK/new/curve.csv",
+        "DISK/curve.csv",
     ],
     "play": ["play", "--x", "random", "--o", "random", "-n", "2", "--store", "DISK"],
 }
