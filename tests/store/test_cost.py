@@ -158,6 +158,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "escapes.json": lambda: b'{"' + b"\\u003a" * 50_000 + b'":1}',
     "keys.json": lambda: orjson.dumps({f"{number:09}": 0.5 for number in range(20_000)}),
     "boards of 64.json": lambda: orjson.dumps({large(number): [0.0] * 64 for number in range(1000)}),
+    "what may be read in many ways.csv": lambda: b"4,0,8,2,1,7,6,3,5",
     "blank.csv": lambda: b"\n" * 300_000,
     "a study.csv": lambda: b"alpha,seed,games\n" + b"0.1,1,1\n" * 5_000,
     "a curve.csv": lambda: b"games,x_win\n" + b"1,1\n" * 5_000,

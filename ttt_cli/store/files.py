@@ -251,9 +251,18 @@ def try_append(path: AnyPath) -> None:
             _clear_litter(real)
             os.close(os.open(probe, _NEW, 0o600))  # the lock needs a new file too
     finally:
-        with suppress(OSError):
-            os.unlink(probe)
-        remove_folders(made)
+        try:
+            _remove(probe)
+        except KeyboardInterrupt:  # at this very instant
+            _remove(probe)
+            raise
+        finally:
+            remove_folders(made)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        os.unlink(path)
 
 
 @contextmanager

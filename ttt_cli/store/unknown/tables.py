@@ -10,6 +10,7 @@ is so here and nothing else.
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class Moves:
     @cached_property
     def mark(self) -> bytes:
         """The same for tables that play alike."""
-        return (np.nan_to_num(self.values) + 0.0).tobytes()
+        return sha256(np.nan_to_num(self.values) + 0.0).digest()  # there may be hundreds of tables
 
     @cached_property
     def score(self) -> float:
