@@ -74,7 +74,8 @@ class Moves:
     @cached_property
     def mark(self) -> bytes:
         """The same for tables that play alike."""
-        return sha256(np.nan_to_num(self.values) + 0.0).digest()  # there may be hundreds of tables
+        values = np.nan_to_num(self.values) + 0.0
+        return sha256(values.tobytes()).digest()  # there may be hundreds of tables
 
     @cached_property
     def score(self) -> float:
