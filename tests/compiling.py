@@ -55,7 +55,11 @@ def _values() -> None:
 
 def _solver() -> None:
     from ttt_cli.engine.position import Position
+    from ttt_cli.engine.positions import Positions
     from ttt_cli.engine.rules import Rules
     from ttt_cli.engine.solver import Solver
 
-    Solver(Rules(5, 5, 4)).solve(Position.start(Rules(5, 5, 4)))
+    rules = Rules(5, 5, 4)
+    solver, start = Solver(rules), Positions.start(rules)
+    solver.solve(Position.start(rules))
+    solver.values(start.x, start.o)

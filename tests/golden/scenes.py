@@ -319,12 +319,14 @@ NTUPLE = commands(f"""
 """)
 """The network, which no article describes, alone and with a search on top; so the others are in brief."""
 
+SECOND = ("td", "menace")
+"""Learners whose tables are of the same kind as another one's: more of them is for the long tests."""
+
+MORE = {**opponents(), **lessons(), **merges(), **boards()}
+
 SCENES: dict[str, list[str]] = {
     **lives(),
-    **opponents(),
-    **lessons(),
-    **merges(),
-    **boards(),
+    **{scene: lines for scene, lines in MORE.items() if not scene.startswith(SECOND)},
     **foreign(),
     "variants": VARIANTS,
     "ntuple": NTUPLE,
@@ -333,6 +335,7 @@ SCENES: dict[str, list[str]] = {
 """The command lines by scene."""
 
 LONG: dict[str, list[str]] = {
+    **{scene: lines for scene, lines in MORE.items() if scene.startswith(SECOND)},
     **{
         f"{learner}-full": commands(
             f"train {learner} --games 20000 --seed 1 -o ./{file} --json" + in_full(f"./{file}")
