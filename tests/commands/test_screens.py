@@ -72,7 +72,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("width", [80, 50])
+@pytest.mark.parametrize("width", [80, pytest.param(50, marks=pytest.mark.long)])
 def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
     """But for a single word, such as a path, which stays whole."""
     screen = {"terminal": True, "TERM": "dumb", "COLUMNS": str(width)}

@@ -91,7 +91,7 @@ def test_it_can_be_interrupted(tmp_path: Path):
     call = [sys.executable, "-m", "ttt_cli", "solve", "--board", "8x8", "--line", "5"]
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(call, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(3)
+        time.sleep(1.5)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -322,11 +322,16 @@ NTUPLE = commands(f"""
 SECOND = ("td", "menace")
 """Learners whose tables are of the same kind as another one's: more of them is for the long tests."""
 
-MORE = {**opponents(), **lessons(), **merges(), **boards()}
+MORE = {**lives(), **opponents(), **lessons(), **merges(), **boards()}
+
+
+def is_more(scene: str) -> bool:
+    """Whether a scene shows of a second learner what another one's shows of the first."""
+    return scene.startswith(SECOND) and scene not in SECOND
+
 
 SCENES: dict[str, list[str]] = {
-    **lives(),
-    **{scene: lines for scene, lines in MORE.items() if not scene.startswith(SECOND)},
+    **{scene: lines for scene, lines in MORE.items() if not is_more(scene)},
     **foreign(),
     "variants": VARIANTS,
     "ntuple": NTUPLE,
@@ -335,7 +340,7 @@ SCENES: dict[str, list[str]] = {
 """The command lines by scene."""
 
 LONG: dict[str, list[str]] = {
-    **{scene: lines for scene, lines in MORE.items() if scene.startswith(SECOND)},
+    **{scene: lines for scene, lines in MORE.items() if is_more(scene)},
     **{
         f"{learner}-full": commands(
             f"train {learner} --games 20000 --seed 1 -o ./{file} --json" + in_full(f"./{file}")

@@ -102,6 +102,7 @@ def test_a_dict_of_all_boards_keeps_those_it_has_learned(tmp_path):
     assert any("count as boards never seen" in note for note in found.notes)
 
 
+@pytest.mark.long
 def test_a_dict_of_all_boards_that_began_at_random_asks_who_begins(tmp_path):
     """Without a filler the boards that no game reaches cannot be told from the others."""
     table = {
