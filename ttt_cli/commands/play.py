@@ -525,6 +525,7 @@ def _kept(env: Environment, session: "Session") -> str:
 def _replay(env: Environment, path: Path, wanted: str | None, last: int) -> int:
     """Show recorded games: the last ones, or the one with this number or id; under ``--json`` all."""
     from collections import deque
+    from itertools import chain
 
     from ttt_cli.engine.side import Side
     from ttt_cli.evaluation.review import review
@@ -532,20 +533,20 @@ def _replay(env: Environment, path: Path, wanted: str | None, last: int) -> int:
     from ttt_cli.views.play_screen import show_record
     from ttt_cli.views.review import show_review
 
-    if wanted is not None:
-        records = [pick_game(path, wanted)]
-    else:
-        numbered = enumerate(read_games(path), 1)
-        records = list(numbered if env.json else deque(numbered, last))
-        if not records:
-            raise InvalidFileError("holds no games", where=str(path))
-        if records[0][0] > 1:
-            number = records[-1][0]
-            env.say(f"the last {len(records):,} of {number:,} games; --games and --game N show others")
-    for number, record in records:
-        if env.json:
+    numbered = iter([pick_game(path, wanted)]) if wanted is not None else enumerate(read_games(path), 1)
+    head = next(numbered, None)
+    if head is None:
+        raise InvalidFileError("holds no games", where=str(path))
+    numbered = chain([head], numbered)
+    if env.json:
+        for _, record in numbered:
             env.document("ttt-game", record.fields())
-            continue
+        return ExitCode.DONE
+    records = deque(numbered, last)
+    if wanted is None and records[0][0] > 1:
+        number = records[-1][0]
+        env.say(f"the last {len(records):,} of {number:,} games; --games and --game N show others")
+    for number, record in records:
         show_record(env, record, number)
         show_review(env, review(record.game()), {Side.X: f"X ({record.x})", Side.O: f"O ({record.o})"})
         env.out("")
