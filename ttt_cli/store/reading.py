@@ -20,7 +20,7 @@ LARGE = 16 * 2**20
 """From here on a file is read in parts where its format allows it."""
 LONGEST_LINE = 2**20
 """The longest line of a log, in bytes."""
-LONGEST_HEAD = 64 * 2**20
+LONGEST_HEAD = LIMIT
 """The longest line of a file that is read in blocks: a state's runs, with the games learned, stand on one."""
 
 _times: ContextVar[int] = ContextVar("_times", default=1)
