@@ -52,7 +52,7 @@ def test_a_bad_line_never_blocks_what_is_sound(tmp_path, ttt: Run, bad):
     assert "lines left out that cannot be read: 1; the first: state_store/games.jsonl" in trained.err
     assert ttt("play", "--x", "q", "--o", "random", "--games", "1").code == 0
     from_there = ttt("train", "q", "--games-from", store / LOG, "-o", "other.json")
-    assert "1 lines cannot be read" in from_there.err
+    assert "1 line cannot be read" in from_there.err
     assert library.load(Path("other.json")).state.games == 3
 
 

@@ -9,8 +9,10 @@ import pytest
 from tests.commands.conftest import Run
 from tests.store.conftest import continued
 from ttt_cli import State, TttError, load, train
+from ttt_cli.agents.levels import LEVELS
+from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.learners import from_file
+from ttt_cli.learners import RESERVED, from_file
 from ttt_cli.python_file import named_in
 from ttt_cli.store import library
 
@@ -144,6 +146,15 @@ def test_what_is_wrong_with_a_file_is_one_line(ttt: Run, file: str, said: str):
     for words in (("train", "./mine.py:L"), ("evaluate", "random", "--learner", "./mine.py:L")):
         found = ttt(*words)
         assert found.code in (2, 3) and said in found.err and found.err.count("\n") == 1, found.err
+
+
+def test_a_file_without_its_class_is_told(ttt: Run):
+    found = ttt("train", "./mine.py")
+    assert found.code == 2 and "which class" in found.err and "./mine.py:MyLearner" in found.err
+
+
+def test_no_player_s_name_can_be_taken():
+    assert {*BUILT_IN, *LEVELS, "self"} == RESERVED
 
 
 @pytest.mark.parametrize("name", ["q", "book", "random", "exec", "self", "Mine", "a.b", "../up", ""])

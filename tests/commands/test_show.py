@@ -39,7 +39,7 @@ def test_of_a_log_the_players_and_their_results_are_told(ttt):
     with Path(log).open("a", encoding="utf-8") as file:
         file.write("{}\n")
     told = ttt("show", log)
-    assert "games     3: X won" in told.out and "faults    1 lines cannot be read" in told.out
+    assert "games     3: X won" in told.out and "faults    1 line cannot be read" in told.out
     assert "player    minimax won 0, drew 2, lost 0" in told.out
     assert f"next: ttt review {log}" in told.err
 

@@ -147,6 +147,7 @@ def _show_log(env: Environment, path: Path) -> None:
     from collections import Counter
 
     from ttt_cli.store.games import GameRecord, each_record
+    from ttt_cli.views.numbers import counted
 
     ended, results, names = Counter[str](), Counter[tuple[str, str]](), Counter[str]()
     left_out, first = 0, None
@@ -183,7 +184,8 @@ def _show_log(env: Environment, path: Path) -> None:
         indent=10,
     )
     if first:
-        env.out(f"faults    {left_out:,} lines cannot be read, the first: {printable(str(first))}", indent=10)
+        unread = counted(left_out, "line")
+        env.out(f"faults    {unread} cannot be read, the first: {printable(str(first))}", indent=10)
     for one in summary["players"][:MOST_PLAYERS]:
         text = f"{one['name']} won {one['won']:,}, drew {one['drawn']:,}, lost {one['lost']:,}"
         env.out(f"player    {printable(text)}", indent=10)

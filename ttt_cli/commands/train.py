@@ -320,6 +320,7 @@ class Call:
         from ttt_cli.store import library
         from ttt_cli.store.games import sound_games, waiting_games
         from ttt_cli.store.teaching import teach
+        from ttt_cli.views.numbers import counted
 
         games_from = self.options.games_from
         names = library.taught_names(self.env.store, self.path)
@@ -334,7 +335,7 @@ class Call:
         lesson = teach(lesson.state, games, self.name)
         skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
-        skipped += f"; {left_out:,} lines cannot be read, the first: {first}" if first else ""
+        skipped += f"; {counted(left_out, 'line')} cannot be read, the first: {first}" if first else ""
         self.env.say(f"learned {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
         return lesson.state
 

@@ -47,7 +47,19 @@ EXAMPLE = "such as ./mine.py:MyLearner"
 REMEDY = "install the plug-in that has it, or name its file: --learner FILE.py:CLASS"
 """Where a learner is not found."""
 
-RESERVED = {"random", "heuristic", "minimax", "search", "human", "exec", "py", "self"}
+RESERVED = {
+    "random",
+    "heuristic",
+    "minimax",
+    "search",
+    "human",
+    "exec",
+    "py",
+    "easy",
+    "medium",
+    "hard",
+    "self",
+}
 """The players without a file: a learner of such a name could not be called."""
 
 _typed: ContextVar[Mapping[str, "Typed"]] = ContextVar("_typed", default=MappingProxyType({}))

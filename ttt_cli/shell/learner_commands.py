@@ -4,8 +4,18 @@ by their names, and those of Python files as ``FILE.py:CLASS``."""
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ttt_cli.errors import InvalidFileError
-from ttt_cli.learners import LEARNERS, REMEDY, Typed, from_file, is_learner, is_name, learner_class, offer
+from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.learners import (
+    EXAMPLE,
+    LEARNERS,
+    REMEDY,
+    Typed,
+    from_file,
+    is_learner,
+    is_name,
+    learner_class,
+    offer,
+)
 from ttt_cli.shell.frame import Subcommands
 from ttt_cli.shell.options import Spread, spread, with_options, with_parameters, with_value
 
@@ -44,6 +54,8 @@ def learner_commands(
     def others(name: str, arguments: Sequence[str], runs: bool) -> Spread | None:
         is_file = ":" in name
         argument = name if is_file else _typed_in(arguments)
+        if runs and name.endswith(".py"):
+            raise UsageError("does not say which class in the file", where=name, hint=EXAMPLE)
         if not (is_file or is_learner(name) or argument):
             if runs and "--resume" in arguments and is_name(name):
                 raise InvalidFileError(f"there is no learner {name} to go on with", where=name, hint=REMEDY)
