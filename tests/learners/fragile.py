@@ -24,6 +24,7 @@ class Fragile(Q):
     :ivar fatal: how often that happens.
     """
 
+    block_games: ClassVar[int] = 1000
     shard_games: ClassVar[int] = 500
     deaths: str = ""
     fatal: int = 0
@@ -39,7 +40,7 @@ class Fragile(Q):
 
 
 def trained(learner: Fragile, executor: Executor = here) -> tuple[bytes, list[int]]:
-    """What the learner's table holds after two blocks of eight shards, and the results of its games."""
+    """What the learner's table holds after blocks of one and of eight shards, and the results of its games."""
     space = StateSpace.of()
     *_, last = run(Plan(learner, GAMES, seed=1, shards=8), empty_table(learner, space), executor=executor)
     return content(learner, last.table), last.results.tolist()

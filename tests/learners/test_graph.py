@@ -551,7 +551,8 @@ def test_else_nodes_go_by_plies_and_text_and_edges_by_cell():
         assert edges_of(found, row) == sorted(edges_of(found, row))
 
 
-def test_shards_count_only_what_is_new():
+def test_shards_count_only_what_is_new(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Graph, "block_games", 500)
     plan = Plan(DEFAULT, 3000, 1, shards=3)
     table = empty_table(DEFAULT, SPACE)
     for progress in run(plan, table):

@@ -142,8 +142,9 @@ def test_large_boards_start_at_once(name: str, rules: Rules):
 
 
 @pytest.mark.parametrize("name", GROWN)
-def test_the_number_of_workers_changes_no_byte_on_a_large_board(name: str):
+def test_the_number_of_workers_changes_no_byte_on_a_large_board(name: str, monkeypatch: pytest.MonkeyPatch):
     learner, rules = made(name), Rules(4, 4, 4)
+    monkeypatch.setattr(type(learner), "block_games", 500)
     plan, found = Plan(learner, 1500, seed=1, shards=3), set()
     for count in (1, 2, 7):
         with local_workers(count) as workers:

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.benchmarks.sharing import unbeatable_from
 from ttt_cli.learners.q import Q
 from ttt_cli.training.runs import FIRST_BLOCK, Plan
 
@@ -29,9 +30,22 @@ def test_shards_follow_from_the_call_alone():
     assert Plan(Q(), 9_999_999, 1).shards_a_block == 1
     assert Plan(Q(), 10_000_000, 1).shards_a_block == 8
     assert Plan(Q.from_params(**Q.article), 10_000_000, 1).shards_a_block == 1
-    plan = Plan(Q(), 10_000_000, 1)
-    again = Plan(Q(), 10_000_000, 1)
-    for one, other in zip(plan.block(3), again.block(3), strict=True):
-        assert one.rng.random() == other.rng.random()
-    draws = {shard.rng.random() for index in range(4) for shard in plan.block(index)}
-    assert len(draws) == 32
+    plan, again = Plan(Q(), 100_000_000, 1), Plan(Q(), 100_000_000, 1)
+    blocks = [plan.block(index) for index in range(20)]
+    for index, block in enumerate(blocks):
+        for one, other in zip(block, again.block(index), strict=True):
+            assert one.rng.random() == other.rng.random()
+    draws = {shard.rng.random() for block in blocks for shard in block}
+    assert len(draws) == sum(map(len, blocks))
+
+
+def test_small_blocks_are_not_split():
+    plan = Plan(Q(), 100_000_000, 1)
+    blocks = [plan.block(index) for index in range(20)]
+    assert {len(block) for block in blocks} == {1, 8}
+    for block in blocks:
+        assert (len(block) == 8) == (sum(shard.games for shard in block) >= Q.block_games)
+
+
+def test_sharding_does_not_cost_learning():
+    assert [unbeatable_from(8, seed) for seed in (1, 2)] == [unbeatable_from(1, seed) for seed in (1, 2)]

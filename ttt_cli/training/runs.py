@@ -27,7 +27,8 @@ SHARDS = 8
 
 FIRST_BLOCK = 256
 """Games of a run's first block. Blocks double until they have their full size: it is early on that a learning
-curve has most to show."""
+curve has most to show. While they are small they are not split: shards of few games, side by side from the same
+table, would all explore the same moves."""
 
 Trained = tuple[Any, Int64s]
 """What ``Learner.merge`` needs of a shard's table, and its results as ``Learner.train`` counts them; of a
@@ -43,7 +44,7 @@ class Plan:
 
     :ivar opponent: the other side's behaviour; None: self-play.
     :ivar behaviour: the learner's own, where it is fixed.
-    :ivar shards: shards a block; None: by the number of games.
+    :ivar shards: of a block that is not small; None: by the number of games.
     """
 
     learner: Learner[Any]
@@ -55,7 +56,7 @@ class Plan:
 
     @property
     def shards_a_block(self) -> int:
-        """The number of shards in which a block is trained."""
+        """The number of shards of a block that is not small."""
         if self.shards is not None:
             return self.shards
         return 1 if self.games < SHARDED_FROM or self.learner.choice == "article" else SHARDS
@@ -86,7 +87,8 @@ class Plan:
         """The shards of a block."""
         first = self.first_game(index)
         games = self.first_game(index + 1) - first
-        bounds = [first + games * shard // self.shards_a_block for shard in range(self.shards_a_block + 1)]
+        shards = self.shards_a_block if games >= self.learner.block_games else 1
+        bounds = [first + games * shard // shards for shard in range(shards + 1)]
         return [
             Shard(
                 first=start,
