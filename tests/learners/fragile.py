@@ -40,7 +40,7 @@ class Fragile(Q):
 
 
 def trained(learner: Fragile, executor: Executor = here) -> tuple[bytes, list[int]]:
-    """What the learner's table holds after blocks of one and of eight shards, and the results of its games."""
+    """The learner's table after blocks of one and of eight shards, and the results of its games."""
     space = StateSpace.of()
     *_, last = run(Plan(learner, GAMES, seed=1, shards=8), empty_table(learner, space), executor=executor)
     return content(learner, last.table), last.results.tolist()

@@ -27,7 +27,7 @@ SHARDS = 8
 
 FIRST_BLOCK = 256
 """Games of a run's first block. Blocks double until they have their full size: it is early on that a learning
-curve has most to show. While they are small they are not split: shards of few games, side by side from the same
+curve has most to show. While they are small they are not split: shards of few games, side by side from one
 table, would all explore the same moves."""
 
 Trained = tuple[Any, Int64s]
