@@ -86,6 +86,23 @@ def test_whoever_uses_a_file_is_told_what_was_assumed(ttt, values):
     assert "notes" not in ttt("evaluate", "random", "random", "--json").json
 
 
+def test_what_hangs_on_equal_values_is_told(ttt, tmp_path):
+    """A table of one board: its program begins in the corner or the centre, and knows no second move."""
+    path = tmp_path / "values.json"
+    path.write_text(json.dumps({"XO.......": {"4": 0.5, "8": 0.5}, ".........": {"0": 1, "4": 1, "5": -1}}))
+    told = ttt("evaluate", path, "random", "--json")
+    (note,) = (note for note in told.json["notes"] if "equal values" in note)
+    rates = {
+        ties: ttt("evaluate", f"{path}:ties={ties}", "random", "--json").json for ties in ("first", "last")
+    }
+    shares = {ties: found["results"][0]["as_x"]["win"] for ties, found in rates.items()}
+    assert len({told.json["results"][0]["as_x"]["win"], *shares.values()}) == 3
+    for ties, share in shares.items():
+        assert f"{share:.2%}".replace("%", " %") + f" by ties={ties}" in note
+    assert " as O " not in note  # of which it knows nothing
+    assert not any("equal values" in note for found in rates.values() for note in found["notes"])
+
+
 def test_counts_agree(ttt, tmp_path):
     path = tmp_path / "q_table.json"
     rows = {

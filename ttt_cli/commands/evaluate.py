@@ -118,6 +118,7 @@ def evaluate(
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
     _tell(env, player, others)
+    _tell_ties(env, player, others[0])
     _report(env, player, verdict, explain)
     return ExitCode.FAILED if check and not verdict.unbeatable else ExitCode.DONE
 
@@ -126,6 +127,25 @@ def _tell(env: Environment, player: "Agent", others: "list[Agent]") -> None:
     """What there is to say of the players' files, and of how they have played so far."""
     for one in (player, *others):
         env.remark(one.remarks)
+
+
+def _tell_ties(env: Environment, player: "Agent", other: "Agent") -> None:
+    """Tell what a verdict on another program's table hangs on: which of equal values that program takes."""
+    from ttt_cli.evaluation.ties import rates_by_ties
+    from ttt_cli.views.numbers import percent
+
+    told = []
+    for side, found in rates_by_ties(player, other.policy).items():
+        for word, part in (("won", "win"), ("lost", "loss")):
+            shares = {ties: percent(getattr(rates, part)) for ties, rates in found.items()}
+            if len(set(shares.values())) > 1:
+                any_of_them = shares.pop("random")
+                said = ", ".join(f"{share} by ties={ties}" for ties, share in shares.items())
+                told.append(f"{word} as {side.name} {any_of_them} if any, {said}")
+                break
+    if told:
+        what = f"{player.source}: the file does not say which of equal values its program takes"
+        env.remark([f"{what}; against {other.name} {'; '.join(told)}"])
 
 
 def _usual(player: "Agent", others: "list[Agent]") -> "list[Agent]":
