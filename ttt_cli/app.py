@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -15,7 +16,7 @@ import typer.completion  # its names are not declared as exported
 
 from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.guests import at_fault, described
 from ttt_cli.shell.frame import LazyGroup, load_command
@@ -31,6 +32,16 @@ class Commands(LazyGroup):
     def load(self, name: str) -> Any:
         """Import the command's module."""
         return load_command(name)
+
+    def meant(self, name: str, ctx: Any) -> str:
+        """``ttt q``: what can be done with a player."""
+        from ttt_cli.learners import LEARNERS
+        from ttt_cli.shell.completion import player_names
+
+        store = Path(ctx.obj.variables.get("TTT_STORE") or ctx.obj.store)
+        if name.partition(":")[0] not in [*LEARNERS, *player_names(store)]:
+            return ""
+        return f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""

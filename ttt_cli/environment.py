@@ -5,7 +5,7 @@ nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -212,13 +212,13 @@ class Environment:
                 self.notes.append(text)
                 self.say(printable(text))
 
-    def listen(self) -> None:
-        """Show what the library logs, such as that a kernel is compiled, as notices."""
+    def listen(self, tell: "Callable[[str], None] | None" = None) -> None:
+        """Show what the library logs, such as that a kernel is compiled: by ``tell``, else as notices."""
         import logging
 
         class Notices(logging.Handler):
             def emit(handler, record: logging.LogRecord) -> None:  # noqa: N805
-                self.say(record.getMessage())
+                (tell or self.say)(record.getMessage())
 
         log = logging.getLogger("ttt_cli")
         log.handlers = [Notices()]

@@ -417,6 +417,10 @@ def test_help_is_a_command_too(ttt: Callable[..., Outcome]) -> None:
     ("words", "hint"),
     [
         (["version"], "did you mean --version?"),
+        (["q"], "no such command 'q' (a player: ttt play q, ttt evaluate q)"),
+        (["minimax:depth=2", "random"], "ttt play minimax:depth=2"),
+        (["train", "q.article"], "is a state, not a method (ttt train q --preset article trains it)"),
+        (["train", "td.3x4-3"], "ttt train td --board 3x4 --line 3 trains it"),
         (["evaluate", "q", "--agent"], "no such option (see ttt evaluate --help)"),
         (["move", "random", "hello"], "'hello'"),
     ],

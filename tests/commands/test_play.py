@@ -435,6 +435,12 @@ def test_levels_are_players_unless_a_state_is_called_so(ttt):
     assert ttt("evaluate", "hard", "--json").json["agent"]["games"] == 10
 
 
+def test_on_a_large_board_hard_searches(ttt):
+    board = ("--board", "8x8", "--line", "5", "--no-learn", "--seed", 1)
+    result = ttt("play", "--x", "minimax:depth=3", "--o", "hard", "--games", 2, *board)
+    assert "hard   100 %" in result.out
+
+
 def test_the_hint_says_what_is_best(ttt):
     people = ("play", "--x", "human", "--o", "human")
     assert "best: 5\n" in ttt(*people, stdin="1\nh\n").out

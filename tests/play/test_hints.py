@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.play.test_session import Anywhere
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, TabularPolicy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
@@ -40,6 +41,16 @@ def test_where_positions_cannot_be_enumerated_the_machine_is_asked_all_the_same(
     assert len(found.moves) == rules.cells
     assert {move.probability for move in found.moves} == {1 / rules.cells}
     assert {move.plies for move in found.moves} == {None}
+
+
+@pytest.mark.compiled
+def test_where_the_best_move_is_not_proved_a_search_suggests_one():
+    game = Game(Rules(8, 8, 5))
+    for cell in (27, 35, 28, 36, 29):  # X has three in a row, open at both ends
+        game.push(cell)
+    found = hint(game.position, None)
+    assert not found.best and set(found.suggested) <= {26, 30}
+    assert not hint(Position(), None).suggested
 
 
 def test_on_a_large_board_the_worth_of_moves_is_proved():

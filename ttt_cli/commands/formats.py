@@ -63,8 +63,11 @@ def formats(env: Environment) -> None:
         env.document("ttt-formats", fields)
         return
     width = max(len(str(row["name"])) for row in rows)
+    longest = width + 32 + max(len(row["about"]) for row in rows)
+    gap = "\n    " if env.bounded(env.stdout) and env.width < longest else "  "
     env.out(f"{'format':<{width}}  {'read, written':<12}  {'learner':<7}  what it is")
     for row in rows:
         uses = " ".join(use if row[use] else " " * len(use) for use in ("reads", "plays", "writes"))
-        line = f"{row['name']:<{width}}  {uses}  {row['learner'] or '':<7}  {row['about']}"
-        env.out(printable(line), indent=width + 32)
+        line = f"{row['name']:<{width}}  {uses}  {row['learner'] or '':<7}"
+        line = line.rstrip() if "\n" in gap else line
+        env.out(f"{printable(line)}{gap}{printable(row['about'])}", indent=4)

@@ -85,11 +85,14 @@ def show(
     """
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
-    from ttt_cli.store.games import holds_games
+    from ttt_cli.store.games import LOG, holds_games
 
     rules = given_rules(env)
-    path = library.find(env.store, file, rules)
+    log = env.store / LOG if file == LOG else Path(file)
+    path = library.find(env.store, str(log) if log.name == LOG and log.exists() else file, rules)
     if path is None:
+        if log.name == LOG:
+            raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
         raise InvalidFileError("there is no such state", where=file, hint=library.suggestion(env.store, file))
     if holds_games(path):
         _show_log(env, path)

@@ -1,8 +1,11 @@
 """What is known of the moves of a position: what a machine thinks of each, and what perfect play says."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 
+import numpy as np
+
+from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.perfect import UNPROVEN
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Cell, Position
@@ -10,7 +13,10 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.evaluation.analysis import analyse
 
 NODES = 2_000
-"""Nodes that the proof of each move may take on a large board: a person is waiting."""
+"""Nodes that the proof of each move may take on a large board."""
+
+ALL_NODES = 40_000
+"""Nodes that all of them may take together: a person is waiting."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class Hint:
     :ivar has_opinions: whether the machine asked has values of its own.
     :ivar is_new: whether the machine asked has learned nothing about the position yet.
     :ivar proven: whether the value of any move is known.
+    :ivar suggested: what a search would play, where the best moves are not proved.
     """
 
     position: Position
@@ -45,6 +52,7 @@ class Hint:
     has_opinions: bool
     is_new: bool
     proven: bool
+    suggested: tuple[Cell, ...] = ()
 
     @property
     def best(self) -> tuple[MoveHint, ...]:
@@ -68,21 +76,25 @@ def hint(position: Position, policy: Policy | None) -> Hint:
     :param policy: of the machine to ask.
     """
     rules, cells = position.rules, position.legal
+    here = Positions.of([position], rules)
     opinions: list[float | None] = [None] * rules.cells
     probabilities: list[float | None] = [None] * rules.cells
     has_opinions = is_new = False
     if policy is not None and not policy.costly:
-        asked = Positions.of([position], rules)
-        probabilities = policy.probabilities(asked)[0].tolist()
-        own, known = policy.values(asked), policy.known(asked)
-        is_new = known is not None and not known[0]
+        probabilities = policy.probabilities(here)[0].tolist()
+        own, seen = policy.values(here), policy.known(here)
+        is_new = seen is not None and not seen[0]
         if own is not None:
             has_opinions = True
             opinions = [None if isnan(value) else value for value in own[0].tolist()]
-    found = analyse(Positions.of([position], rules), nodes=NODES)
+    found = analyse(here, nodes=min(NODES, ALL_NODES // len(cells)))
     values = [None if value == UNPROVEN else int(value) for value in found.move_values[0]]
     plies = [None] * rules.cells if found.move_plies is None else found.move_plies[0].tolist()
     moves = tuple(
         MoveHint(cell, opinions[cell], probabilities[cell], values[cell], plies[cell]) for cell in cells
     )
-    return Hint(position, moves, has_opinions, is_new, proven=any(move.value is not None for move in moves))
+    known = Hint(position, moves, has_opinions, is_new, proven=any(move.value is not None for move in moves))
+    if known.best:
+        return known
+    suggested = np.flatnonzero(Search(rules).probabilities(here)[0])
+    return replace(known, suggested=tuple(suggested.tolist()))

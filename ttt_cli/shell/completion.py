@@ -51,13 +51,17 @@ def stored_files(store: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.stem)
 
 
+def player_names(store: Path) -> list[str]:
+    """Players that need no file, and the states in a store."""
+    return list(dict.fromkeys([*BUILT_IN, *LEVELS, *stored_names(store)]))
+
+
 def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
     """Players that need no file, states in the store, and files by their path."""
     head, colon, _ = incomplete.partition(":")
     if colon and head in BUILT_IN:
         return [text for text in _with_options(head) if text.startswith(incomplete)]
-    names = [*BUILT_IN, *LEVELS, *stored_names(_store(context))]
-    own = [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
+    own = [name for name in player_names(_store(context)) if name.startswith(incomplete)]
     return _harmless(own or _paths(incomplete))
 
 

@@ -102,6 +102,10 @@ class LazyGroup(TyperGroup):
         """Make the command called ``name``."""
         raise NotImplementedError
 
+    def meant(self, name: str, ctx: Any) -> str:
+        """A remedy for a word in a command's place that is known to be something else; mostly nothing."""
+        return ""
+
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, in the order of the help."""
         return list(self.names)
@@ -120,7 +124,8 @@ class LazyGroup(TyperGroup):
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
             options = [name for option in self.params for name in option.opts]
-            near = did_you_mean(args[0], [*known, *(name.lstrip("-") for name in options)])
+            near = self.meant(args[0], ctx)
+            near = near or did_you_mean(args[0], [*known, *(name.lstrip("-") for name in options)])
             if f"--{args[0]}" in options:
                 near = f"did you mean --{args[0]}?"
             raise UsageError(

@@ -1,6 +1,7 @@
 """The subcommands of ``ttt train`` and ``ttt study``, one for each learner: those built in, those of plug-ins
 by their names, and those of Python files as ``FILE.py:CLASS``."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,9 @@ def learner_commands(
         if not (is_file or is_learner(name) or argument):
             if runs and "--resume" in arguments and is_name(name):
                 raise InvalidFileError(f"there is no learner {name} to go on with", where=name, hint=REMEDY)
+            if runs and (options := _as_options(name)):
+                hint = f"ttt {command} {options} trains it"
+                raise UsageError("is a state, not a method", where=name, hint=hint)
             return None
         if not runs:
             doc = UNREAD.format(command=command, name=name)
@@ -74,6 +78,22 @@ def learner_commands(
         lambda name: made(Typed(learner_class(name))),
         others,
     )
+
+
+def _as_options(name: str) -> str:
+    """What trains the state called ``name``: ``q --preset article`` for ``q.article``; else empty."""
+    learner, *suffixes = name.split(".")
+    if learner not in LEARNERS or not suffixes:
+        return ""
+    words = [learner]
+    for suffix in suffixes:
+        if suffix == "article":
+            words += ["--preset", "article"]
+        elif board := re.fullmatch(r"(\d+x\d+)-(\d+)", suffix):
+            words += ["--board", board[1], "--line", board[2]]
+        else:
+            return ""
+    return " ".join(words)
 
 
 def _typed_in(arguments: Sequence[str]) -> str:

@@ -120,28 +120,21 @@ class CommonOptions:
     """The options of every command, and Typer's context, which holds the environment."""
 
     context: typer.Context
-    store: Annotated[Path, _common(metavar="DIR", envvar="TTT_STORE", help="Where learned states live.")] = (
+    store: Annotated[Path, _common(metavar="DIR", envvar="TTT_STORE", help="Where states are.")] = (
         DEFAULT_STORE
     )
     board: Annotated[
         str | None,
-        _common(metavar="ROWSxCOLS", help="The size of the board; without it 3x3, or the state's own."),
+        _common(metavar="ROWSxCOLS", help="Board size.", show_default="3x3, or the state's"),
     ] = None
-    line: Annotated[
-        int | None, _common(help="How many stones in line win; without it 3, or the state's own.")
-    ] = None
-    limits: Annotated[
-        int, _common(min=1, max=1000, metavar="TIMES", help="Multiply the limits on input sizes.")
-    ] = 1
+    line: Annotated[int | None, _common(help="Stones in a row.", show_default="3, or the state's")] = None
+    limits: Annotated[int, _common(min=1, max=1000, metavar="TIMES", help="Multiply limits on input.")] = 1
     learner: Annotated[
-        str | None,
-        _common(
-            metavar="FILE.py:CLASS", help="The learner of a state that a Python file of yours has trained."
-        ),
+        str | None, _common(metavar="FILE.py:CLASS", help="The learner of a state, if it is your own class.")
     ] = None
     patience: Annotated[
         float,
-        _common(min=0.01, metavar="SECONDS", callback=finite, help="How long a program may take to answer."),
+        _common(min=0.01, metavar="SECONDS", callback=finite, help="Time limit for a program."),
     ] = Environment.patience
     quiet: Annotated[bool, _common("--quiet", help="No notices on stderr.")] = False
     json: Annotated[bool, _common("--json", help="The result as one JSON document.")] = False

@@ -10,6 +10,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.overview import Overview
 from ttt_cli.views.numbers import percent
+from ttt_cli.views.tables import draw_table
 
 VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("not known", "dim")}
 
@@ -32,12 +33,12 @@ def show_agents(env: Environment, players: Sequence[tuple[str, str]], states: Se
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("state", overflow="fold")
-    for heading, side in (("games", "right"), ("verdict", "left"), ("can lose X", "right"), ("O", "right")):
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
-    table.add_column("last written")
+    for heading in ("games", "verdict", "lose as X", "lose as O"):
+        table.add_column(heading, justify="left" if heading == "verdict" else "right", no_wrap=True)
+    table.add_column("last written", no_wrap=True)
     for state in states:
         table.add_row(*_row(state))
-    env.draw(table, wrap=True)
+    draw_table(env, table, lead=1)
     env.out("")
     env.out(f"in {where}")
 

@@ -19,7 +19,7 @@ from ttt_cli.evaluation.matchup import Rates
 from ttt_cli.evaluation.verdict import Step, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.board import board
-from ttt_cli.views.numbers import VALUES, bar, percent
+from ttt_cli.views.numbers import VALUES, bar, cells_in_words, percent
 
 
 class OpponentFields(TypedDict):
@@ -244,7 +244,7 @@ def _tell(name: str, number: int, step: Step, mover: str) -> Text:
     if step.probability is not None and 0 < step.probability < 1:
         text.append(f", as in {percent(step.probability)} of such games", "dim")
     if step.before is not None and step.after is not None and step.after < step.before:
-        kept = " or ".join(cells(step.sound))
+        kept = cells_in_words(list(step.sound))
         worth = {0: "a draw", 1: "a win", -1: "a loss"}
         cost = f"turns {worth[step.before]} into {worth[step.after]}; perfect play: {kept}"
         text.append(f"\n{'mistake: ' if own else 'gives it back: '}{cost}", "red" if own else "yellow")

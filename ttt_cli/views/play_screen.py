@@ -36,8 +36,6 @@ from ttt_cli.views.review import moves_table, summary
 MARGIN = 8
 """Lines that a board in its place needs besides its own."""
 
-UNPROVED = "what these moves are worth could not be proved"
-
 STYLES = {1: "green", 0: "", -1: "red", None: "dim"}
 
 
@@ -88,9 +86,14 @@ class PlayScreen:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """While a game goes on, ``paint`` draws its board in one place."""
+        """While a game goes on, ``paint`` draws its board in one place; notices go above it."""
         with Live(console=self.console, auto_refresh=False, transient=True) as self._drawing:
-            yield
+            if self.env.stderr.isatty() and not self.env.quiet:
+                self.env.listen(self._line)
+            try:
+                yield
+            finally:
+                self.env.listen()
         self._says = [*self._says[:1], *self._says[1:][-1:]]  # the heading, and what happened last
 
     def paint(self, cursor: Cell, message: str, hint: Hint | None) -> None:
@@ -110,10 +113,8 @@ class PlayScreen:
             notes=notes,
             cursor=cursor,
         )
-        best = f"best: {_best(hint)}" if hint and _best(hint) else ""
-        if hint and not hint.proven:
-            best = UNPROVED
-        lines = [f"{game.to_move.name} to move", *self._says[1:][-1:], best, message]
+        advice = _advice(hint) if hint else ""
+        lines = [f"{game.to_move.name} to move", *self._says[1:][-1:], advice, message]
         text = "\n".join(self.env.folded(line, self._stream) for line in lines if line)
         parts = (Text(self._heading()), Text(), beside([drawn], 0), Text(text))
         self._drawing.update(Group(*parts), refresh=True)
@@ -183,6 +184,8 @@ class PlayScreen:
             self.console.print(strip(self.env, self.session.record))
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
         line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
+        if self.env.bounded(self.env.stdout) and len(line) > self.env.width:
+            line = f"{self.session.score.games:>6,}  {self._outcome()}\n        {self._rates()}"
         self.env.out(line, flush=True)
 
     @contextmanager
@@ -242,12 +245,11 @@ def _hint_table(hint: Hint, name: str, width: int) -> Group:
         if hint.is_new:
             title += " (it has not been here before)"
     parts = [Text(title)]
-    if not hint.proven:
-        parts.append(Text(UNPROVED))
     rows = [_hint_row(hint, move, name) for move in hint.moves]
     names = list(rows[0])
+    advice = Text(_advice(hint), "bold")
     if len(names) == 1:
-        return Group(*parts)
+        return Group(*parts, advice)
     needed = sum(2 + max(len(heading), *(len(row[heading]) for row in rows)) for heading in names)
     across = min(-(-len(rows) // 16), max(1, width // needed))
     height = -(-len(rows) // across)
@@ -261,15 +263,16 @@ def _hint_table(hint: Hint, name: str, width: int) -> Group:
             table.add_row(*row.values())
         tables.append(table)
     side_by_side.add_row(*tables)
-    return Group(*parts, side_by_side, *([Text(f"best: {best}", "bold")] if (best := _best(hint)) else []))
+    return Group(*parts, side_by_side, advice)
 
 
-def _best(hint: Hint) -> str:
-    """The moves that perfect play chooses from, in words; nothing where they are not known."""
+def _advice(hint: Hint) -> str:
+    """The moves that perfect play chooses from; where they are not proved, what a search would play."""
+    if hint.suggested:
+        return f"best moves not proved; search plays {cells_in_words(hint.suggested)}"
     cells = [move.cell for move in hint.best]
-    if len(cells) == len(hint.moves) > 1:
-        return "any, all are worth the same"
-    return cells_in_words(cells)
+    all_alike = len(cells) == len(hint.moves) > 1
+    return f"best: {'any, all are worth the same' if all_alike else cells_in_words(cells)}"
 
 
 def _hint_row(hint: Hint, move: MoveHint, name: str) -> dict[str, str]:
