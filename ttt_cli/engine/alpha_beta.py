@@ -17,22 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ttt_cli.engine.bits import ONE, Bitboard, first, popcount
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Int32s, Int64s, Positions, Uint64s
-from ttt_cli.engine.proof_search import (
-    MIX,
-    ONE,
-    STIR,
-    Bitboard,
-    Game,
-    count,
-    ends,
-    first,
-    game_of,
-    insert,
-)
+from ttt_cli.engine.proof_search import MIX, STIR, Game, ends, game_of, insert
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats
 from ttt_cli.engine.symmetry import classes
@@ -151,7 +141,7 @@ def enter(depth: int, side: int, game: Game, network: Network, room: Room, stamp
     room.nodes[0] += 1
     full, misere = game[3], game[4]
     free = full & ~(mine | theirs)
-    stones = len(room.scores) - count(free)
+    stones = len(room.scores) - popcount(free)
     soonest = len(room.scores) - stones  # the score of a win by the next stone
     own = ends(mine, theirs, game)
     frame[FORCED] = 0
@@ -268,7 +258,7 @@ def _search(
     order, scores, before = np.zeros(cells, np.int64), np.zeros(cells), np.zeros(cells)
     for row in rows:
         own, other = mine[row], theirs[row]
-        stones = count(own | other)
+        stones = popcount(own | other)
         side = stones % 2
         room.nodes[0] = 0
         room.boards[0, 0], room.boards[0, 1] = own, other

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.bits import ONE
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 
@@ -20,8 +21,6 @@ Int8s = NDArray[np.int8]
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Uint64s = NDArray[np.uint64]
-
-ONE = np.uint64(1)
 
 KEPT = ("plies", "results", "terminal")
 """What a part of a batch takes over, once it has been worked out for the whole."""
@@ -62,8 +61,11 @@ class Positions:
     @classmethod
     def concatenate(cls, parts: Sequence["Positions"]) -> "Positions":
         """All positions of at least one part, one part after the other."""
-        x, o = (np.concatenate([getattr(part, name) for part in parts]) for name in "xo")
-        return cls(parts[0].rules, x, o)
+        shared = [name for name in KEPT if all(name in part.__dict__ for part in parts)]
+        x, o, *known = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "o", *shared)
+        )
+        return cls(parts[0].rules, x, o, **dict(zip(shared, known, strict=True)))
 
     def __len__(self) -> int:
         return len(self.x)

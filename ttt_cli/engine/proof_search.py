@@ -23,14 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.bits import ONE, ZERO, Bitboard, first, popcount
 from ttt_cli.engine.kernel import Kernel, Part
+from ttt_cli.engine.positions import Int8s, Int64s, Uint64s
 from ttt_cli.engine.rules import Rules
 
-Int8s = NDArray[np.int8]
-Int64s = NDArray[np.int64]
 Uint8s = NDArray[np.uint8]
-Uint64s = NDArray[np.uint64]
-Bitboard = np.uint64
 Game = tuple[Uint64s, Int64s, Int64s, Bitboard, bool]
 Table = tuple[Uint64s, Uint8s]
 Path = tuple[Uint64s, Int64s, Int64s]
@@ -68,8 +66,7 @@ TRIES = 64
 EXACT = 30
 """Weights are multiples of 2^-30, rounded up, which is on the safe side."""
 
-ZERO, ONE, TWO, FOUR, HALF, TOP = (np.uint64(number) for number in (0, 1, 2, 4, 32, 56))
-PAIRS, QUADS, NIBBLES, BYTES = (np.uint64((2**64 - 1) // divisor) for divisor in (3, 5, 17, 255))
+HALF = np.uint64(32)
 MIX, STIR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
@@ -82,21 +79,6 @@ def game_of(rules: Rules) -> Game:
         np.uint64((1 << rules.cells) - 1),
         rules.misere,
     )
-
-
-@Part
-def count(board: Bitboard) -> Any:
-    """The number of cells of a bitboard, written so that compilers know it and make it one instruction."""
-    board = board - ((board >> ONE) & PAIRS)
-    board = (board & QUADS) + ((board >> TWO) & QUADS)
-    board = (board + (board >> FOUR)) & NIBBLES
-    return np.int64((board * BYTES) >> TOP)
-
-
-@Part
-def first(board: Bitboard) -> Any:
-    """The lowest cell of a bitboard that has one."""
-    return count((board & (~board + ONE)) - ONE)
 
 
 @Part
@@ -125,7 +107,7 @@ def weigh(
     for index in range(len(lines)):
         line = lines[index]
         if line & defender == ZERO:
-            missing = length - count(line & attacker)
+            missing = length - popcount(line & attacker)
             value = max(1, whole >> missing)
             potential += value
             for place in range(length):
@@ -135,7 +117,7 @@ def weigh(
             live[number], worth[number], rest[number] = index, value, line & ~attacker
             number += 1
         if line & attacker == ZERO:
-            missing = length - count(line & defender)
+            missing = length - popcount(line & defender)
             value = max(1, whole >> missing)
             for place in range(length):
                 weights[DEFENCE, cells_of[index, place]] += value
@@ -212,7 +194,7 @@ def ends(own: Bitboard, other: Bitboard, game: Game) -> Bitboard:
     """The cells that complete a line of the side with the stones ``own``."""
     lines, length, found = game[0], game[1].shape[1], ZERO
     for line in lines:
-        if line & other == ZERO and count(line & own) == length - 1:
+        if line & other == ZERO and popcount(line & own) == length - 1:
             found |= line & ~own
     return found
 
@@ -237,7 +219,7 @@ def force(mover: Bitboard, opponent: Bitboard, game: Game, scratch: Scratch) -> 
             continue
         tried[level] += 1
         line = lines[choice >> 1]
-        if line & other or count(line & own) != length - 2:
+        if line & other or popcount(line & own) != length - 2:
             continue
         free = line & ~own
         move = free & (~free + ONE)
@@ -255,7 +237,7 @@ def force(mover: Bitboard, opponent: Bitboard, game: Game, scratch: Scratch) -> 
         replies = (other | threats) & ~opponent
         relevant = ((own | move) & ~mover) | replies
         for line in lines:
-            if line & mover == ZERO and count(line & (opponent | replies)) >= length - 2:
+            if line & mover == ZERO and popcount(line & (opponent | replies)) >= length - 2:
                 relevant |= line
         return relevant
     return ZERO
@@ -495,7 +477,7 @@ def remember(key_a: Bitboard, key_d: Bitboard, attacks: bool, code: int, table: 
         if note == 0 or (keys[place, 0] == key_a and keys[place, 1] == key_d and note & 1 == turn):
             chosen = place
             break
-        stones = count(keys[place, 0] | keys[place, 1])
+        stones = popcount(keys[place, 0] | keys[place, 1])
         if stones > most:
             chosen, most = place, stones
     if notes[chosen] == 0:
@@ -546,7 +528,7 @@ def settle(
     lines, _, _, full, misere = game
     while state[ROW] < len(x):
         row = state[ROW]
-        x_moves = count(x[row] | o[row]) % 2 == 0
+        x_moves = popcount(x[row] | o[row]) % 2 == 0
         mover, other = (x[row], o[row]) if x_moves else (o[row], x[row])
         if state[QUESTION] == NONE:
             state[STARTED], state[BEST] = state[NODES], -1

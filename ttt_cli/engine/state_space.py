@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.symmetry import classes
@@ -40,20 +40,13 @@ INSTANT = 200_000
 class StateSpace:
     """All ``n`` positions of one game.
 
-    :ivar codes: int64[n], ``Position.code`` of each; ascending within a layer.
-    :ivar plies: int8[n], stones on the board; even: X to move.
-    :ivar terminal: bool[n].
-    :ivar results: int8[n], +1 X has won, -1 O has won, 0 drawn or open.
+    :ivar positions: the positions, in their order.
     :ivar successors: int32[n, cells], the index after the mover takes that cell, -1 where it may not.
     :ivar symmetric: whether the positions stand for classes up to symmetry (``engine.symmetry``); then, of
         the moves that a symmetry of a board exchanges, only the one with the lowest cell is legal.
     """
 
-    rules: Rules
-    codes: Int64s
-    plies: Int8s
-    terminal: Bools
-    results: Int8s
+    positions: Positions
     successors: Int32s
     symmetric: bool = False
 
@@ -66,19 +59,50 @@ class StateSpace:
         return _classes(rules) if symmetric else _build(rules)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A space that ``of`` makes is copied and sent to other processes by its name, not by its arrays."""
-        if self is StateSpace.of(self.rules, self.symmetric):
-            return StateSpace.of, (self.rules, self.symmetric)
-        arrays = (self.codes, self.plies, self.terminal, self.results, self.successors)
-        return StateSpace, (self.rules, *arrays, self.symmetric)
+        """A space is copied and sent to other processes by its name, not by its arrays."""
+        return StateSpace.of, (self.rules, self.symmetric)
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.positions)
+
+    @property
+    def rules(self) -> Rules:
+        """The game."""
+        return self.positions.rules
 
     @property
     def cells(self) -> int:
         """The number of cells of the board."""
         return self.rules.cells
+
+    @property
+    def plies(self) -> Int8s:
+        """int8[n]: stones on the board; even: X to move."""
+        return self.positions.plies
+
+    @property
+    def results(self) -> Int8s:
+        """int8[n]: +1 X has won, -1 O has won, 0 drawn or open."""
+        return self.positions.results
+
+    @property
+    def terminal(self) -> Bools:
+        """bool[n]: whether the game is over."""
+        return self.positions.terminal
+
+    @property
+    def stones(self) -> Int8s:
+        """int8[n, cells]: 0 free, 1 O, 2 X."""
+        return self.positions.stones
+
+    @cached_property
+    def codes(self) -> Int64s:
+        """int64[n]: ``Position.code`` of each; ascending among positions with equally many stones."""
+        return self._codes_of(self.positions)
+
+    def _codes_of(self, positions: Positions) -> Int64s:
+        digits = _digits(self.cells)
+        return 2 * digits[positions.x] + digits[positions.o]
 
     @cached_property
     def legal(self) -> Bools:
@@ -115,17 +139,9 @@ class StateSpace:
         """The same slices in the order of play."""
         return (piece for layer in self.layers for piece in _pieces(layer))
 
-    @cached_property
-    def positions(self) -> Positions:
-        """The positions as bitboards."""
-        bits = np.uint64(1) << np.arange(self.cells, dtype=np.uint64)
-        x, o = (((self.stones == stone) * bits).sum(axis=1, dtype=np.uint64) for stone in (2, 1))
-        return Positions(self.rules, x, o, plies=self.plies, results=self.results, terminal=self.terminal)
-
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of which belong to this space."""
-        digits = _digits(self.cells)
-        codes = 2 * digits[positions.x] + digits[positions.o]
+        codes = self._codes_of(positions)
         return self.find(codes) if self._index is None else self._index.take(codes)
 
     @cached_property
@@ -151,28 +167,23 @@ class StateSpace:
         place = np.cumsum(reached, dtype=np.int32)
         return self.positions[layer.start + np.flatnonzero(reached)], place[after] - np.int32(1)
 
-    @cached_property
-    def stones(self) -> Int8s:
-        """int8[n, cells]: 0 free, 1 O, 2 X (the digits of the codes)."""
-        stones = np.empty((len(self), self.cells), np.int8)
-        for cell in range(self.cells):
-            stones[:, cell] = self.codes // 3 ** (self.cells - 1 - cell) % 3
-        return stones
-
     def text(self, index: int) -> str:
         """The position's text."""
-        return "".join(SYMBOLS[stone] for stone in self.stones[index])
+        return self.positions.text(index)
 
     @cached_property
     def texts(self) -> list[str]:
         """The text of every position."""
-        symbols = np.frombuffer(SYMBOLS.encode(), np.uint8)
-        joined = symbols[self.stones].tobytes().decode("ascii")
-        return [joined[at : at + self.cells] for at in range(0, len(joined), self.cells)]
+        return self.positions.texts()
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        """The index of every position by its text."""
+        return {text: index for index, text in enumerate(self.texts)}
 
     def position(self, index: int) -> Position:
         """The position as a value."""
-        return Position(self.text(index), self.rules)
+        return self.positions.position(index)
 
     @cached_property
     def _sorted(self) -> tuple[Int64s, NDArray[np.intp]]:
@@ -240,33 +251,18 @@ def _build(rules: Rules) -> StateSpace:
             f"more than the {MAX_POSITIONS:,} that fit in memory",
             hint="choose a smaller board, such as 4x4",
         )
-    cells = rules.cells
-    powers = 3 ** np.arange(cells - 1, -1, -1, dtype=np.int64)
-    bits = 1 << np.arange(cells, dtype=np.int64)
-    lines = np.array([sum(1 << cell for cell in line) for line in rules.lines], dtype=np.int64)
-    codes = np.zeros(1, np.int64)
-    mine, theirs = np.zeros(1, np.int64), np.zeros(1, np.int64)  # stones of the mover, of the other side
-    layers = []
-    first = 0  # index of the layer's first position
-    for plies in range(cells + 1):
-        won = np.zeros(len(codes), np.bool_)
-        for line in lines:
-            won |= (theirs & line) == line
-        ended = won | (plies == cells)
-        results = won.astype(np.int8) * np.int8(1 if (plies % 2 == 1) != rules.misere else -1)
-        playable = ~ended[:, None] & ((mine | theirs)[:, None] & bits == 0)
-        rows, moves = np.nonzero(playable)
-        digit = 2 if plies % 2 == 0 else 1
-        after, origin, place = np.unique(
-            codes[rows] + digit * powers[moves], return_index=True, return_inverse=True
-        )
-        successors = np.full((len(codes), cells), -1, np.int32)
-        successors[rows, moves] = first + len(codes) + place
-        layers.append((codes, np.full(len(codes), plies, np.int8), ended, results, successors))
-        first += len(codes)
-        codes, mine, theirs = after, theirs[rows[origin]], mine[rows[origin]] | bits[moves[origin]]
-    arrays: Any = (np.concatenate(parts) for parts in zip(*layers, strict=True))
-    return StateSpace(rules, *arrays)
+    layers, successors, first = [], [], 0  # index of the layer's first position
+    positions = Positions.start(rules)
+    while len(positions):
+        rows, cells = np.nonzero(positions.legal)
+        after, places = positions.successors(rows, cells)
+        reached = np.full((len(positions), rules.cells), -1, np.int32)
+        reached[rows, cells] = first + len(positions) + places
+        layers.append(positions)
+        successors.append(reached)
+        first += len(positions)
+        positions = after
+    return StateSpace(Positions.concatenate(layers), np.concatenate(successors))
 
 
 @lru_cache(maxsize=8)
@@ -278,5 +274,4 @@ def _classes(rules: Rules) -> StateSpace:
     own = np.flatnonzero(same)  # the positions that stand for their classes
     members = (np.cumsum(same, dtype=np.int32) - np.int32(1))[full.rows(found.positions)]
     successors = np.where(found.legal[own], members[full.successors[own]], np.int32(-1))
-    arrays = full.codes[own], full.plies[own], full.terminal[own], full.results[own], successors
-    return StateSpace(rules, *arrays, symmetric=True)
+    return StateSpace(positions[own], successors, symmetric=True)

@@ -10,7 +10,8 @@ from functools import lru_cache, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.positions import ONE, Bools, Int8s, Positions, Uint64s
+from ttt_cli.engine.bits import ONE
+from ttt_cli.engine.positions import Bools, Int8s, Positions, Uint64s
 from ttt_cli.engine.rules import Rules
 
 Floats = NDArray[np.float64]
@@ -108,15 +109,7 @@ def orbit(positions: Positions) -> Positions:
     rules, (boards, _) = positions.rules, _tables(positions.rules)
     x, o = _bytes(positions.x, rules), _bytes(positions.o, rules)
     turned = (np.concatenate([_joined(board, stones) for board in boards]) for stones in (x, o))
-    return distinct(Positions(rules, *turned))
-
-
-def distinct(positions: Positions) -> Positions:
-    """These positions, each once, in the order of positions."""
-    found = positions[positions.order()]
-    new = np.ones(len(found), np.bool_)
-    new[1:] = (found.x[1:] != found.x[:-1]) | (found.o[1:] != found.o[:-1])
-    return found[new]
+    return Positions(rules, *turned).distinct()
 
 
 def _turned(boards: Uint64s, image: Int8s) -> Uint64s:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from ttt_cli.engine.bits import ONE, popcount
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Policy, thresholds
@@ -20,7 +21,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
-from ttt_cli.learners.index import FIRST, ONE, Board, Index, Links, Uint32s, is_line, stones_on
+from ttt_cli.learners.index import FIRST, Board, Index, Links, Uint32s, is_line
 from ttt_cli.learners.random_numbers import seed_from, uniform
 
 CHUNK = 4096
@@ -264,7 +265,7 @@ def can_answer(
     formula, thresholds = answers.formulas[side], answers.thresholds[side, slot]
     x, o = links.boards[row, 0], links.boards[row, 1]
     first, number = int(links.first[row]), int(links.number[row])
-    x_moves, cells_of, lines = stones_on(x | o) % 2 == 0, links.cells, board.lines
+    x_moves, cells_of, lines = popcount(x | o) % 2 == 0, links.cells, board.lines
     cells, wins, blocks, centre = board.images.shape[1], 0, 0, 0
     for at in range(first, first + number):
         cell = int(cells_of[at])

@@ -36,6 +36,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.policy import Policy, best, uniform
@@ -66,10 +67,8 @@ from ttt_cli.learners.entries import (
 )
 from ttt_cli.learners.index import (
     FIRST,
-    ONE,
     OPEN,
     PIECE,
-    ZERO,
     Board,
     Index,
     Links,

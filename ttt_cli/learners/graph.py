@@ -33,6 +33,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, first, uniform
@@ -57,9 +58,7 @@ from ttt_cli.learners.entries import (
 )
 from ttt_cli.learners.index import (
     FIRST,
-    ONE,
     OPEN,
-    ZERO,
     Board,
     Index,
     Links,
@@ -68,7 +67,6 @@ from ttt_cli.learners.index import (
     meet,
     moves_of,
     pieces,
-    stones_on,
     union,
 )
 
@@ -822,7 +820,7 @@ def play(
                     else:
                         u = (u - epsilon) / (1 - epsilon)
                         candidates = choices[node] if tried[node] != ZERO else legal
-                count = stones_on(candidates)
+                count = popcount(candidates)
                 for _ in range(min(int(u * count), count - 1)):
                     candidates = candidates & (candidates - ONE)
                 option = np.uint32(0)

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.positions import Bools, Int8s, Int64s, Positions, Uint64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
-from ttt_cli.engine.symmetry import classes, distinct, orbit
+from ttt_cli.engine.symmetry import classes, orbit
 
 Uint8s = NDArray[np.uint8]
 Uint32s = NDArray[np.uint32]
@@ -48,7 +49,6 @@ COUNTED = {(Rules(4, 4, 4), False): 9_722_011, (Rules(4, 4, 4), True): 1_217_977
 
 _linking = Lock()
 
-ONE, ZERO = np.uint64(1), np.uint64(0)
 MIX_X, MIX_O, MIX = (
     np.uint64(0x9E3779B97F4A7C15),
     np.uint64(0xC2B2AE3D27D4EB4F),
@@ -244,7 +244,7 @@ class Index:
             return np.where(found < 0, OPEN, found + FIRST)
         boards, slots = self.links.boards, self.links.slots
         rows, mask = np.zeros(len(positions), np.int64), np.uint64(len(slots) - 1)
-        asked, at = np.arange(len(positions)), _hashes(positions.x, positions.o) & mask
+        asked, at = np.arange(len(positions)), hashed(positions.x, positions.o) & mask
         while len(asked):
             there = slots[at] & LOWER
             x, o = positions.x[asked], positions.o[asked]
@@ -328,7 +328,7 @@ class Index:
             here = last & stone != 0
             keep = ~stone
             parts.append(Positions(self.rules, positions.x[here] & keep, positions.o[here] & keep))
-        found = distinct(Positions.concatenate(parts))
+        found = Positions.concatenate(parts).distinct()
         return found[~found.terminal]
 
     def options(self, game: Game) -> tuple[Int8s, Int8s]:
@@ -364,7 +364,7 @@ def union(base: Index, parts: Sequence[Index]) -> tuple[Index, list[Int64s]]:
     if base.space is not None:
         return base, [np.arange(base.rows)] * len(parts)
     joined, boards = base._copied(), [part.positions(slice(FIRST, part.rows)) for part in parts]
-    joined._add(distinct(Positions.concatenate([some[joined.find(some) == OPEN] for some in boards])))
+    joined._add(Positions.concatenate([some[joined.find(some) == OPEN] for some in boards]).distinct())
     if base._loose is None:
         joined._link()
     own = np.arange(FIRST)
@@ -433,7 +433,7 @@ def _enter(links: Links, rows: slice) -> None:
     """Put rows into the hash table."""
     slots, boards = links.slots, links.boards[rows]
     mask, numbers = np.uint64(len(slots) - 1), np.arange(rows.start, rows.stop, dtype=np.uint64)
-    hashes = _hashes(boards[:, 0], boards[:, 1])
+    hashes = hashed(boards[:, 0], boards[:, 1])
     at, entries = hashes & mask, hashes & ~LOWER | numbers
     while len(entries):  # where several want one free slot, one gets it and the others go on to the next
         free = slots[at] == 0
@@ -442,16 +442,9 @@ def _enter(links: Links, rows: slice) -> None:
         entries, at = entries[left], at[left] + ONE & mask
 
 
-def _hashes(x: Uint64s, o: Uint64s) -> Uint64s:
-    """What ``hashed`` gives, of many."""
-    mixed = x * MIX_X ^ o * MIX_O
-    mixed = (mixed ^ mixed >> HALF) * MIX
-    return mixed >> HALF | (x ^ o << np.uint64(SHORT)) << HALF
-
-
 @Part
 def hashed(x: np.uint64, o: np.uint64) -> np.uint64:
-    """A hash of a position. The upper half has all stones of the first ``SHORT`` cells."""
+    """A hash of a position, or of many. The upper half has all stones of the first ``SHORT`` cells."""
     mixed = x * MIX_X ^ o * MIX_O
     mixed = (mixed ^ mixed >> HALF) * MIX
     return mixed >> HALF | (x ^ o << np.uint64(SHORT)) << HALF
@@ -493,16 +486,6 @@ def enter(boards: Uint64s, slots: Uint64s, row: int) -> None:
     while slots[slot] != ZERO:
         slot = slot + ONE & mask
     slots[slot] = (mixed >> HALF << HALF) | np.uint64(row)
-
-
-@Part
-def stones_on(board: np.uint64) -> int:
-    """The number of bits that are set."""
-    count, rest = 0, board
-    while rest != 0:
-        rest = rest & (rest - ONE)
-        count += 1
-    return count
 
 
 @Part
@@ -563,7 +546,7 @@ def join(links: Links, board: Board, row: np.uint32, back: bool) -> None:
     )
     images, lines, boards = board.images, board.lines, links.boards
     x, o = boards[row, 0], boards[row, 1]
-    plies, size, distinct = stones_on(x | o), images.shape[1], images.shape[0] == 1
+    plies, size, distinct = popcount(x | o), images.shape[1], images.shape[0] == 1
     x_moves = plies % 2 == 0
     own, last = (x, o) if x_moves else (o, x)
     first, number = np.int64(first_of[row]), np.int64(number_of[row])
@@ -600,7 +583,7 @@ def join(links: Links, board: Board, row: np.uint32, back: bool) -> None:
         if last & stone != ZERO:
             before = asked[count, 3]
             if before != OPEN and distinct:
-                place = taken - stones_on((x | o) & (stone - ONE))
+                place = taken - popcount((x | o) & (stone - ONE))
                 after[first_of[before] + place] = row
             elif before != OPEN:
                 image = image_of_class(images, x & ~stone, o & ~stone)
@@ -617,7 +600,7 @@ def meet(links: Links, board: Board, parent: np.uint32, at: np.uint32) -> np.uin
     """Add the position that a move leads to, which has no row yet, and its links; its row."""
     boards, cells, images, used = links.boards, links.cells, board.images, links.used
     x, o, cell = boards[parent, 0], boards[parent, 1], np.int64(cells[at])
-    plies, stone = stones_on(x | o) + 1, ONE << np.uint64(cell)
+    plies, stone = popcount(x | o) + 1, ONE << np.uint64(cell)
     x, o = (x | stone, o) if plies % 2 == 1 else (x, o | stone)
     lined = is_line(board.lines, x if plies % 2 == 1 else o, cell)
     if images.shape[0] > 1:

@@ -40,11 +40,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.alpha_beta import Search
+from ttt_cli.engine.bits import ONE
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, network, place, squashed, total
 from ttt_cli.engine.policy import Formula, Policy, thresholds
-from ttt_cli.engine.positions import ONE, Bools, Int8s, Int32s, Int64s, Positions, Uint64s
+from ttt_cli.engine.positions import Bools, Int8s, Int32s, Int64s, Positions, Uint64s
 from ttt_cli.engine.proof_search import Game as GameArrays
 from ttt_cli.engine.proof_search import ends, game_of
 from ttt_cli.engine.rules import Rules
