@@ -18,6 +18,7 @@ from warnings import warn
 from numpy.typing import ArrayLike
 
 from ttt_cli.agents.grammar import resolve_all
+from ttt_cli.agents.levels import usual_opponents
 from ttt_cli.agents.python_object import player_of
 from ttt_cli.engine.game import Game as Game
 from ttt_cli.engine.policy import Policy as Policy
@@ -135,9 +136,6 @@ def _name(player: Any) -> str:
     return getattr(player, "__name__", type(player).__name__)
 
 
-OPPONENTS = ("random", "heuristic", "minimax")
-
-
 def evaluate(
     player: Player,
     *opponents: Player,
@@ -165,7 +163,7 @@ def evaluate(
     if not opponents:
         (policy,) = policies(player, rules=rules, store=store)
         rules = policy.rules
-        opponents = OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
+        opponents = usual_opponents(rules)
     policy, *others = policies(player, *opponents, rules=rules, store=store)
     against = list(zip(map(_name, opponents), others, strict=True))
     found = judge(policy, against, budget=budget)

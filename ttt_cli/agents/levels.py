@@ -1,8 +1,19 @@
-"""``easy``, ``medium`` and ``hard``: names for players that need no file."""
+"""``easy``, ``medium`` and ``hard``: names for players that need no file; and the usual opponents."""
 
 from ttt_cli.engine.rules import STANDARD, Rules
 
 LEVELS = ("easy", "medium", "hard")
+
+
+OPPONENTS = ("random", "heuristic", "minimax")
+"""Whom a player is measured against, unless others are named."""
+
+
+def usual_opponents(rules: Rules) -> tuple[str, ...]:
+    """Those of ``OPPONENTS`` that answer at once on a board: without a state space, all but perfect play."""
+    from ttt_cli.engine.state_space import enumerated
+
+    return OPPONENTS if enumerated(rules) is not None else OPPONENTS[:2]
 
 
 def level(name: str, rules: Rules | None) -> str | None:

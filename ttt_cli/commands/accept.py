@@ -6,7 +6,6 @@ import typer
 
 from ttt_cli.documents import Count
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import InvalidFileError
 from ttt_cli.shell.completion import complete_states
 
 HEADING = "Move experience between files"
@@ -40,9 +39,7 @@ def accept(
     from ttt_cli.store.locks import lock
     from ttt_cli.store.reading import read_bytes
 
-    path = library.find(env.store, file)
-    if path is None:
-        raise InvalidFileError("there is no such state", where=file, hint=library.suggestion(env.store, file))
+    path = library.existing(env.store, file)
     with lock(path, "accepted"):
         before = read_bytes(path)
         state = library.parse(before, str(path), trust_edits=True)

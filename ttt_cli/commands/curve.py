@@ -53,14 +53,14 @@ def curve(
       ttt curve study.csv -o study.svg
     """
     from ttt_cli.store.files import write_bytes
-    from ttt_cli.store.library import refuse_state
+    from ttt_cli.store.library import existing, refuse_state
     from ttt_cli.training.study import middle
     from ttt_cli.views.plot import picture, study_picture, text_plot
 
     kind = "" if out is None else "svg" if out == "-" else Path(out).suffix.lower().removeprefix(".")
     if out is not None and kind not in KINDS:
         raise UsageError(f"pictures are {' or '.join(KINDS)}", where=out, hint="-o plot.svg")
-    paths = [_found(env.store, file) for file in files]
+    paths = [existing(env.store, file, what="state or curve") for file in files]
     study = _study(paths)
     if study is None:
         found = [
@@ -119,20 +119,6 @@ def _read(path: Path, name: str) -> list[tuple[str, "list[Row]"]]:
     return [
         (f"{name}, part {number}" if len(curves) > 1 else name, rows) for number, rows in enumerate(curves, 1)
     ]
-
-
-def _found(store: Path, name: str) -> Path:
-    """The file that a name or a path means.
-
-    :raises InvalidFileError: if there is none.
-    """
-    from ttt_cli.store import library
-
-    path = library.find(store, name)
-    if path is None:
-        hint = library.suggestion(store, name)
-        raise InvalidFileError("there is no such state or curve", where=name, hint=hint)
-    return path
 
 
 def _names(files: list[Path]) -> list[str]:

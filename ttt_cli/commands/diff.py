@@ -45,19 +45,17 @@ def diff(
     for agent in agents:
         env.remark(agent.remarks)
     if csv is not None:
-        import io
-        from csv import writer
+        from ttt_cli.store.csv_text import to_csv
 
-        text = io.StringIO()
-        writer(text, lineterminator="\n").writerows(view.csv_rows(found))
+        content = to_csv(view.csv_rows(found))
         if str(csv) == "-":
-            env.out(text.getvalue(), end="")
+            env.out_bytes([content])
             return
         from ttt_cli.store.files import write_bytes
         from ttt_cli.store.library import refuse_state
 
         refuse_state(csv)
-        write_bytes(csv, text.getvalue().encode())
+        write_bytes(csv, content)
         env.say(f"{len(found.rows):,} rows written to {printable(str(csv))}")
     if env.json:
         env.document("ttt-diff", view.comparison_fields([agent.fields() for agent in agents], found))

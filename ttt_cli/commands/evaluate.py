@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ttt_cli.agents.levels import OPPONENTS, usual_opponents
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.shell.completion import complete_agents
@@ -22,9 +23,6 @@ HEADING = "Judge"
 
 DOCUMENTS = {"evaluation": "ttt_cli.views.evaluation:Evaluation"}
 
-
-OPPONENTS = ("random", "heuristic", "minimax")
-"""Unless others are named: all of them where perfect play is at hand, else the first two."""
 
 GAMES = 10_000
 """Games of the match that is played where too much can happen to visit all of it."""
@@ -95,7 +93,7 @@ def evaluate(
 
     player, *others = resolve_all([agent, *(opponents or OPPONENTS)], env.store, given_rules(env))
     if not opponents:
-        others = _usual(player, others)
+        others = others[: len(usual_opponents(player.rules))]
     _tell(env, player, others)
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
@@ -146,13 +144,6 @@ def _tell_ties(env: Environment, player: "Agent", other: "Agent") -> None:
     if told:
         what = f"{player.source}: the file does not say which of equal values its program takes"
         env.remark([f"{what}; against {other.name} {'; '.join(told)}"])
-
-
-def _usual(player: "Agent", others: "list[Agent]") -> "list[Agent]":
-    """The usual opponents that play the player's game."""
-    from ttt_cli.engine.state_space import enumerated
-
-    return others if enumerated(player.rules) is not None else others[:2]
 
 
 def _judge(
@@ -227,21 +218,16 @@ def _head(env: Environment, player: "Agent", method: str) -> None:
 def _write_mistakes(
     env: Environment, path: Path, player: "Agent", others: "list[Agent]", positions: int | None
 ) -> None:
-    import csv
-    import io
-
     from ttt_cli.evaluation.blunders import find_blunders
     from ttt_cli.evaluation.walk import BUDGET
+    from ttt_cli.store.csv_text import to_csv
     from ttt_cli.store.files import write_bytes
     from ttt_cli.store.library import refuse_state
     from ttt_cli.views.evaluation import blunder_rows
 
     refuse_state(path)
     found = find_blunders(player.policy, [other.policy for other in others], budget=positions or BUDGET)
-    text = io.StringIO()
-    rows = blunder_rows(found, [other.name for other in others])
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    write_bytes(path, text.getvalue().encode())
+    write_bytes(path, to_csv(blunder_rows(found, [other.name for other in others])))
     env.say(f"mistakes written to {printable(str(path))}")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
+from ttt_cli.agents.levels import OPPONENTS
 from ttt_cli.documents import Count
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import UsageError
@@ -24,10 +25,6 @@ class Page(TypedDict):
 
 
 DOCUMENTS = {"page": Page}
-
-
-OPPONENTS = ("random", "heuristic", "minimax")
-"""The opponents that mistakes are weighed against, as in ``ttt evaluate``."""
 
 
 def explore(

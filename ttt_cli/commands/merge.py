@@ -7,7 +7,7 @@ import typer
 
 from ttt_cli.documents import Count
 from ttt_cli.environment import Environment, printable
-from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_states
 
 HEADING = "Move experience between files"
@@ -79,12 +79,7 @@ def merge(
     with held:
         inputs = []
         for name in files:
-            path = library.find(env.store, name, rules)
-            if path is None:
-                raise InvalidFileError(
-                    "there is no such file", where=name, hint=library.suggestion(env.store, name)
-                )
-            inputs.append(library.load(path, rules))
+            inputs.append(library.load(library.existing(env.store, name, rules, what="file"), rules))
             env.remark(inputs[-1].remarks)
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state

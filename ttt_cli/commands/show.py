@@ -89,11 +89,9 @@ def show(
 
     rules = given_rules(env)
     log = env.store / LOG if file == LOG else Path(file)
-    path = library.find(env.store, str(log) if log.name == LOG and log.exists() else file, rules)
-    if path is None:
-        if log.name == LOG:
-            raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
-        raise InvalidFileError("there is no such state", where=file, hint=library.suggestion(env.store, file))
+    if log.name == LOG and not log.exists():
+        raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
+    path = library.existing(env.store, str(log) if log.name == LOG else file, rules)
     if holds_games(path):
         _show_log(env, path)
         return

@@ -95,6 +95,10 @@ class Rules:
         """How many boards have the right numbers of stones: no fewer than the reachable positions."""
         return sum(comb(self.cells, plies) * comb(plies, plies // 2) for plies in range(self.cells + 1))
 
+    def fields(self) -> dict[str, int]:
+        """The rules as files and documents hold them."""
+        return {"rows": self.rows, "cols": self.cols, "line": self.line}
+
     def describe(self) -> str:
         """The rules in words."""
         return f"{self.rows}x{self.cols}, {self.line} in a row{', misère' if self.misere else ''}"

@@ -1,10 +1,11 @@
-"""Reading CSV that other programs wrote: its lines, its rows, its numbers."""
+"""CSV: reading what other programs wrote, its lines, its rows, its numbers; and writing."""
 
 import csv
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.reading import allowed, beyond
@@ -50,3 +51,10 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         line = f"{where}, line {reader.line_num}"
         raise InvalidFileError(f"is not valid CSV: {error}", where=line) from None
+
+
+def to_csv(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Rows as CSV, quoted where they have to be."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()

@@ -66,31 +66,17 @@ class _Sink(io.RawIOBase):
         self.fd = fd
         self.path = path
         self.given_up = False
-        self._digest: hashlib._Hash | None = hashlib.sha256()
+        self._digest = hashlib.sha256()
 
     def writable(self) -> bool:
         return True
-
-    def seekable(self) -> bool:
-        try:
-            os.lseek(self.fd, 0, os.SEEK_CUR)
-        except OSError:
-            return False
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        if (offset, whence) != (0, os.SEEK_CUR):
-            self._digest = None  # what is written out of order is not compared
-        with translate_os_errors(self.path):
-            return os.lseek(self.fd, offset, whence)
 
     def write(self, data: "ReadableBuffer") -> int:
         if self.given_up:
             return memoryview(data).nbytes  # what is still in the buffer of a failed write goes nowhere
         with translate_os_errors(self.path):
             written = os.write(self.fd, data)
-        if self._digest is not None:
-            self._digest.update(memoryview(data).cast("B")[:written])
+        self._digest.update(memoryview(data).cast("B")[:written])
         return written
 
     def check(self) -> None:
@@ -98,8 +84,6 @@ class _Sink(io.RawIOBase):
 
         :raises OSError: if they differ.
         """
-        if self._digest is None:
-            return
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)  # ask the disk, not the memory
         found = hashlib.sha256()

@@ -52,10 +52,9 @@ class GameRecord:
 
     def fields(self) -> dict[str, Any]:
         """The record as JSON has it."""
-        rules = {"rows": self.rules.rows, "cols": self.rules.cols, "line": self.rules.line}
         fields: dict[str, Any] = {
             "id": self.id,
-            "rules": rules,
+            "rules": self.rules.fields(),
             "moves": [cell + 1 for cell in self.moves],
             "result": self.result,
             "x": _text(self.x),

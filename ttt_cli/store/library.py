@@ -79,6 +79,18 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     return Path(name) if Path(name).exists() else None
 
 
+def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
+    """The file that a name or a path means, as ``find`` has it.
+
+    :param what: what was expected, for the error.
+    :raises InvalidFileError: if there is none, with names that are near.
+    """
+    path = find(store, name, rules)
+    if path is None:
+        raise InvalidFileError(f"there is no such {what}", where=name, hint=suggestion(store, name))
+    return path
+
+
 def is_stored(store: Path, path: Path) -> bool:
     """Whether a file is in the store, the one folder that is made where it is missing."""
     return path.parent.resolve() == store.resolve()

@@ -180,17 +180,16 @@ def values_by_move(
 
     :param learner: whose entries they are.
     """
-    row_of = {text: row for row, text in enumerate(space.texts)}
     if learner == "q":
         values = np.full(space.legal.shape, np.nan)
         for text, entry in entries:
             for cell, (value, _) in entry.items():
-                values[row_of[text], int(cell) - 1] = value
+                values[space.index_of[text], int(cell) - 1] = value
         return values
     sides = np.full((len(space), 2), np.nan)
     for text, entry in entries:
         for side, (value, _) in entry.items():
-            sides[row_of[text], "xo".index(side)] = value
+            sides[space.index_of[text], "xo".index(side)] = value
     if plays.tables == "shared":
         sides = np.where(np.isnan(sides), -sides[:, ::-1], sides)
     mover = (space.plies % 2).astype(np.intp)[:, None]

@@ -139,7 +139,7 @@ def page_data(
     whole = is_whole(rules)
     return {
         "agent": {"name": name},
-        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
+        "rules": rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
         "codes": codes.tolist(),
         "scores": solve(StateSpace.of(rules)).move_scores()[still_open][legal].tolist()

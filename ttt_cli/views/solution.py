@@ -33,7 +33,7 @@ def solution_fields(proof: Proof) -> dict[str, Any]:
     position, rules = proof.position, proof.position.rules
     return {
         "position": position.text,
-        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
+        "rules": rules.fields(),
         "to_move": None if position.terminal else Side.to_move(position.plies).key,
         "value": None if proof.value is None else VALUES[proof.value],
         "proven": proof.proven,

@@ -77,7 +77,7 @@ def study_fields(study: Study, rules: Rules, games: int, file: str | None) -> di
     known = [verdict for verdict in verdicts if verdict is not None]
     return {
         "learner": study.learner,
-        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
+        "rules": rules.fields(),
         "games": games,
         "file": file,
         "settings": settings,

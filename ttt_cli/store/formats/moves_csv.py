@@ -167,7 +167,7 @@ def _stages() -> tuple[StateSpace, dict[str, int], Int64s]:
     for layer in space.backwards():
         after = space.successors[layer]
         stages[layer] |= np.bitwise_or.reduce(np.where(after >= 0, stages[after], 0), axis=1)
-    return space, {text: index for index, text in enumerate(space.texts)}, stages
+    return space, space.index_of, stages
 
 
 def to_bytes(rows: Iterable[Row]) -> bytes:

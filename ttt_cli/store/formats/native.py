@@ -72,7 +72,7 @@ def header(state: State) -> dict[str, Any]:
         "digest": "",
         "learner": state.learner.name,
         **_version(state.learner),
-        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
+        "rules": rules.fields(),
         "symmetry": state.symmetric,
         "choice": state.learner.choice,
         **({"plays": state.plays.to_json()} if state.plays else {}),

@@ -27,7 +27,7 @@ def node_link(graph: PositionGraph, name: str) -> Iterator[bytes]:
     about = {
         "agent": name,
         "score": "{}, for X, from {:g} to {:g}".format(graph.scores.meaning, *graph.scores.scale),
-        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
+        "rules": rules.fields(),
     }
     yield b'{"directed":true,"multigraph":false,"graph":' + orjson.dumps(about) + b',\n"nodes":['
     separator = b"\n"

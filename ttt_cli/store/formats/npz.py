@@ -22,6 +22,9 @@ from ttt_cli.store.pickles.npy import LONGEST_HEADER, is_archive, most_unpacked,
 from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
+ARRAYS = ("positions", "probabilities", "values")
+"""The arrays that are read."""
+
 
 def write(player: Player, wanted: Wanted) -> list[bytes]:
     """What a player plays."""
@@ -51,9 +54,7 @@ def _successors(positions: Positions) -> NDArray[np.int32]:
 
 def recognises(source: Source, options: Options) -> bool:
     """Whether a file is an archive with these arrays."""
-    return is_archive(source.data) and {"positions", "probabilities", "values"} <= set(
-        names(source.data, source.where)
-    )
+    return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
 
 
 def read(source: Source, options: Options) -> Policy:
@@ -62,7 +63,9 @@ def read(source: Source, options: Options) -> Policy:
     :raises InvalidFileError: if they are damaged, or do not go together.
     """
     where = source.where
-    texts, probabilities, values = (_array(source, name) for name in ("positions", "probabilities", "values"))
+    texts, probabilities, values = (
+        array_in(source, name) for name in ("positions", "probabilities", "values")
+    )
     if texts.ndim != 1 or texts.dtype.kind != "U" or not len(texts):
         raise InvalidFileError("expected texts", where=f"{where}, array positions")
     cells = len(str(texts[0]))
@@ -81,10 +84,10 @@ def read(source: Source, options: Options) -> Policy:
     return policy_in(where, rules, held, probabilities[still_open], values[still_open])
 
 
-def _array(source: Source, name: str) -> NDArray[Any]:
-    """An array of the archive, without unpickling.
+def array_in(source: Source, name: str) -> NDArray[Any]:
+    """An array of an archive of NumPy's, without unpickling.
 
-    :raises InvalidFileError: if it is damaged or too large.
+    :raises InvalidFileError: if it is damaged or too large, or holds Python objects.
     """
     where, most = f"{source.where}, array {name}", most_unpacked(source.data)
     try:
@@ -99,7 +102,7 @@ def _array(source: Source, name: str) -> NDArray[Any]:
             io.BytesIO(content), allow_pickle=False, max_header_size=LONGEST_HEADER
         )
     except (ValueError, EOFError, MemoryError, OverflowError) as error:
-        raise InvalidFileError(f"is damaged: {error}", where=where) from None
+        raise InvalidFileError(f"is damaged, or holds Python objects: {error}", where=where) from None
     return array
 
 

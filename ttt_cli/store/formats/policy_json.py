@@ -21,7 +21,7 @@ def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
     head = {
         "schema": "ttt-policy",
         "version": 1,
-        "rules": {"rows": rules.rows, "cols": rules.cols, "line": rules.line},
+        "rules": rules.fields(),
     }
     yield orjson.dumps(head)[:-1] + b',"positions":{\n'
     separator = b""

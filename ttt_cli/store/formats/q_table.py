@@ -40,7 +40,7 @@ def recognises(source: Source, options: Options) -> bool:
     if not isinstance(found, dict) or not found:
         return False
     space = StateSpace.of(STANDARD)
-    index_of = {text: index for index, text in enumerate(space.texts)}
+    index_of = space.index_of
     fits = all(
         _KEY.fullmatch(key)
         and isinstance(values, list)
@@ -62,7 +62,7 @@ def read(source: Source, options: Options) -> Imported:
     """
     found, where = source.json, source.where
     space = StateSpace.of(STANDARD)
-    index_of = {text: index for index, text in enumerate(space.texts)}
+    index_of = space.index_of
     entries: dict[str, Any] = {}
     zeros = 0
     taken: list[Any] = []
@@ -94,7 +94,7 @@ def read(source: Source, options: Options) -> Imported:
 def values_of(entries: dict[str, Any]) -> Floats:
     """float64[n, 9] over the usual space: the values of a q learner's entries."""
     space = StateSpace.of(STANDARD)
-    index_of = {text: index for index, text in enumerate(space.texts)}
+    index_of = space.index_of
     values = np.zeros((len(space), STANDARD.cells))
     for text, entry in entries.items():
         for cell, (value, _) in entry.items():

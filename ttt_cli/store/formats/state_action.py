@@ -118,7 +118,7 @@ def _join_roots(nodes: list[_Node], found: dict[str, Any]) -> list[str]:
 def _entries(nodes: list[_Node], visits: int, where: str) -> tuple[dict[str, Any], int]:
     """The graph in native form, and how many of its scores were stale."""
     space = StateSpace.of(STANDARD)
-    index_of = {text: index for index, text in enumerate(space.texts)}
+    index_of = space.index_of
     at_key: dict[str, str] = {}
     for at, node in enumerate(nodes):
         place = f"{where}, key {quoted(node.key)}"
@@ -171,7 +171,7 @@ def back_up(texts: Sequence[str], results: Sequence[int], children: Sequence[Seq
 def to_bytes(entries: dict[str, Any]) -> bytes:
     """A graph's entries as a brain: ``json.dumps(…, indent=4)`` without a line end, or nothing at all."""
     space = StateSpace.of(STANDARD)
-    index_of = {text: index for index, text in enumerate(space.texts)}
+    index_of = space.index_of
     texts = sorted(entries, key=lambda text: entries[text]["seen"])
     number = {index_of[text]: at for at, text in enumerate(texts)}
     successors = space.successors

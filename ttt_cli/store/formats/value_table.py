@@ -9,7 +9,6 @@ board is full, else 0.5.
 import io
 import math
 import re
-import zipfile
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -22,7 +21,9 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.csv_text import lines, number_in
 from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.npz import array_in
 from ttt_cli.store.formats.unfolding import full_entries
+from ttt_cli.store.pickles.npy import is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -36,32 +37,45 @@ _INDEX = re.compile(r"[0-9]{1,5}")
 
 def recognises(source: Source, options: Options) -> bool:
     """Whether a file is an archive of NumPy's, or its first line the header."""
-    return _is_archive(source) or _is_header(source.first_line)
+    return is_archive(source.data) or _is_header(source.first_line)
 
 
 def read(source: Source, options: Options) -> Imported:
-    """The values of a file, CSV or ``.npz``.
+    """The values of a file, CSV or ``.npz``: what differs from the start of learning has been learned.
 
     :raises InvalidFileError: naming what is missing or wrong.
     """
-    return (read_npz if _is_archive(source) else read_csv)(source.data, source.where, options)
-
-
-def _is_archive(source: Source) -> bool:
-    return source.start.startswith(b"PK\x03\x04") and b".npy" in source.data
+    values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
+    space = StateSpace.of(STANDARD)
+    indexes, start = _indexes(), starts()
+    entries: dict[str, Any] = {}
+    for text, index in zip(space.texts, indexes.tolist(), strict=True):
+        for side, name in enumerate("xo"):
+            value = float(values[side, index])
+            if value != start[side, index]:
+                entries.setdefault(text, {})[name] = [value, options.visits]
+    unreachable = np.ones(BOARDS, np.bool_)
+    unreachable[indexes] = False
+    strange = int(np.count_nonzero((values != start)[:, unreachable].any(axis=0)))
+    notes = ["values that equal the starting values count as not visited"]
+    if strange:
+        notes.append(f"{strange:,} boards that no game reaches hold values of their own; they are left out")
+    moves = sum(map(len, entries.values()))
+    return Imported(NAME, "td", entries=entries, notes=notes, positions=len(entries), moves=moves)
 
 
 def _is_header(line: str) -> bool:
     return line.replace(" ", "").lower() == HEADER
 
 
-def read_csv(data: bytes, where: str, options: Options) -> Imported:
-    """The values of a CSV file.
+def _values_in_lines(source: Source) -> Floats:
+    """float64[2, 19683]: the values of a CSV file.
 
     :raises InvalidFileError: naming the line, or the index that is missing.
     """
     values = np.full((2, BOARDS), np.nan)
-    rows = lines(data, where)
+    where = source.where
+    rows = lines(source.data, where)
     if not _is_header(next(rows, (1, ""))[1]):
         raise InvalidFileError(f"expected the header {HEADER}", where=f"{where}, line 1")
     for number, line in rows:
@@ -84,71 +98,32 @@ def read_csv(data: bytes, where: str, options: Options) -> Imported:
             f"the index {missing[0]} is missing" + f", and {len(missing) - 1} more" * (len(missing) > 1),
             where=where,
         )
-    return _imported(values, options)
+    return values
 
 
-def read_npz(data: bytes, where: str, options: Options) -> Imported:
-    """The values of an ``.npz`` archive. Arrays of objects, which are pickles inside, are refused.
+def _values_in_arrays(source: Source) -> Floats:
+    """float64[2, 19683]: the values of an ``.npz`` archive.
 
     :raises InvalidFileError: naming the array and what is wrong with it.
     """
-    values = np.empty((2, BOARDS))
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for side, name in enumerate(ARRAYS):
-                values[side] = _array(archive, name, where)
-    except InvalidFileError:
-        raise
-    except Exception as error:  # zipfile promises no kind of error for an archive that lies
-        raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
-    return _imported(values, options)
-
-
-def _array(archive: zipfile.ZipFile, name: str, where: str) -> Floats:
-    place = f"{where}, array {name}"
-    expected = f"expected {BOARDS} float64"
-    if f"{name}.npy" not in archive.namelist():
-        held = (
-            ", ".join(quoted(member.removesuffix(".npy")) for member in archive.namelist()[:5]) or "nothing"
-        )
-        raise InvalidFileError(
-            f"the array {name} is missing; the archive holds {held}",
-            where=where,
-            hint=f"a value table is an .npz file with the arrays {' and '.join(ARRAYS)}",
-        )
-    with archive.open(f"{name}.npy") as member:
-        content = member.read(8 * BOARDS + 4096)  # its size is checked below; a bomb is not unpacked
-    try:
-        array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False, max_header_size=4000)
-    except ValueError as error:
-        what = "holds Python objects, which are not read" if "Object arrays" in str(error) else "is damaged"
-        raise InvalidFileError(f"{what}; {expected}", where=place) from None
-    if array.shape != (BOARDS,) or array.dtype.kind != "f" or array.dtype.itemsize != 8:
-        raise InvalidFileError(f"{expected}, found {array.dtype} of shape {array.shape}", where=place)
-    strange = np.flatnonzero(~np.isfinite(array))
-    if len(strange):
-        raise InvalidFileError(f"the value at index {strange[0]} is {array[strange[0]]}", where=place)
-    return array
-
-
-def _imported(values: Floats, options: Options) -> Imported:
-    """What differs from the start of learning has been learned."""
-    space = StateSpace.of(STANDARD)
-    indexes, start = _indexes(), starts()
-    entries: dict[str, Any] = {}
-    for place, index in enumerate(indexes):
-        for side, name in enumerate("xo"):
-            value = float(values[side, index])
-            if value != start[side, index]:
-                entries.setdefault(space.texts[place], {})[name] = [value, options.visits]
-    unreachable = np.ones(BOARDS, np.bool_)
-    unreachable[indexes] = False
-    strange = int(np.count_nonzero((values != start)[:, unreachable].any(axis=0)))
-    notes = ["values that equal the starting values count as not visited"]
-    if strange:
-        notes.append(f"{strange:,} boards that no game reaches hold values of their own; they are left out")
-    moves = sum(map(len, entries.values()))
-    return Imported(NAME, "td", entries=entries, notes=notes, positions=len(entries), moves=moves)
+    held = names(source.data, source.where)
+    found = []
+    for name in ARRAYS:
+        if name not in held:
+            holds = ", ".join(map(quoted, held[:5])) or "nothing"
+            raise InvalidFileError(
+                f"the array {name} is missing; the archive holds {holds}",
+                where=source.where,
+                hint=f"a value table is an .npz file with the arrays {' and '.join(ARRAYS)}",
+            )
+        array, place = array_in(source, name), f"{source.where}, array {name}"
+        if array.shape != (BOARDS,) or array.dtype.kind != "f" or array.dtype.itemsize != 8:
+            shown = f"{array.dtype} of shape {array.shape}"
+            raise InvalidFileError(f"expected {BOARDS} float64, found {shown}", where=place)
+        for at in np.flatnonzero(~np.isfinite(array))[:1].tolist():
+            raise InvalidFileError(f"the value at index {at} is {array[at]}", where=place)
+        found.append(array)
+    return np.stack(found).astype(np.float64)
 
 
 @lru_cache(maxsize=1)
@@ -212,10 +187,9 @@ def write(player: Player, wanted: Wanted) -> list[bytes]:
     assert state is not None
     space, empty = StateSpace.of(STANDARD), state.learner.empty(STANDARD)
     starts = empty.values[empty.index.find(space.positions)]
-    index_of = {text: index for index, text in enumerate(space.texts)}
     values = values_of(
         full_entries(state, lambda entry, moves: entry),
-        lambda text, side: float(starts[index_of[text], side]),
+        lambda text, side: float(starts[space.index_of[text], side]),
     )
     return [(write_npz if wanted.ending == ".npz" else write_csv)(values)]
 
