@@ -1,5 +1,6 @@
 """Options and fixtures that all tests share."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -52,11 +53,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Before many tests that several processes share, each kernel is compiled by one of them."""
+    """Before many tests that several processes share, each kernel is compiled by one of them; what is there
+    by then is never searched for garbage."""
     if COMPILED and "PYTEST_XDIST_WORKER" in os.environ and len(session.items) >= MANY:
         folder = Path(session.config.getoption("basetemp")).parent / "compiling"
         folder.mkdir(exist_ok=True)
         compile_in_turn(folder)
+    gc.freeze()
+    gc.set_threshold(100_000)  # as the program itself has it
 
 
 def _skip(items: list[pytest.Item], marker: str, why: str) -> None:

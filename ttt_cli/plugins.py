@@ -6,6 +6,7 @@ agents`` and ``ttt formats``. One that cannot be loaded is told where it is aske
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from ttt_cli.errors import TttError
@@ -57,6 +58,12 @@ def names(group: str) -> list[str]:
 
 
 def _points(group: str, name: str | None = None) -> "list[EntryPoint]":
+    return [point for point in _offered(group, tuple(sys.path)) if name in (None, point.name)]
+
+
+@cache
+def _offered(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
+    """What distributions on Python's path offer: asking them all takes milliseconds."""
     from importlib.metadata import entry_points
 
-    return [point for point in entry_points(group=group) if name in (None, point.name)]
+    return tuple(entry_points(group=group))

@@ -176,12 +176,15 @@ def test_what_a_plug_in_prints_and_says_of_itself_does_no_harm(ttt: Run, site: P
     assert "clears" in listed.out and "\x1b" not in listed.out
 
 
-def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(ttt: Run, site: Path) -> None:
+def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(
+    ttt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("mine.toy").write_text("a toy\n......... 5 0.5\n......... 1 0.25\n")
-    before = ttt("move", "./mine.toy", ".........")
-    assert before.code == 3
-    shutil.copy(Path(__file__).parent.parent / "store" / "formats" / "toy.py", site / "toy_format_of_mine.py")
-    install(site, "toys", {"ttt_cli.formats": {"toy": "toy_format_of_mine:FORMAT"}})
+    assert ttt("move", "./mine.toy", ".........").code == 3
+    toy = Path(__file__).parent.parent / "store" / "formats" / "toy.py"
+    shutil.copy(toy, tmp_path / "toy_format_of_mine.py")
+    install(tmp_path, "toys", {"ttt_cli.formats": {"toy": "toy_format_of_mine:FORMAT"}})
+    monkeypatch.syspath_prepend(str(tmp_path))
     assert ttt("move", "./mine.toy", ".........").out == "5\n"
     assert ttt("import", "mine.toy").code == 0
 

@@ -319,15 +319,13 @@ NTUPLE = commands(f"""
 """)
 """The network, which no article describes, alone and with a search on top; so the others are in brief."""
 
-SECOND = ("td", "menace")
-"""Learners whose tables are of the same kind as another one's: more of them is for the long tests."""
-
 MORE = {**lives(), **opponents(), **lessons(), **merges(), **boards()}
 
 
 def is_more(scene: str) -> bool:
-    """Whether a scene shows of a second learner what another one's shows of the first."""
-    return scene.startswith(SECOND) and scene not in SECOND
+    """Whether a scene shows of another learner what those of ``q`` show: that is for the long tests."""
+    learner, _, what = scene.partition("-")
+    return learner != "q" and what not in ("", "article")
 
 
 SCENES: dict[str, list[str]] = {

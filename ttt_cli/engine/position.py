@@ -142,7 +142,12 @@ class Position:
     @cached_property
     def winning_line(self) -> tuple[Cell, ...] | None:
         """The cells of the (first) completed line, if a side has won."""
-        return next(iter(self._lines_of("X") + self._lines_of("O")), None)
+        text = self.text
+        for line in self.rules.lines:
+            stone = text[line[0]]
+            if stone != "." and all(text[cell] == stone for cell in line):
+                return line
+        return None
 
     @property
     def winner(self) -> str | None:
@@ -167,7 +172,7 @@ class Position:
 
         :raises NotationError: if the game is over, or the cell is taken or not on the board.
         """
-        if cell not in self.legal:
+        if self.winning_line or not 0 <= cell < len(self.text) or self.text[cell] != ".":
             if not 0 <= cell < len(self.text):
                 why = f"there are cells 1 to {len(self.text)}"
             elif self.terminal:
