@@ -98,12 +98,15 @@ def _plain(value: Any) -> str:
     return f"{x:g}" if x == o else f"{x:g} for X and {o:g} for O"
 
 
-def are_beads(numbers: Floats) -> bool:
-    """Whether numbers look like counts of beads: whole, not negative, and more than a yes and a no."""
+def are_beads(numbers: Floats, *, named: bool = False) -> bool:
+    """Whether numbers look like counts of beads: whole, not negative, and more than a yes and a no.
+
+    :param named: whether the file calls them counts.
+    """
     return bool(
         len(numbers)
         and np.all(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.round(numbers)))
-        and len(np.unique(numbers)) > 2
+        and (named or len(np.unique(numbers)) > 2)
     )
 
 

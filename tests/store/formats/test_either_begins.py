@@ -135,7 +135,35 @@ def test_a_key_that_is_none_is_left_out(tmp_path):
         key = tuple({"X": 1, "O": -1, ".": 0}[stone] for stone in board)
         table.setdefault(key, {})[cell] = value
     found = judged(pickle.dumps(table), looks_up(moves), tmp_path)
-    assert any("a key that is None is left out" in note for note in found.notes)
+    assert any("left out as no positions: 'None'" in note for note in found.notes)
+
+
+def test_words_beside_the_positions_are_left_out(tmp_path):
+    moves = strangers.move_values(300)
+    table: dict[str, object] = {"Number of episodes": 300, "epsilon": 0.1}
+    for (board, cell), value in moves.items():
+        table.setdefault(board, {})[cell] = value
+    found = judged(json.dumps(table), looks_up(moves), tmp_path)
+    assert "left out as no positions: 'Number of episodes', 'epsilon'" in found.notes
+
+
+def test_a_table_that_has_learned_to_block_rather_than_to_win_asks_who_begins():
+    """All its boards are X's to move, or O's if O begins: then it would win at once by moves of no worth."""
+    table: dict[str, dict[int, float]] = {}
+    for board, _ in strangers.move_values(300):
+        if mover(board) == "O" or len(free(board)) < 2:
+            continue
+        wins, blocks = (
+            [cell for cell in free(board) if strangers.winner(board[:cell] + stone + board[cell + 1 :])]
+            for stone in "XO"
+        )
+        if blocks and not wins:
+            table[board] = {cell: -0.1 if cell in blocks else -9.9 for cell in free(board)}
+        elif wins and len(table) % 10 == 0:
+            table[board] = {cell: 10.0 if cell in wins else -0.1 for cell in free(board)}
+    with pytest.raises(InvalidFileError, match="first=X second=O; first=O second=X") as refused:
+        read(json.dumps(table).encode(), "f.json", Options(unknown=0.0))
+    assert "spelling.first=X" in refused.value.hint
 
 
 def test_what_is_said_holds_for_a_table_among_other_things():

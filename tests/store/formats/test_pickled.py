@@ -200,6 +200,8 @@ def test_an_array_with_a_row_for_each_board(by_cell):
     found = read(saved(shaped), "a.npy")
     assert found.learner == "q" and found.entries == by_json(keyed).entries
     assert "19,683" not in found.notes[0] and f"{19683 - len(keyed):,} rows" in found.notes[0]
+    if not by_cell:
+        assert read(pickle.dumps({"alpha": 0.1, "Q": table}), "a.pkl").entries == found.entries
 
 
 def test_files_of_numpy_that_hold_no_table_or_harm(tmp_path, monkeypatch):

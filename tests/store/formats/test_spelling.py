@@ -173,6 +173,10 @@ def test_beads_may_be_records():
         boxes.setdefault(text.replace(".", " "), []).append(bead)
     found = read(json.dumps(boxes).encode(), "f.json")
     assert drawn_as(found, table)
+    boxes = {
+        text: [{**bead, "count": 2 - at % 2} for at, bead in enumerate(box)] for text, box in boxes.items()
+    }
+    assert read(json.dumps(boxes).encode(), "f.json").plays.choice == "draw"  # since it calls them counts
 
 
 @pytest.mark.parametrize("turn", [("|X", "|O"), (",1", ",-1"), ("1", "2"), (" O", " X")])

@@ -47,8 +47,8 @@ def read(source: Source, options: Options) -> Imported:
     return replace(table, format=NAME)
 
 
-def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> dict[str, Any]:
-    """The rows of an array by their boards, in digits.
+def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> Any:
+    """The rows of an array, by their boards in digits where each cell has an axis.
 
     :raises InvalidFileError: if it has no row for each board.
     """
@@ -61,10 +61,8 @@ def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> 
             where=where,
             hint=f"a table is an object, or has {boards:,} rows, each a number or {rules.cells}",
         )
-    keys = map(str, range(boards))
-    if by_cell:
-        keys = map("".join, product("012", repeat=rules.cells))
-    return dict(zip(keys, array.reshape(boards, *shape).tolist(), strict=True))
+    rows = array.reshape(boards, *shape).tolist()
+    return dict(zip(map("".join, product("012", repeat=rules.cells)), rows, strict=True)) if by_cell else rows
 
 
 FORMAT = Format(

@@ -11,12 +11,18 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.text import quoted
 from ttt_cli.store.unknown.cell_values import namings
+from ttt_cli.store.unknown.facets import TOLD
 from ttt_cli.store.unknown.spelling import spellings
 
 MOST_PARTS = 100
 """The most objects of a file that are tried as tables."""
 NO_KEYS = ("None", "null")
 """What a key is that stands for no position."""
+_WORDS = re.compile(r"[^\W\d]{4,}([ _-]?[^\W\d]+)*")
+FEWEST_LETTERS = 4
+"""How many different letters make a word of what could be a board: ``episodes`` beside the positions."""
+MOST_WORDS = 0.1
+"""The largest share of keys that may be words; where there are more, the table is of something else."""
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 
 
@@ -42,6 +48,7 @@ def candidates_of_json(found: Any, rules: Rules) -> Iterator[Candidate]:
         isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in found
     ):
         yield Candidate([item[0] for item in found], [item[1] for item in found])
+    found = _by_board(found, rules)
     if isinstance(found, dict):
         yield Candidate(list(found), list(found.values()))
     level = [("", found)]
@@ -50,8 +57,8 @@ def candidates_of_json(found: Any, rules: Rules) -> Iterator[Candidate]:
             (name, inner)
             for _, part in level
             if isinstance(part, dict)
-            for name, inner in part.items()
-            if isinstance(inner, dict) and inner
+            for name, value in part.items()
+            if isinstance(inner := _by_board(value, rules), dict) and inner
         ]
         if len(level) > MOST_PARTS:
             return
@@ -69,6 +76,13 @@ def candidates_of_json(found: Any, rules: Rules) -> Iterator[Candidate]:
             )
         elif level and len(largest := max((part for _, part in level), key=len)) > len(found):
             yield Candidate(list(largest), list(largest.values()))
+
+
+def _by_board(found: Any, rules: Rules) -> Any:
+    """A list that has a row for each board, as an object of the boards' numbers; anything else as it is."""
+    if not isinstance(found, list) or len(found) != 3**rules.cells:
+        return found
+    return {str(number): row for number, row in enumerate(found)}
 
 
 def candidates_of_rows(
@@ -132,13 +146,22 @@ def _value_in(field: str) -> Any:
     return None if None in items else items
 
 
+def _is_word(key: str) -> bool:
+    return bool(_WORDS.fullmatch(key)) and len({*key.lower()}) >= FEWEST_LETTERS
+
+
 def learned_part(candidate: Candidate, rules: Rules) -> tuple[Candidate, list[str]]:
-    """A candidate without what was never learned, with notes: keys that are null, and of a table with all
-    the boards there are those whose value is the most frequent one, if at least every other board has it."""
-    rows = [row for row, key in enumerate(candidate.keys) if key not in NO_KEYS]
+    """A candidate without what is no position or was never learned, with notes: keys that are null or words;
+    of a table with all the boards there are those of the most frequent value, if at least half have it."""
+    words = [row for row, key in enumerate(candidate.keys) if _is_word(key)]
+    strange = {*(words if len(words) <= MOST_WORDS * len(candidate.keys) else ())}
+    strange |= {row for row, key in enumerate(candidate.keys) if key in NO_KEYS}
+    rows = [row for row in range(len(candidate.keys)) if row not in strange]
     notes = []
-    if len(rows) < len(candidate.keys):
-        notes.append(f"a key that is {NO_KEYS[0]} is left out")
+    if strange:
+        told = ", ".join(quoted(candidate.keys[row]) for row in sorted(strange)[:TOLD])
+        more = f" and {len(strange) - TOLD:,} more" if len(strange) > TOLD else ""
+        notes.append(f"left out as no positions: {told}{more}")
     if len(candidate.keys) == 3**rules.cells:
         values = [str(value) for value in candidate.values]
         ((filler, many),) = Counter(values).most_common(1)

@@ -23,7 +23,8 @@ MOST_BEADS = 10_000
 
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
 _SCALARS = ("value", "values", "v", "q", "score", "weight", "utility", "mean", "probability")
-_COUNTS = ("count", "beads", "weight", "value", "q", "score", "probability")
+_BEADS = ("count", "beads")
+_COUNTS = (*_BEADS, "weight", "value", "q", "score", "probability")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,7 @@ class Values:
     :ivar numbers: float64[m]; NaN for null, infinite for what is not a number.
     :ivar names: ``cells``: the cell of each number, as written.
     :ivar places: int64[m]: ``list`` and ``free``: the place of each number in its list.
+    :ivar counted: whether the file calls them counts, of beads.
     """
 
     shape: str
@@ -43,6 +45,7 @@ class Values:
     numbers: Floats
     names: Sequence[str] = ()
     places: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    counted: bool = False
 
 
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
@@ -71,7 +74,8 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         pairs += found
         rows += [row] * len(found)
     numbers = np.array([_number_of(number) for _, number in pairs], np.float64)
-    return Values("cells", np.array(rows, np.int64), numbers, [name for name, _ in pairs])
+    names = [name for name, _ in pairs]
+    return Values("cells", np.array(rows, np.int64), numbers, names, counted=_are_called_beads(values))
 
 
 def _listed(values: Sequence[Any], rules: Rules) -> Values:
@@ -143,6 +147,12 @@ def _counted(item: dict[str, Any]) -> tuple[str, Any] | None:
     counts = [name for name in item if name.lower() in _COUNTS]
     others = [name for name in item if name.lower() not in _COUNTS]
     return (_name(item[others[0]]), item[counts[0]]) if len(counts) == len(others) == 1 else None
+
+
+def _are_called_beads(values: Sequence[Any]) -> bool:
+    """Whether values are records of beads, by their first one."""
+    items = next((value for value in values if isinstance(value, list) and value), [None])
+    return isinstance(items[0], dict) and any(name.lower() in _BEADS for name in items[0])
 
 
 def _name(cell: Any) -> str:

@@ -55,8 +55,12 @@ def decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[R
     if ranked[0].table.score >= sure and ahead > DOUBT:
         usual, top = leader, ranked[0].table.score
         leader = min((it for it in ranked if top - it.table.score <= DOUBT), key=lambda it: it.oddness)
-        if isinstance(usual.table, Moves) and leader.facets["values"] != usual.facets["values"]:
-            raise undecided([usual, leader], where, "a program that takes the largest value would play badly")
+        if isinstance(usual.table, Moves) and isinstance(leader.table, Moves):
+            if leader.facets["values"] != usual.facets["values"]:
+                why = "a program that takes the largest value would play badly"
+                raise undecided([usual, leader], where, why)
+            if leader.table.rank_of_wins < usual.table.rank_of_wins:  # it blocks more than it wins
+                raise undecided([usual, leader], where)
         near = [it for it in ranked if it is not leader and leader.table.score - it.table.score < CLEAR]
         rivals = [it for it in near if it is usual or it.oddness <= leader.oddness]
     if rivals:

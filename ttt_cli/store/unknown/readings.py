@@ -152,7 +152,7 @@ def _moves(
         ):
             others = (beside[0], beside[1], beside[2] * signs[beside[0], 0]) if strange else None
             yield Reading(
-                Moves(space, by_move * signs, whose, others),
+                Moves(space, by_move * signs, whose, others, values.counted),
                 {**reading.spelling.facets, **extras.facets, **words, "values": _in_file(meaning, reading)},
                 reading.spelling.oddness + extras.oddness + oddness + ODD_MEANING * (meaning != "mover"),
                 faults,

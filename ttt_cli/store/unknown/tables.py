@@ -28,12 +28,14 @@ class Moves:
     :ivar values: float64[n, cells] from the mover's side, NaN where there is none.
     :ivar whose: +1 or -1: whether a large number is good for X when X moves, and for O when O does.
     :ivar taken: numbers at occupied cells: the positions, the cells, the numbers from the mover's side.
+    :ivar counted: whether the file calls the numbers counts.
     """
 
     space: StateSpace
     values: Floats
     whose: tuple[int, int] = (1, 1)
     taken: tuple[Int64s, Int64s, Floats] | None = None
+    counted: bool = False
     learner = "q"
     tables = "shared"
 
@@ -46,7 +48,7 @@ class Moves:
     @property
     def are_beads(self) -> bool:
         """Whether the numbers look like counts of beads."""
-        return self.whose == (1, 1) and are_beads(self.values[~np.isnan(self.values)])
+        return self.whose == (1, 1) and are_beads(self.values[~np.isnan(self.values)], named=self.counted)
 
     def unfolded(self, group: Images) -> "Moves":
         """The table over all images of its positions, for one whose keys are up to symmetry.
@@ -69,7 +71,7 @@ class Moves:
             moved = rows if as_played else rows[:, list(image)]
             values[found[new]] = np.where(self.space.legal[found], moved, np.nan)[new]
             done[found] = True
-        return Moves(self.space, values, self.whose)
+        return Moves(self.space, values, self.whose, counted=self.counted)
 
     @cached_property
     def mark(self) -> bytes:
@@ -81,6 +83,14 @@ class Moves:
     def score(self) -> float:
         """What the values themselves say for this reading, a standard score."""
         return skill(self.space, self.values)
+
+    @cached_property
+    def rank_of_wins(self) -> float:
+        """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows."""
+        space, known = self.space, ~np.isnan(self.values)
+        won = known & (space.results[space.successors] * space.movers[:, None] > 0)
+        ranks = np.searchsorted(np.sort(self.values[known]), self.values[won])
+        return float(ranks.mean() / known.sum()) if len(ranks) else 0.0
 
     @property
     def counts(self) -> tuple[int, int]:
