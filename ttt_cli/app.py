@@ -141,7 +141,10 @@ def run(arguments: Sequence[str], env: Environment) -> int:
         try:
             result = command.main(list(arguments), prog_name="ttt", standalone_mode=False, obj=env)
             env.stdout.flush()
-        except SystemExit as end:  # the shell's completion, or Typer met a closed pipe
+        except SystemExit as end:  # the shell's completion, Typer met a closed pipe, or other people's code
+            if at_fault(end):
+                give_up(env.stdout)
+                return _report(end, env)
             closed = isinstance(end.__context__, BrokenPipeError)
             result = ExitCode.CLOSED_PIPE if closed else end.code
             if not give_up(env.stdout) and not result:

@@ -3,6 +3,7 @@
 What it prints goes to stderr, and whatever it raises is one line, ``sys.exit`` included.
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -15,34 +16,44 @@ OURS = (KeyboardInterrupt, Stopped, TttError)
 
 
 FILES: set[str] = set()
-"""The files that such code is in: an error that comes from one of them is not ours."""
+"""The files, and the folders of packages, that such code is in: an error from there is not ours."""
+
+
+def is_ours(found: object) -> bool:
+    """Whether an object is of a class of this package."""
+    return type(found).__module__.startswith("ttt_cli.")
 
 
 def at_fault(error: BaseException) -> Path | None:
     """The file of other people's code that an error went through last."""
     from traceback import extract_tb
 
-    files = [frame.filename for frame in extract_tb(error.__traceback__)]
-    return next((Path(name) for name in reversed(files) if name in FILES), None)
+    files = [Path(frame.filename) for frame in extract_tb(error.__traceback__)]
+    known = (path for path in reversed(files) if not FILES.isdisjoint({str(path), *map(str, path.parents)}))
+    return next(known, None)
 
 
 @contextmanager
 def guest(
     where: str, failed: str, kind: type[TttError] = TttError, path: Path | None = None
 ) -> Iterator[None]:
-    """Run other people's code.
+    """Run other people's code. A process that it forks ends with it, and does nothing of ours twice.
 
     :param failed: what has happened, if it raises an error, whose description follows.
     :param path: of its file, whose line is to be told.
     :raises TttError: of this ``kind``.
     """
+    process = os.getpid()
     try:
         with redirect_stdout(sys.stderr):
             yield
     except OURS:
         raise
     except BaseException as error:
-        raise kind(f"{failed}{described(error, path)}", where=where) from error
+        raise kind(f"{failed}{described(error, path or at_fault(error))}", where=where) from error
+    finally:
+        if os.getpid() != process:
+            os._exit(1)
 
 
 def described(error: BaseException, path: Path | None = None) -> str:

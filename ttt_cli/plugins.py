@@ -7,6 +7,7 @@ agents`` and ``ttt formats``. One that cannot be loaded is told where it is aske
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ttt_cli.errors import TttError
@@ -33,12 +34,21 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
     for point in _points(group, name):
         with guest(name, f"the plug-in {point.value} cannot be loaded: "):
             found = point.load()
+        if not point.module.startswith("ttt_cli."):
+            FILES.add(_place(point.module))
         if not isinstance(found, kind):
             kinds = f"{type(found).__name__}, not {kind.__name__}"
             raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
-        FILES.add(getattr(sys.modules.get(point.module), "__file__", None) or "")
         return found
     return None
+
+
+def _place(module: str) -> str:
+    """The file of a module, or the folder of its package."""
+    named = (sys.modules.get(name) for name in (module.partition(".")[0], module))
+    files = (getattr(found, "__file__", None) for found in named)
+    path = Path(next(filter(None, files), module))
+    return str(path.parent if path.name == "__init__.py" else path)
 
 
 def plugins(group: str, kind: type[T]) -> Iterator[T]:

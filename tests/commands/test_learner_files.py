@@ -240,3 +240,33 @@ def test_a_newer_version_is_told(mc: Run):
     path.write_text(path.read_text().replace('"kernel_version":1', '"kernel_version":2'))
     found = mc("show", "mc", "--learner", LEARNER)
     assert found.code == 3 and "was made by version 2 of mc, and this is version 1" in found.err
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': expected a"),
+        ("def learn(self, t, g, sides): t[g.text] = True", 'cannot be saved: "entries": '),
+        ("def learn(self, t, g, sides): t[5] = 1", "expected the text of a position"),
+        ("def learn(self, t, g, sides): t[g.text] = float('nan')", "expected a number, or a list of numbers"),
+        (
+            "def value(self, t, p, c): return float('nan')",
+            "value of cell 0 in '....' is nan (a finite number",
+        ),
+        ("def value(self, t, p, c): return 1j", "value of cell 0 in '....' is 1j (a finite number"),
+        ("def value(self, t, p, c): raise SystemExit('0')", "SystemExit: 0 in line 12 of mine.py"),
+        ("def explore(self, t, p, r): return 0", "explore plays 0 in 'X...' (one of position.legal)"),
+        ("def explore(self, t, p, r): return None", "explore plays None in '....'"),
+        ("def policy(self, t): raise ValueError('no')", "count: policy raised ValueError: no in line 12 of"),
+        ("block_games = 0", "block_games is 0, not a whole number from 1"),
+        ("default_games = 'many'", "default_games is 'many', not a whole number from 1"),
+        ("choices = ()", "choices are (), without 'default'"),
+    ],
+)
+def test_what_it_does_wrong_is_one_line_and_saves_nothing(ttt: Run, body: str, said: str):
+    typed = written(value="return 0.0")
+    Path("mine.py").write_text(Path("mine.py").read_text() + f"class Wrong(Count):\n    {body}\n")
+    found = ttt("train", typed.replace("Count", "Wrong"), "--games", "5")
+    assert found.code in (1, 2) and said in found.err, found.err
+    assert found.err.count("\n") <= 2 and "internal" not in found.err
+    assert not [*Path("state_store").glob("*.json*")]

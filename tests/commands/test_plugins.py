@@ -149,6 +149,53 @@ def test_a_broken_plug_in_is_told_where_it_is_named(name: str, ttt: Run, broken:
     assert found.err.count("\n") == 1
 
 
+ANSWERING = """\
+import os, sys
+import numpy as np
+from ttt_cli.agents.registry import AgentType
+from ttt_cli.engine.policy import Policy, uniform
+class Player(Policy):
+    def __init__(self, rules): pass
+    def probabilities(self, p): return {probabilities}
+    def values(self, p): return {values}
+AGENT = AgentType("answering", "x", Player)
+"""
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "values", "told"),
+    [
+        ("1 / 0", None, "probabilities raised ZeroDivisionError: division by zero in line 7 of "),
+        ("sys.exit()", None, "probabilities raised SystemExit in line 7 of "),
+        ("os.close(-1)", None, "probabilities raised OSError: [Errno 9] Bad file descriptor in line 7 of "),
+        ("os.fork() and os.wait() or 1 / 0", None, "have the shape (2,) (expected (4520, 9))"),
+        ("None", None, "probabilities of 4,520 positions have the shape () (expected (4520, 9))"),
+        ("p.legal * 1j", None, "have the type complex128, not float64"),
+        ("p.legal.ravel() / 9", None, "have the shape (40680,) (expected (4520, 9))"),
+        ("p.legal * np.nan", None, "its probabilities in '.........' are [nan, nan, "),
+        ("p.legal - 2", None, "its probabilities in '.........' are [-1.0, "),
+        ("p.legal * 1e308", None, "its probabilities in '.........' are [1e+308, "),
+        ("np.full(p.legal.shape, 1 / 9)", None, "(numbers from 0 that sum to 1, on free cells alone; all 0"),
+        ("[p.x.fill(0), uniform(p.legal)][1]", None, "are [0.1111"),
+        ("uniform(p.legal)", "np.full(p.legal.shape, np.inf)", "its values in '.........' are [inf, inf, "),
+        ("uniform(p.legal)", "[0, 1]", "values of 4,520 positions have the shape (2,) (expected (4520, 9))"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # it forks
+def test_what_a_plug_in_answers_is_checked(
+    probabilities: str, values: str | None, told: str, ttt: Run, site: Path
+) -> None:
+    (site / "answering_plugin.py").write_text(ANSWERING.format(probabilities=probabilities, values=values))
+    install(site, "answering", {"ttt_cli.agents": {"answering": "answering_plugin:AGENT"}})
+    sys.modules.pop("answering_plugin", None)
+    found = ttt("explore", "answering", "-o", "page.html")
+    assert found.code == 1 and found.err.startswith("Error: answering: ") and told in found.err, found.err
+    assert found.err.count("\n") == 1 and not Path("page.html").exists()
+    if values is None:
+        played = ttt("play", "--x", "answering", "--o", "answering", "--games", "9")
+        assert played.code == 1 and "Error: answering: " in played.err
+
+
 def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, broken: Path) -> None:
     assert ttt("evaluate", "random", "heuristic").code == 0
     assert ttt("agents").code == 0 and ttt("formats").code == 0

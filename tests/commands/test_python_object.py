@@ -123,7 +123,12 @@ UNTOLD = Untold()
             1,
             "in line 3 of bot.py",
         ),
-        ("class Bot:\n    def probabilities(self, p):\n        return 'x'\n", "Bot", 1, "raised ValueError"),
+        (
+            "class Bot:\n    def probabilities(self, p):\n        return 'x'\n",
+            "Bot",
+            1,
+            "type <U1, not float64",
+        ),
     ],
 )
 def test_errors_are_one_line(code: str, name: str, exit_code: int, told: str, ttt: Run, bot) -> None:

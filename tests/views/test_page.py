@@ -93,6 +93,13 @@ def test_values_and_what_is_not_known():
     assert 0 not in found["unknown"]
 
 
+def test_values_may_be_any_numbers():
+    for value in (1e19, -1e300, 1.7e308, 2.0**53):
+        values = np.full((len(SPACE), 9), value)
+        found = page_data(PolicyTable(SPACE, RANDOM.probabilities, values), "huge")
+        assert orjson.loads(orjson.dumps(found))["values"][0] == value
+
+
 @pytest.mark.parametrize("policy", [RANDOM, tables.minimax(SPACE)], ids=["random", "minimax"])
 def test_the_page_is_small_and_loads_nothing(policy):
     content = made(policy)

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ttt_cli.agents.levels import LEVELS, level
 from ttt_cli.agents.registry import PROBABILITY, WHOLE, AgentType, Option, finite, one_of, players
+from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
-from ttt_cli.guests import guest
+from ttt_cli.guests import guest, is_ours
 from ttt_cli.learners import LEARNERS
 from ttt_cli.plugins import AGENTS, plugin
 
@@ -219,7 +220,7 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
         plugged = None if Path(name).suffix else plugin(AGENTS, name, AgentType)
         if plugged is not None:
             values = _read(text, name, options, plugged.options)
-            return Agent(text, make=partial(_made(plugged), **values)), None
+            return Agent(text, make=partial(_made(plugged, text), **values)), None
         raise _unknown(name, store)
     try:
         play_by(loaded.state, **values)
@@ -236,18 +237,18 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Age
     return agent, loaded.state.rules
 
 
-def _made(player: AgentType) -> Make:
+def _made(player: AgentType, name: str) -> Make:
     """How the policy of a player from a plug-in is made: its errors name it.
 
     :raises TttError: if it has none, or fails to make one.
     """
 
     def make(rules: Rules, **values: Any) -> Policy:
-        with guest(player.name, "the plug-in fails: "):
+        with guest(name, "the plug-in fails: "):
             policy = None if player.make is None else player.make(rules, **values)
         if not isinstance(policy, Policy):
-            raise TttError(f"the plug-in makes {type(policy).__name__}, not a Policy", where=player.name)
-        return policy
+            raise TttError(f"the plug-in makes {type(policy).__name__}, not a Policy", where=name)
+        return policy if is_ours(policy) else Checked(rules, name, policy)
 
     return make
 

@@ -15,20 +15,14 @@ import numpy as np
 
 from ttt_cli.agents.asked import Asked, Failure
 from ttt_cli.agents.registry import WHOLE, AgentType
+from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.guests import guest
+from ttt_cli.guests import guest, is_ours
 from ttt_cli.python_file import named_in, split
 
 EXAMPLE = "such as py:my_bot.py:choose"
-
-ROUGHLY = 1e-4
-"""By so much a row may miss 1, as those of single precision do; it is made to sum to 1."""
-
-EXACTLY = 1e-12
 
 
 class Function:
@@ -65,48 +59,6 @@ def _text(found: Any) -> str:
     return str(int(found)) if whole else repr(found)
 
 
-class Computed(Policy):
-    """An object that gives probabilities, checked."""
-
-    def __init__(self, rules: Rules, name: str, player: Any, path: Path | None = None) -> None:
-        self.rules, self._name, self._player, self._path = rules, name, player, path
-
-    def probabilities(self, positions: Positions) -> Floats:
-        """As ``Policy.probabilities``.
-
-        :raises TttError: if the object raises an error, or what it returns are no probabilities.
-        """
-        found = np.zeros((len(positions), self.rules.cells))
-        rows = np.flatnonzero(~positions.terminal)
-        if len(rows):
-            asked = positions[rows]
-            with guest(self._name, "probabilities raised ", path=self._path):
-                answer = np.array(self._player.probabilities(asked), np.float64)
-            found[rows] = self._checked(asked, answer)
-        return found
-
-    def _checked(self, positions: Positions, answer: Floats) -> Floats:
-        shape = (len(positions), self.rules.cells)
-        if answer.shape != shape:
-            raise TttError(
-                f"probabilities of {shape[0]:,} positions have the shape {answer.shape}, not {shape}",
-                where=self._name,
-            )
-        sums = answer.sum(axis=1)
-        sound = np.isfinite(answer).all(axis=1) & (answer >= 0).all(axis=1)
-        sound &= ~(answer * ~positions.legal).any(axis=1)
-        sound &= (sums == 0) | (np.abs(sums - 1) <= ROUGHLY)
-        for row in np.flatnonzero(~sound)[:1].tolist():
-            raise TttError(
-                f"its probabilities in {positions.text(row)!r} are {answer[row].tolist()}",
-                where=self._name,
-                hint="numbers from 0 that sum to 1, on free cells alone; all 0 to resign",
-            )
-        rough = np.abs(sums - 1) > EXACTLY
-        answer[rough] /= np.where(sums > 0, sums, 1)[rough, None]
-        return answer
-
-
 def player_of(
     found: Any, rules: Rules, name: str, *, path: Path | None = None, samples: int | None = None
 ) -> Policy:
@@ -114,13 +66,13 @@ def player_of(
 
     :raises UsageError: if it is nothing of the kind.
     """
-    if isinstance(found, Policy):
+    if isinstance(found, Policy) and is_ours(found):
         return found
     if isinstance(found, type):
         with guest(name, f"{found.__name__}() raised ", path=path):
             found = found()
     if callable(getattr(found, "probabilities", None)):
-        return Computed(rules, name, found, path)
+        return Checked(getattr(found, "rules", rules), name, found, path)
     if not callable(found):
         raise UsageError(
             f"is {type(found).__name__}, not a player",

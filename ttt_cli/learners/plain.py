@@ -6,7 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from math import fsum
+from math import fsum, isfinite
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int64s
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import is_count, is_number, refuse, unfit
 from ttt_cli.learners.weighted_mean import join
@@ -89,7 +90,7 @@ class PlainLearner(Learner[Table]):
         """The cell that training plays: with probability ``epsilon`` any, else one of the best."""
         cells = position.legal
         if rng.random() >= self.epsilon:
-            values = [self.value(table, position, cell) or 0.0 for cell in cells]
+            values = [self._worth(table, position, cell) or 0.0 for cell in cells]
             most = max(values)
             cells = tuple(cell for cell, value in zip(cells, values, strict=True) if value == most)
         return cells[int(rng.random() * len(cells))]
@@ -108,7 +109,7 @@ class PlainLearner(Learner[Table]):
             while not game.is_over:
                 policy = fixed.policy(shard.first + number, game)
                 if policy is None:
-                    game.push(self.explore(table, game.position, shard.rng))
+                    self._explore(table, game, shard.rng)
                 elif (cell := fixed.choose(policy, game.position, shard.rng)) is None:
                     game.resign()
                 else:
@@ -122,6 +123,33 @@ class PlainLearner(Learner[Table]):
                 row[0, : len(game.moves)] = game.moves
                 shard.journal.append(row)
         return results
+
+    def _explore(self, table: Table, game: Game, rng: "np.random.Generator") -> None:
+        """Play what ``explore`` says.
+
+        :raises TttError: if it is no free cell.
+        """
+        cell = self.explore(table, game.position, rng)
+        try:
+            game.push(cell)
+        except (NotationError, TypeError):
+            raise TttError(
+                f"explore plays {cell!r} in {game.text!r}", where=self.name, hint="one of position.legal"
+            ) from None
+
+    def _worth(self, table: Table, position: Position, cell: int) -> float | None:
+        """What ``value`` says.
+
+        :raises TttError: if it is no number.
+        """
+        value = self.value(table, position, cell)
+        if value is None or (isinstance(value, Real) and isfinite(value)):
+            return value
+        raise TttError(
+            f"value of cell {cell} in {position.text!r} is {value!r}",
+            where=self.name,
+            hint="a finite number, or None where nothing is known",
+        )
 
     def policy(self, table: Table) -> Policy:
         """Any of the moves that are worth most."""
@@ -142,8 +170,18 @@ class PlainLearner(Learner[Table]):
         return Table(base.rules, ((key, _added(key, base, parts)) for key in keys))
 
     def to_entries(self, table: Table) -> Iterator[Entry]:
-        """As they are, in the order of their keys."""
-        yield from sorted(table.items())
+        """As they are, in the order of their keys.
+
+        :raises TttError: if a file with them could not be read.
+        """
+        plain = {key: _plain(entry) for key, entry in table.items()}
+        try:
+            for key, entry in plain.items():
+                self._check(key, entry)
+            _check_keys(list(plain), table.rules)
+        except InvalidFileError as error:
+            raise TttError(f"cannot be saved: {error}", where=self.name) from None
+        yield from sorted(plain.items())
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         """As ``Learner.from_entries``."""
@@ -155,6 +193,8 @@ class PlainLearner(Learner[Table]):
         return table
 
     def _check(self, key: str, entry: Any) -> None:
+        if not isinstance(key, str):
+            raise unfit(repr(key), "expected the text of a position")
         listed = entry if isinstance(entry, list) else [entry]
         if not listed or not all(map(is_number, listed)):
             raise unfit(key, "expected a number, or a list of numbers")
@@ -168,6 +208,13 @@ class PlainLearner(Learner[Table]):
     def entry_moves(self, entry: Any) -> int:
         """Each entry counts as one."""
         return 1
+
+
+def _plain(entry: Any) -> Any:
+    """An entry as a file has it: lists, and numbers of Python's own."""
+    if isinstance(entry, np.generic | np.ndarray):
+        return entry.tolist()
+    return list(map(_plain, entry)) if isinstance(entry, list | tuple) else entry
 
 
 def _check_keys(keys: Sequence[str], rules: Rules) -> None:
@@ -232,7 +279,7 @@ class _Greedy(Policy):
         return known
 
     def _valued(self, positions: Positions) -> Floats:
-        values, ask = np.full((len(positions), self.rules.cells), np.nan), self._learner.value
+        values, ask = np.full((len(positions), self.rules.cells), np.nan), self._learner._worth
         legal = positions.legal
         for row, text in enumerate(positions.texts()):
             position = Position.reached(text, self.rules)

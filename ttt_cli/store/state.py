@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import orjson
 
+from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, StateSpace
 from ttt_cli.errors import UsageError
+from ttt_cli.guests import guest, is_ours
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.plays import (
@@ -136,9 +138,12 @@ class State:
     @cached_property
     def policy(self) -> Policy:
         """What the state plays."""
-        if self.plays is None:
+        if self.plays is not None:
+            return policy_by(self.values, StateSpace.of(self.rules), self.plays)
+        if is_ours(self.learner):
             return self.learner.policy(self.table)
-        return policy_by(self.values, StateSpace.of(self.rules), self.plays)
+        with guest(self.learner.name, "policy raised "):
+            return Checked(self.rules, self.learner.name, self.learner.policy(self.table))
 
     @cached_property
     def values(self) -> Floats:

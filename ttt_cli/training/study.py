@@ -256,21 +256,21 @@ def _train(design: Design, key: Key, keep: Path | None, stopping: Callable[[], b
     """The looks at a training; None if it was to stop."""
     run = design.training(key)
     looks = points(design.games)
-    rows = [row(0, run.state.policy)]
-    table = run.state.own().table
-    learner = run.state.learner
+    state = run.state.own()
+    rows = [row(0, state.policy)]
+    table = state.table
     for progress in train_blocks(run.plan, table):
         if stopping():
             return None
         table = progress.table
         if due(looks, rows[-1].games, progress.games):
-            rows.append(row(progress.games, learner.policy(table)))
+            rows.append(row(progress.games, replace(state, table=table).policy))
     if keep is not None:
         lost, drawn, won = map(int, progress.results)
         results = {"x": won, "o": lost, "draw": drawn}
         details = {**run.record.details, "curve": to_record(rows, 0)}
         record = replace(run.record, games=progress.games, results=results, details=details)
-        learner.tag_run(table, record.id)
+        run.state.learner.tag_run(table, record.id)
         library.save(run.state.with_run(record, table), keep / run.path.name)
     return rows
 

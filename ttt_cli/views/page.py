@@ -44,6 +44,9 @@ SHARES = 10_000
 
 NUMBER_DIGITS = 4
 
+EXACT = 2.0**53
+"""Below it whole numbers are told apart."""
+
 LARGE = 1_000_000
 """Bytes of data from which on it is compressed."""
 
@@ -180,8 +183,13 @@ def _shares(probabilities: Floats) -> list[int]:
 
 def _rounded(values: Floats) -> list[float | int | None]:
     """Values with as many digits as anybody looks at; whole numbers without a point."""
-    rounded = np.round(values, NUMBER_DIGITS).tolist()
-    return [None if np.isnan(value) else int(value) if value.is_integer() else value for value in rounded]
+    with np.errstate(over="ignore"):
+        rounded = np.where(np.abs(values) < EXACT, np.round(values, NUMBER_DIGITS), values).tolist()
+    whole = (value.is_integer() and abs(value) < EXACT for value in rounded)
+    return [
+        None if np.isnan(value) else int(value) if short else value
+        for value, short in zip(rounded, whole, strict=True)
+    ]
 
 
 def _mistakes(found: Blunders, codes: Int64s) -> list[list[int]]:

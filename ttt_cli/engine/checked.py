@@ -1,0 +1,167 @@
+"""A policy that is other people's code: whatever it answers is checked, and told with its name."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Bools, Int64s, Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import Floats
+from ttt_cli.errors import TttError
+from ttt_cli.guests import guest
+
+ROUGHLY = 1e-4
+"""By so much a row may miss 1, as those of single precision do; it is made to sum to 1."""
+
+EXACTLY = 1e-12
+
+
+class Checked(Policy):
+    """A player of a plug-in, a Python file or a program that uses this library.
+
+    It is asked about positions that are not over, in copies of its own.
+
+    :param name: as the user knows it.
+    :param player: a ``Policy``, or any object with its method ``probabilities``.
+    :param path: of the file it stands in, if it was loaded from one.
+    """
+
+    def __init__(self, rules: Rules, name: str, player: Any, path: Path | None = None) -> None:
+        self.rules, self._name, self._player, self._path = rules, name, player, path
+        self._is_policy = isinstance(player, Policy)
+        self.costly = self._is_policy and bool(player.costly)
+        self._last: tuple[Positions, tuple[Positions, Int64s]] | None = None
+
+    def probabilities(self, positions: Positions) -> Floats:
+        """As ``Policy.probabilities``.
+
+        :raises TttError: if the player raises an error, or what it returns are no probabilities.
+        """
+        found = np.zeros((len(positions), self.rules.cells))
+        asked, rows = self._open(positions)
+        if len(rows):
+            answer = self._answer("probabilities", asked, (len(rows), self.rules.cells))
+            found[rows] = self._summed_to_1(positions, rows, answer)
+        return found
+
+    def values(self, positions: Positions) -> Floats | None:
+        """As ``Policy.values``.
+
+        :raises TttError: if the player raises an error, or what it returns are no values.
+        """
+        if not self._is_policy:
+            return None
+        found = np.full((len(positions), self.rules.cells), np.nan)
+        asked, rows = self._open(positions)
+        answer = self._answer("values", asked, (len(rows), self.rules.cells), optional=True)
+        if answer is None:
+            return None
+        for at in np.flatnonzero(np.isinf(answer).any(axis=1))[:1].tolist():
+            expected = "finite numbers; NaN where it has no opinion"
+            raise self._wrong("values", positions.text(rows[at]), answer[at], expected)
+        found[rows] = np.where(positions.legal[rows], answer, np.nan)
+        return found
+
+    def known(self, positions: Positions) -> Bools | None:
+        """As ``Policy.known``.
+
+        :raises TttError: if the player raises an error, or what it returns are no truth values.
+        """
+        if not self._is_policy:
+            return None
+        found = np.zeros(len(positions), np.bool_)
+        asked, rows = self._open(positions)
+        answer = self._answer("known", asked, (len(rows),), optional=True)
+        if answer is None:
+            return None
+        found[rows] = answer != 0
+        return found
+
+    def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
+        """As ``Policy.choose``; that of the player itself, if it has one of its own.
+
+        :raises TttError: if the player raises an error, or plays what it cannot.
+        """
+        if not self._is_policy or type(self._player).choose is Policy.choose:
+            return super().choose(positions, rows, uniforms)
+        with guest(self._name, "choose raised ", path=self._path):
+            cells = np.array(self._player.choose(positions[np.arange(len(positions))], rows, uniforms))
+        games = np.arange(len(rows))
+        whole = cells.shape == games.shape and cells.dtype.kind in "iu"
+        sound = whole and bool(((cells >= -1) & (cells < self.rules.cells)).all())
+        if not (sound and (positions.legal[rows[games], cells] | (cells == -1)).all()):
+            raise TttError(
+                "choose returns no free cells", where=self._name, hint="a cell from 0 for each, -1 to resign"
+            )
+        return cells.astype(np.int64)
+
+    def looking_ahead(self, depth: int) -> Policy | None:
+        """As ``Policy.looking_ahead``."""
+        return self._like("looking_ahead", depth) if self._is_policy else None
+
+    def competing(self) -> Policy:
+        return (self._like("competing") if self._is_policy else None) or self
+
+    def frozen(self) -> Policy:
+        return (self._like("frozen") if self._is_policy else None) or self
+
+    @property
+    def remarks(self) -> list[str]:
+        if not self._is_policy:
+            return []
+        with guest(self._name, "remarks raised ", path=self._path):
+            return [str(text) for text in self._player.remarks]
+
+    def _like(self, method: str, *arguments: Any) -> "Checked | None":
+        with guest(self._name, f"{method} raised ", path=self._path):
+            other = getattr(self._player, method)(*arguments)
+        return Checked(self.rules, self._name, other, self._path) if isinstance(other, Policy) else None
+
+    def _answer(
+        self, method: str, asked: Positions, shape: tuple[int, ...], *, optional: bool = False
+    ) -> NDArray[Any] | None:
+        """float64 of that shape: what a method returns for the positions; None where that may be.
+
+        :raises TttError: if it is something else.
+        """
+        with guest(self._name, f"{method} raised ", path=self._path):
+            found = getattr(self._player, method)(asked)
+            if found is None and optional:
+                return None
+            given = np.asarray(found)
+            answer = np.array(given, np.float64) if given.dtype.kind in "biufO" else None
+        if answer is None or answer.shape != shape:
+            kind = f"the type {given.dtype}, not float64" if answer is None else f"the shape {given.shape}"
+            raise TttError(
+                f"{method} of {len(asked):,} positions have {kind}",
+                where=self._name,
+                hint=f"expected {shape}",
+            )
+        return answer
+
+    def _summed_to_1(self, positions: Positions, rows: Int64s, answer: Any) -> Floats:
+        with np.errstate(all="ignore"):  # they may be any numbers
+            sums = answer.sum(axis=1)
+            sound = np.isfinite(answer).all(axis=1) & (answer >= 0).all(axis=1)
+            sound &= ~(answer * ~positions.legal[rows]).any(axis=1)
+            sound &= (sums == 0) | (np.abs(sums - 1) <= ROUGHLY)
+        for at in np.flatnonzero(~sound)[:1].tolist():
+            expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
+            raise self._wrong("probabilities", positions.text(rows[at]), answer[at], expected)
+        rough = np.abs(sums - 1) > EXACTLY
+        answer[rough] /= np.where(sums > 0, sums, 1)[rough, None]
+        return answer
+
+    def _wrong(self, what: str, text: str, answer: Any, expected: str) -> TttError:
+        return TttError(f"its {what} in {text!r} are {answer.tolist()}", where=self._name, hint=expected)
+
+    def _open(self, positions: Positions) -> tuple[Positions, Int64s]:
+        """The positions that are not over, as copies, and their rows. They are the same objects where the
+        same positions are asked about next, of which a player may still know the answer."""
+        if self._last is None or self._last[0] is not positions:
+            rows = np.flatnonzero(~positions.terminal)
+            self._last = positions, (positions[rows], rows)
+        return self._last[1]
