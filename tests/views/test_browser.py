@@ -20,7 +20,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.views.page import facts_of, page
+from ttt_cli.views.page import covered, facts_of, page
 
 pytestmark = [
     pytest.mark.long,
@@ -443,6 +443,29 @@ def test_a_page_of_what_can_happen_to_the_player(browser, tmp_path):
         browser.click(f'[data-cell="{shown(browser).index(".") + 1}"]')
         browser.wait(lambda: my_turn(browser))
     assert "minimax" in text(browser, "accuracy")
+    browser.events.clear()  # it is another page than the one the fixture knows
+
+
+def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tmp_path, monkeypatch):
+    monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", 10)  # the usual board as if it were a large one
+    path = tmp_path / "partial.html"
+    path.write_bytes(page(POLICY, "q", [], []))
+    browser.open(path.as_uri())
+    coverage = covered(POLICY)
+    own = set(coverage.described.texts())
+    for text in coverage.positions[::17].texts():
+        go(browser, text)
+        index = SPACE.index(Position(text))
+        for cell in cells(browser):
+            after = SPACE.successors[index, cell["cell"] - 1]
+            value = -int(SOLUTION.values[after])
+            assert cell["worth"] == {1: "win", 0: "draw", -1: "loss"}[value]
+            chance = POLICY.probabilities[index, cell["cell"] - 1]
+            assert cell["chance"] == (f"{100 * chance:.0f} %" if text in own else "")
+            assert cell["flag"] == (text in own and chance > 0 and value < SOLUTION.values[index])
+    unreached = next(text for text in SPACE.positions.texts() if text not in coverage.positions.texts())
+    browser.ask(f"location.hash = {json.dumps('#' + unreached)}")
+    browser.wait(lambda: "no such" in browser.ask("document.getElementById('live').textContent"))
     browser.events.clear()  # it is another page than the one the fixture knows
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests import tables
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.api import policies
+from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
@@ -23,6 +24,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.verdict import judge
+from ttt_cli.evaluation.walk import own_positions
 from ttt_cli.views.page import covered, facts_of, is_whole, page, page_data
 
 SPACE = StateSpace.of()
@@ -165,26 +167,43 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     rules = Rules(4, 4, 3)
     (perfect,) = policies("minimax", rules=rules)
     assert not is_whole(rules)
-    positions = covered(perfect)
-    texts = positions.texts()
+    coverage = covered(perfect)
+    texts = coverage.positions.texts()
     assert texts == sorted(set(texts), key=lambda text: (rules.cells - text.count("."), text))
     begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))
     assert {"." * 16, *begun.texts()} <= set(texts)  # a person may begin anywhere
     found = page_data(perfect, "minimax", [("random", Uniform(rules))])
     assert found["partial"] and not found["mistakes"]
-    still_open = positions[~positions.terminal]
-    assert len(found["codes"]) == len(positions) == len(set(found["codes"]))
-    assert len(found["scores"]) == len(found["chances"]) == int(still_open.legal.sum())
-    assert set(found["scores"]) == {-1, 0, 1}
-    ((row, cell),) = np.argwhere(perfect.probabilities(still_open[:1]))  # the first proven best move
-    assert found["scores"][cell] == 1 and found["chances"][cell] == 10_000 and row == 0
+    own = coverage.described
+    assert own.texts() == own_positions(perfect).texts()
+    probabilities = perfect.probabilities(own)
+    assert found["mixed"] == [] and probabilities.max(axis=1).min() == 1
+    assert [ord(sign) - ord("0") for sign in found["plays"]] == probabilities.argmax(axis=1).tolist()
+    assert [ord(sign) - ord("0") for sign in found["scores"]] == move_values_of(own)[own.legal].tolist()
     fact = dict(facts_of(rules, judge(perfect), None))
     assert "mistakes in none that can come up" in fact
 
 
+def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
+    monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", 10)
+    probabilities, known = RANDOM.probabilities.copy(), np.zeros(len(SPACE), np.bool_)
+    probabilities[0] = 0
+    probabilities[0, :2] = [1 - 1e-9, 1e-9]
+    probabilities[1] = 0
+    known[0] = True
+    policy = PolicyTable(SPACE, probabilities, None, known)
+    found = page_data(policy, "q")
+    own = covered(policy).described.texts()
+    assert found["plays"][0] == "~" and found["mixed"][0] == [(0, 9999), (1, 1)]
+    assert found["plays"][own.index(SPACE.positions[1:2].texts()[0])] == "!"
+    assert found["unknown"] == list(range(1, len(own)))
+
+
 def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
-    with pytest.raises(UsageError, match=r"more than 500,000 positions can come .*: too many for a page"):
+    with pytest.raises(UsageError, match=r"more than 2,000,000 positions can come .*: too many for a page"):
         covered(Uniform(Rules(4, 4, 4)))
+    with pytest.raises(UsageError, match="a page holds boards of up to 32 cells"):
+        covered(Uniform(Rules(6, 6, 4)))
     monkeypatch.setattr("ttt_cli.views.page.MOST_BYTES", 10_000)
     with pytest.raises(UsageError, match=r"the page of 5,478 positions would have \d+,\d+ bytes"):
         page(RANDOM, "random", [])

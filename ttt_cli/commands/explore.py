@@ -60,10 +60,10 @@ def explore(
     policy: Policy | PolicyTable = player.policy
     if is_whole(rules) and not player.policy.costly:
         policy = player.policy.table(StateSpace.of(rules))
-    positions, verdict = covered(policy), judge(policy)
+    coverage, verdict = covered(policy), judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
     content = page(
-        policy, printable(player.name), facts_of(rules, verdict, player.games), opponents, positions
+        policy, printable(player.name), facts_of(rules, verdict, player.games), opponents, coverage
     )
     env.remark(player.remarks)
     if out == "-":
@@ -83,12 +83,12 @@ def explore(
             "agent": player.name,
             "file": out,
             "bytes": len(content),
-            "positions": len(positions),
+            "positions": len(coverage.positions),
             "mistakes": verdict.mistakes.positions if verdict.mistakes else None,
         }
         env.document("ttt-page", fields)
         return
-    env.out(f"saved {printable(out)}: {len(positions):,} positions, {len(content):,} bytes")
+    env.out(f"saved {printable(out)}: {len(coverage.positions):,} positions, {len(content):,} bytes")
     if not opened:
         env.say(f"next: open {printable(address)} in a browser")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.perfect import UNPROVEN, move_values_of, values_of
+from ttt_cli.engine.perfect import UNPROVEN, values_of
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
@@ -106,13 +106,17 @@ def find_blunders(
     values = values_of(positions)
     known = np.flatnonzero(values != UNPROVEN)
     positions, reach, reachable, values = positions[known], reach[known], reachable[known], values[known]
-    played, after = policy.probabilities(positions), move_values_of(positions)
-    at, cells = np.nonzero((played > 0) & (after < values[:, None]))
+    played = policy.probabilities(positions)
+    at, cells = np.nonzero(played)
+    after = values_of(positions.play(at, cells))
+    after = np.where(after == UNPROVEN, UNPROVEN, -after)
+    worse = after < values[at]
+    at, cells, after = at[worse], cells[worse], after[worse]
     resigning = np.flatnonzero(~played.any(axis=1) & (values > -1))
     rows = np.concatenate([at, resigning])
     cells = np.concatenate([cells, np.full(len(resigning), RESIGNS)])
     probabilities = np.concatenate([played[at, cells[: len(at)]], np.ones(len(resigning))])
-    left = np.concatenate([after[at, cells[: len(at)]], np.full(len(resigning), -1, np.int8)])
+    left = np.concatenate([after, np.full(len(resigning), -1, np.int8)])
     cost = (values[rows] - left) * probabilities
     order = np.lexsort((cells, rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
     rows = rows[order]

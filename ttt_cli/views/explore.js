@@ -39,31 +39,121 @@
     for (let cell = 0; cell < cells; cell++) { text = ".OX"[code % 3] + text; code = Math.floor(code / 3); }
     return text;
   };
-  const positions = new Map(), texts = [], unknown = new Set(data.unknown);
-  let at = 0;
-  data.codes.forEach((code, index) => {
-    const text = textOf(code);
-    const ended = Boolean(winningLine(text)) || !text.includes(".");
-    texts.push(text);
-    positions.set(text, { index, at, ended });
-    if (!ended) at += cells - stones(text);
-  });
+  const unknown = new Set(data.unknown);
+  // Where a position stands (ended, and its index among those of the data), the position at an index, and what is
+  // known of its moves, in the order of its free cells.
+  const positions = data.partial ? ownGames() : wholeGame();
 
-  // The moves of a position; score, plies to the end and the like from the mover's side.
+  function wholeGame() {
+    const places = new Map(), texts = [];
+    let at = 0;
+    data.codes.forEach((code, index) => {
+      const text = textOf(code);
+      const ended = Boolean(winningLine(text)) || !text.includes(".");
+      texts.push(text);
+      places.set(text, { index, at, ended });
+      if (!ended) at += cells - stones(text);
+    });
+    return {
+      get: (text) => places.get(text),
+      at: (index) => texts[index],
+      known: (text, { at }) => Array.from({ length: cells - stones(text) }, (_, nth) => ({
+        score: data.scores[at + nth], chance: data.chances[at + nth] / 10000, value: data.values ? data.values[at + nth] : null,
+      })),
+    };
+  }
+
+  // Of a large board the data knows the positions in which the agent is to move. All that can happen to it is gone
+  // through anew here, ply by ply: it plays what it plays, the other side anything.
+  function ownGames() {
+    const { plays, scores, mixed } = data, count = plays.length;
+    const powers = Array.from({ length: cells }, (_, cell) => 3 ** (cells - 1 - cell));
+    const starts = new Int32Array(count), mixtures = new Int32Array(count), ownCodes = new Float64Array(count);
+    const chosen = (number) => plays[number] === "~" ? mixed[mixtures[number]]
+      : plays[number] === "!" ? [] : [[plays.charCodeAt(number) - 48, 10000]];
+    const layers = [], stonesAt = new Uint8Array(cells);
+    let own = 0, at = 0, mixtureCount = 0;
+    // A position and, in the last two bits, whether the agent may be X (1) or O (2) in it.
+    for (let packed = Float64Array.of(3); packed.length; ) {
+      const ply = layers.length, stone = ply % 2 ? 1 : 2, role = ply % 2 ? 2 : 1;
+      const codes = new Float64Array(packed.length), numbers = new Int32Array(packed.length);
+      let next = new Float64Array(1024), size = 0;
+      const reach = (code, roles) => {
+        if (size === next.length) { const more = new Float64Array(2 * size); more.set(next); next = more; }
+        next[size++] = code * 4 + roles;
+      };
+      packed.forEach((both, index) => {
+        const roles = both % 4, code = (both - roles) / 4;
+        for (let cell = cells - 1, left = code; cell >= 0; cell--) { stonesAt[cell] = left % 3; left = Math.floor(left / 3); }
+        codes[index] = code;
+        if (ply === cells || lines.some((all) => all.every((cell) => stonesAt[cell] === 3 - stone))) { numbers[index] = -2; return; }
+        numbers[index] = -1;
+        if (roles & role) {
+          numbers[index] = own;
+          starts[own] = at;
+          ownCodes[own] = code;
+          mixtures[own] = mixtureCount;
+          at += cells - ply;
+          if (plays[own] === "~") mixtureCount++;
+          for (const [cell] of chosen(own)) reach(code + stone * powers[cell], role);
+          own++;
+        }
+        if (roles & ~role) for (let cell = 0; cell < cells; cell++) if (!stonesAt[cell]) reach(code + stone * powers[cell], 3 - role);
+      });
+      layers.push({ codes, numbers });
+      const sorted = next.subarray(0, size).sort();
+      let kept = 0;
+      for (const both of sorted) {
+        const same = kept && Math.floor(sorted[kept - 1] / 4) === Math.floor(both / 4);
+        if (same) sorted[kept - 1] = Math.floor(both / 4) * 4 + ((sorted[kept - 1] % 4) | (both % 4));
+        else sorted[kept++] = both;
+      }
+      packed = sorted.slice(0, kept);
+    }
+    const get = (text) => {
+      if (text.length !== cells || /[^.XO]/.test(text)) return undefined;
+      const layer = layers[stones(text)];
+      if (!layer) return undefined;
+      let code = 0, low = 0, high = layer.codes.length;
+      for (const stone of text) code = code * 3 + ".OX".indexOf(stone);
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (layer.codes[middle] < code) low = middle + 1; else high = middle;
+      }
+      if (layer.codes[low] !== code) return undefined;
+      return { index: layer.numbers[low], ended: layer.numbers[low] === -2 };
+    };
+    const ownScores = (text, number) => Array.from({ length: cells - stones(text) }, (_, nth) => scores.charCodeAt(starts[number] + nth) - 48);
+    const worthTo = (text) => { // to its mover, of a position that is over or the agent's own
+      const { index, ended } = get(text);
+      return ended ? (winningLine(text) ? -1 : 0) : Math.max(...ownScores(text, index));
+    };
+    return {
+      get,
+      at: (number) => textOf(ownCodes[number]),
+      known: (text, { index }) => {
+        const free = [...text].flatMap((stone, cell) => (stone === "." ? [cell] : []));
+        if (index < 0) return free.map((cell) => ({ score: -worthTo(after(text, cell)) || 0, chance: null, value: null }));
+        const found = ownScores(text, index), shares = new Map(chosen(index));
+        return free.map((cell, nth) => ({ score: found[nth], chance: (shares.get(cell) || 0) / 10000, value: null }));
+      },
+    };
+  }
+
+  // The moves of a position; score, plies to the end and the like from the mover's side. Chances are null where
+  // the agent is not the one to move.
   function movesOf(text) {
-    const { at, ended } = positions.get(text);
-    if (ended) return [];
-    let number = at;
-    const moves = [];
+    const place = positions.get(text);
+    if (place.ended) return [];
+    const known = positions.known(text, place), moves = [];
     for (let cell = 0; cell < cells; cell++) {
       if (text[cell] !== ".") continue;
-      const score = data.scores[number];
-      const end = score === 0 ? cells : cells + 1 - Math.abs(score);
+      const found = known[moves.length];
+      const end = found.score === 0 ? cells : cells + 1 - Math.abs(found.score);
       moves.push({
-        cell, score, there: !data.partial || positions.has(after(text, cell)), result: Math.sign(score), plies: end - stones(text), chance: data.chances[number] / 10000,
-        value: data.values ? data.values[number] : null,
+        cell, ...found, there: !data.partial || Boolean(positions.get(after(text, cell))),
+        result: Math.sign(found.score), plies: end - stones(text),
       });
-      number++;
     }
     const best = Math.max(...moves.map((move) => move.result));
     for (const move of moves) move.slip = move.chance > 0 && move.result < best;
@@ -74,6 +164,7 @@
   const worth = (move) => word(move.result) + distance(move);
   const word = (result) => ["loss", "draw", "win"][result + 1];
   const percent = (chance) => {
+    if (chance === null) return "";
     const hundredths = Math.round(chance * 10000);
     if (hundredths > 0 && hundredths < 10) return "<0.1\u00a0%";
     if (hundredths > 9990 && hundredths < 10000) return ">99.9\u00a0%";
@@ -127,7 +218,7 @@
   }
   const play = (cell) => {
     if (positions.get(here).ended || here[cell] !== "." || (me && !mine())) return;
-    if (!positions.has(after(here, cell))) {
+    if (!positions.get(after(here, cell))) {
       byId("outlook").textContent = `${data.agent.name} never plays this, and the page holds its own games alone.`;
       return announce(byId("outlook").textContent);
     }
@@ -242,7 +333,7 @@
     if (text === here) return show();
     [me, resigned] = ["", false];
     clearTimeout(thinking);
-    if (!positions.has(text)) {
+    if (!positions.get(text)) {
       history.replaceState(null, "", "#" + start);
       [here, path] = [start, []];
       show();
@@ -316,8 +407,9 @@
   }
   function spoken(move) {
     const value = valueText(move.value);
-    return `Cell ${move.cell + 1}, free. Worth a ${worth(move)}. It plays this ${percent(move.chance)}` +
-      `${value && `, values it ${value}`}.${move.slip ? " Mistake: this gives up a better result." : ""}`;
+    const plays = percent(move.chance);
+    return `Cell ${move.cell + 1}, free. Worth a ${worth(move)}.` +
+      `${plays && ` It plays this ${plays}${value && `, values it ${value}`}.`}${move.slip ? " Mistake: this gives up a better result." : ""}`;
   }
 
   // ---- Everything around it ------------------------------------------------------------------------------
@@ -334,7 +426,7 @@
     const found = moves.find((move) => move.score === best);
     const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
     let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here)} ${found.result > 0 ? "wins" : "loses"}${distance(found)}`}.`;
-    if (!moves.some((move) => move.chance > 0)) text += ` ${data.agent.name} resigns here.`;
+    if (moves.every((move) => move.chance === 0)) text += ` ${data.agent.name} resigns here.`;
     else if (slips > 0) text += ` ${data.agent.name} goes wrong here ${slips > 0.9995 ? "always" : `${percent(slips)} of the time`}.`;
     return [`${mover(here)} to move`, text];
   }
@@ -358,7 +450,7 @@
     byId("moves").tBodies[0].replaceChildren(...order.map((move) => {
       const named = `${mover(here)} ${move.cell + 1}`;
       const cell = make("td", {}, move.there ? make("a", { href: "#" + after(here, move.cell) }, named) : named);
-      const plays = make("td", {}, percent(move.chance));
+      const plays = make("td", {}, percent(move.chance) || "\u2013");
       if (move.slip) plays.append(make("span", { class: "flag", title: "a mistake", "aria-label": "a mistake" }, "!"));
       return make("tr", {}, cell, make("td", { class: word(move.result) }, worth(move)), plays,
         make("td", { class: "own" }, valueText(move.value) || "\u2013"));
@@ -418,7 +510,7 @@
   {
     const seen = new Map();
     for (const [index, cell, ...rest] of data.mistakes) {
-      const text = texts[index], move = movesOf(text).find((one) => one.cell === cell);
+      const text = positions.at(index), move = movesOf(text).find((one) => one.cell === cell);
       const shape = images.map((image) => image.map((from) => (from === cell ? "!" : text[from])).join("")).sort()[0];
       const key = [shape, move ? move.chance : "", ...rest].join(" ");
       const first = seen.get(key);
@@ -427,9 +519,9 @@
     }
   }
   function showMistakes() {
-    const found = kinds.filter(([index]) => !side || mover(texts[index]) === side);
+    const found = kinds.filter(([index]) => !side || mover(positions.at(index)) === side);
     byId("mistakes").replaceChildren(...found.slice(0, shown).map(([index, cell, reach, opponent, reachable, alike]) => {
-      const text = texts[index], moves = movesOf(text), move = moves.find((one) => one.cell === cell);
+      const text = positions.at(index), moves = movesOf(text), move = moves.find((one) => one.cell === cell);
       const best = Math.max(...moves.map((one) => one.result));
       const result = word(move ? move.result : -1);
       const what = make("span", {}, make("b", {}, `${mover(text)} ${move ? `plays ${cell + 1}` : "resigns"}`), ": ",

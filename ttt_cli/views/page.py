@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import html
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -28,13 +29,16 @@ from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import OutgrownError, Walk, WithinReach
+from ttt_cli.evaluation.walk import PIECE, OutgrownError, Walk, WithinReach
 
 MOST_POSITIONS = 200_000
 """Of a game that may have more, a page holds what can happen to the player alone."""
 
-MOST_WALKED = 500_000
-"""Positions of each of its roles that are walked through for that; browsers struggle with more."""
+MOST_WALKED = 2_000_000
+"""Positions of each of its roles that are walked through for that, here and in the browser."""
+
+MOST_CELLS = 32
+"""Up to so many cells a browser's numbers, whole up to 2^53, hold a position."""
 
 MOST_BYTES = 10_000_000
 """The largest page."""
@@ -59,15 +63,30 @@ def is_whole(rules: Rules) -> bool:
     return rules.positions_bound <= MOST_POSITIONS
 
 
-def covered(policy: Policy | PolicyTable) -> Positions:
-    """The positions on the page of a policy, in their order: of a large game those that can come about when
-    it plays one of the sides.
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """The positions on the page of a policy, in their order.
 
-    :raises UsageError: if they are too many.
+    :ivar positions: all of them: of a large game those that can come about when it plays one of the sides.
+    :ivar described: those whose moves the page describes: the open ones, of a large game where it is to move.
+    """
+
+    positions: Positions
+    described: Positions
+
+
+def covered(policy: Policy | PolicyTable) -> Coverage:
+    """What the page of a policy covers.
+
+    :raises UsageError: if that is too much.
     """
     policy = as_policy(policy)
-    if is_whole(policy.rules):
-        return StateSpace.of(policy.rules).positions
+    rules = policy.rules
+    if is_whole(rules):
+        positions = StateSpace.of(rules).positions
+        return Coverage(positions, positions[~positions.terminal])
+    if rules.cells > MOST_CELLS:
+        raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")
     try:
         walks = [Walk.alone(policy, side, budget=MOST_WALKED) for side in Side]
     except OutgrownError as error:
@@ -76,7 +95,9 @@ def covered(policy: Policy | PolicyTable) -> Positions:
             f"{error.plies} plies: too many for a page",
             hint="ttt play needs no page",
         ) from None
-    return Positions.concatenate([layer.positions for walk in walks for layer in walk.layers]).distinct()
+    layers = [layer.positions for walk in walks for layer in walk.layers]
+    own = [positions for walk in walks for _, positions in walk.own]
+    return Coverage(Positions.concatenate(layers).distinct(), Positions.concatenate(own).distinct())
 
 
 def page(
@@ -84,19 +105,19 @@ def page(
     name: str,
     facts: Sequence[Fact],
     opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
-    positions: Positions | None = None,
+    coverage: Coverage | None = None,
 ) -> bytes:
     """The page on the agent called ``name``, which plays ``policy``.
 
     :param facts: what is said about it at the top.
     :param opponents: against whom its mistakes are weighed.
-    :param positions: those of the page, if they are known already.
+    :param coverage: of the policy, if it is known already.
     :raises UsageError: if it would be too large, or the worth of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("explore.js")
     policy = as_policy(policy)
-    positions = covered(policy) if positions is None else positions
-    data = orjson.dumps(page_data(policy, name, opponents, positions))
+    coverage = coverage or covered(policy)
+    data = orjson.dumps(page_data(policy, name, opponents, coverage))
     packed = len(data) > LARGE
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
@@ -111,7 +132,7 @@ def page(
     )
     if len(content) > MOST_BYTES:
         raise UsageError(
-            f"the page of {len(positions):,} positions would have {len(content):,} bytes, too many"
+            f"the page of {len(coverage.positions):,} positions would have {len(content):,} bytes, too many"
         )
     return content.encode()
 
@@ -120,40 +141,81 @@ def page_data(
     policy: Policy | PolicyTable,
     name: str,
     opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
-    positions: Positions | None = None,
+    coverage: Coverage | None = None,
 ) -> dict[str, Any]:
     """What the page knows.
 
-    ``codes`` are the positions. A number for each free cell of each open position, in their order, is in
-    ``scores`` (see ``Solution.scores``), ``chances`` (in ``SHARES``) and ``values`` (the agent's; null where
-    there is none). ``mistakes``: position, cell (-1: resigns), in how many ``SHARES`` of the games against
-    which of the opponents it comes about at most, and whether it can come about at all. ``partial``: these
-    are the positions that can come about in its own play, and scores are game values. ``withinReach``: the
-    agent was asked only about positions of its own play.
+    ``mistakes``: the number of the position, cell (-1: resigns), in how many ``SHARES`` of the games against
+    which of the opponents it comes about at most, and whether it can come about at all. ``unknown``: the
+    numbers of positions of which the agent has learned nothing. The rest: ``_whole`` and ``_own_games``.
     """
     policy = as_policy(policy)
-    positions = covered(policy) if positions is None else positions
-    rules, still_open = positions.rules, np.flatnonzero(~positions.terminal)
-    asked = positions[still_open]
-    legal, codes = asked.legal, _codes(positions)
-    shown = WithinReach(policy) if policy.costly else policy
-    values, known = shown.values(asked), shown.known(asked)
+    coverage = coverage or covered(policy)
+    rules = policy.rules
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
-    whole = is_whole(rules)
+    numbered = coverage.positions if is_whole(rules) else coverage.described
     return {
         "agent": {"name": name},
         "rules": rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
-        "codes": codes.tolist(),
-        "scores": solve(StateSpace.of(rules)).move_scores()[still_open][legal].tolist()
-        if whole
-        else _proved(asked),
+        "mistakes": _mistakes(mistakes, _codes(numbered)),
+        **(_whole(policy, coverage) if is_whole(rules) else _own_games(policy, coverage.described)),
+    }
+
+
+def _whole(policy: Policy, coverage: Coverage) -> dict[str, Any]:
+    """A whole game: ``codes`` are its positions. A number for each free cell of each open position, in their
+    order, is in ``scores`` (see ``Solution.scores``), ``chances`` (in ``SHARES``) and ``values`` (the
+    agent's; null where there is none). ``withinReach``: the agent was asked only where its own play leads."""
+    asked, still_open = coverage.described, np.flatnonzero(~coverage.positions.terminal)
+    legal = asked.legal
+    shown = WithinReach(policy) if policy.costly else policy
+    values, known = shown.values(asked), shown.known(asked)
+    scores = solve(StateSpace.of(policy.rules)).move_scores()[still_open]
+    return {
+        "codes": _codes(coverage.positions).tolist(),
+        "scores": scores[legal].tolist(),
         "chances": _shares(shown.probabilities(asked)[legal]),
         "values": None if values is None else _rounded(values[legal]),
         "unknown": [] if known is None else still_open[~known].tolist(),
-        "mistakes": _mistakes(mistakes, codes),
-        **({} if whole else {"partial": True}),
         **({"withinReach": True} if policy.costly else {}),
+    }
+
+
+def _own_games(policy: Policy, own: Positions) -> dict[str, Any]:
+    """What can happen to the agent (``partial``), by the open positions in which it is to move: the page
+    walks from one to the next, as ``Walk`` does. ``plays``: a character for each of them, that of code 48 +
+    its cell; ``!``: it resigns; ``~``: it may play several, and the next of ``mixed`` lists the cells, each
+    with its chance in ``SHARES``. ``scores``: a character for each of its free cells, that of code 48 + the
+    value that the move is proved to have, -1, 0 or 1.
+
+    :raises UsageError: if the value of a move could not be proved.
+    """
+    plays, scores, unknown, mixed = [], [], [], []
+    for start in range(0, len(own), PIECE):
+        piece = own[start : start + PIECE]
+        probabilities, known, legal = policy.probabilities(piece), policy.known(piece), piece.legal
+        several = np.flatnonzero((probabilities > 0).sum(axis=1) > 1)
+        signs = (ord("0") + probabilities.argmax(axis=1)).astype(np.uint8)
+        signs[~probabilities.any(axis=1)] = ord("!")
+        signs[several] = ord("~")
+        plays.append(signs.tobytes())
+        for row in probabilities[several]:
+            (cells,) = row.nonzero()
+            mixed.append(list(zip(cells.tolist(), _shares(row[cells]), strict=True)))
+        values = move_values_of(piece)[legal]
+        if unproven := int(np.count_nonzero(values == UNPROVEN)):
+            raise UsageError(f"what {unproven:,} of the moves on the page are worth could not be proved")
+        scores.append((ord("0") + values).astype(np.uint8).tobytes())
+        if known is not None:
+            unknown += (start + np.flatnonzero(~known)).tolist()
+    return {
+        "partial": True,
+        "plays": b"".join(plays).decode(),
+        "mixed": mixed,
+        "scores": b"".join(scores).decode(),
+        "values": None,
+        "unknown": unknown,
     }
 
 
@@ -161,17 +223,6 @@ def _codes(positions: Positions) -> Int64s:
     """int64[k]: positions as numbers in base 3, a digit a cell: 0 free, 1 O, 2 X."""
     digits = positions.stones.astype(np.int64) % 3
     return digits @ 3 ** np.arange(positions.rules.cells - 1, -1, -1, dtype=np.int64)
-
-
-def _proved(positions: Positions) -> list[int]:
-    """What each move is worth on a board without a state space.
-
-    :raises UsageError: if that could not be proved of all of them.
-    """
-    found = move_values_of(positions)[positions.legal]
-    if unproven := int(np.count_nonzero(found == UNPROVEN)):
-        raise UsageError(f"what {unproven:,} of the moves on the page are worth could not be proved")
-    return found.tolist()
 
 
 def _shares(probabilities: Floats) -> list[int]:
@@ -244,7 +295,7 @@ def _digest(text: str) -> str:
 
 def _packed(data: bytes) -> str:
     """Compressed, in base 64, which can end no element either."""
-    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
 def _inert(text: str) -> str:
