@@ -147,7 +147,8 @@ def page_data(
 
     ``mistakes``: the number of the position, cell (-1: resigns), in how many ``SHARES`` of the games against
     which of the opponents it comes about at most, and whether it can come about at all. ``unknown``: the
-    numbers of positions of which the agent has learned nothing. The rest: ``_whole`` and ``_own_games``.
+    numbers of positions of which the agent has learned nothing. ``withinReach``: of a whole game it was asked
+    only where its own play leads. The rest: ``_whole`` and ``_own_games``.
     """
     policy = as_policy(policy)
     coverage = coverage or covered(policy)
@@ -158,15 +159,16 @@ def page_data(
         "agent": {"name": name},
         "rules": rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
-        "mistakes": _mistakes(mistakes, _codes(numbered)),
         **(_whole(policy, coverage) if is_whole(rules) else _own_games(policy, coverage.described)),
+        "mistakes": _mistakes(mistakes, _codes(numbered)),
+        **({"withinReach": True} if policy.costly and is_whole(rules) else {}),
     }
 
 
 def _whole(policy: Policy, coverage: Coverage) -> dict[str, Any]:
     """A whole game: ``codes`` are its positions. A number for each free cell of each open position, in their
     order, is in ``scores`` (see ``Solution.scores``), ``chances`` (in ``SHARES``) and ``values`` (the
-    agent's; null where there is none). ``withinReach``: the agent was asked only where its own play leads."""
+    agent's; null where there is none)."""
     asked, still_open = coverage.described, np.flatnonzero(~coverage.positions.terminal)
     legal = asked.legal
     shown = WithinReach(policy) if policy.costly else policy
@@ -178,7 +180,6 @@ def _whole(policy: Policy, coverage: Coverage) -> dict[str, Any]:
         "chances": _shares(shown.probabilities(asked)[legal]),
         "values": None if values is None else _rounded(values[legal]),
         "unknown": [] if known is None else still_open[~known].tolist(),
-        **({"withinReach": True} if policy.costly else {}),
     }
 
 
