@@ -112,7 +112,7 @@ def _table(
         values = collect(keys.values, keys.keys, space.rules, where)
         if not len(values.rows):
             raise InvalidFileError("holds no values", where=where)
-        found = list(readings(fitting, values, space, options.spelling.get("symmetry")))
+        found = list(readings(fitting, values, space, where, options.spelling.get("symmetry")))
         if any(agrees(reading.facets, said) for reading in found):
             break
     beside = next(filter(None, (second_board(reading, space) for reading in fitting)), None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.unknown.cell_values import Values, namings
 from ttt_cli.store.unknown.extras import Extras, explained
 from ttt_cli.store.unknown.spelling import KeyReading, turned
@@ -44,15 +45,23 @@ class Reading:
 
 
 def readings(
-    keys: Sequence[KeyReading], values: Values, space: StateSpace, symmetry: str | None = None
+    keys: Sequence[KeyReading], values: Values, space: StateSpace, where: str, symmetry: str | None = None
 ) -> Iterator[Reading]:
     """The readings of a table whose keys have these readings.
 
     :param symmetry: what images a key stands for (``yes``: all, ``rotations``, ``no``); None: the keys tell.
+    :raises InvalidFileError: if they do not, but it is more than itself.
     """
     known = groups(space.rules)
     for reading in keys:
         folded = symmetry or next((name for name in known if is_canonical(reading, space, known[name])), "no")
+        if symmetry is None and folded == "rotations":  # or the least of these and some mirrored ones
+            raise InvalidFileError(
+                "does a key stand for a position and its turned images alone, or for some mirrored ones too?",
+                where=where,
+                hint="say behind the colon of an agent, or to ttt import: spelling.symmetry=rotations (alone)"
+                ", yes (all images) or no (each key is itself alone)",
+            )
         if folded in known:
             for found in _readings(reading, values, space, fixed=True):
                 yield replace(
