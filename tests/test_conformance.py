@@ -17,7 +17,7 @@ MonteCarlo = from_file(EXAMPLE).kind
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conformance, "GAMES", 60)
+    monkeypatch.setattr(conformance, "GAMES", 40)
 
 
 class Elsewhere(MonteCarlo):

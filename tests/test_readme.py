@@ -71,6 +71,9 @@ SLOW = (
     "ttt study q --seeds 20 --games 20k --vary alpha=0.05,0.1,0.2 -o study.csv",
     "ttt curve study.csv -o study.svg",
     "ttt evaluate heuristic:ties=first random --board 4x4 --line 4",
+    "ttt train q --games 12000000 --workers 2 --seed 1 -o long.json",
+    "ttt train ./examples/my_learner.py:MonteCarlo --games 5000 --seed 1",
+    "ttt evaluate mc random --learner ./examples/my_learner.py:MonteCarlo",
 )
 """Commands that take more than a few seconds, or need one that does; the long tests run them."""
 

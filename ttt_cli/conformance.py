@@ -21,7 +21,6 @@ import orjson
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, first, uniform
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import Int8s, StateSpace
@@ -108,17 +107,18 @@ def content(learner: Learner[Any], table: Any) -> bytes:
 
 
 @cache
-def _moves_of_class(position: Position) -> list[int]:
-    """The cell of the class's board that each cell corresponds to."""
-    return [int(cell) for cell in classes(Positions.of([position], position.rules)).moves[0]]
+def _moves_of_classes(space: StateSpace) -> dict[str, list[int]]:
+    """For each position the cells of its class's board that its cells correspond to."""
+    positions = StateSpace.of(space.rules).positions
+    return dict(zip(positions.texts(), classes(positions).moves.tolist(), strict=True))
 
 
 def game_on(space: StateSpace, cells: Sequence[int], *, resigned: bool = False) -> Game:
     """The game whose moves, as a table over ``space`` knows them, are these."""
     if space.symmetric:
-        game = Game(space.rules)
+        game, moves_of = Game(space.rules), _moves_of_classes(space)
         for cell in cells:
-            moves = _moves_of_class(game.position)
+            moves = moves_of[game.position.text]
             game.push(next(at for at in game.legal_moves if moves[at] == cell))
         cells = game.moves
     return Game.of(space.rules, cells, resigned=resigned)

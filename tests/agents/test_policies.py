@@ -95,6 +95,7 @@ def same(one: list[np.ndarray | None], other: list[np.ndarray | None]) -> bool:
 def test_a_policy_is_a_pure_function_of_the_position(text: str, rules: Rules, store: Path) -> None:
     policy, positions = resolve(text, store, rules).policy, sample(rules)
     whole = answers(policy, positions)
+    plays_legal_moves(text, positions, *whole)
     reverse = slice(None, None, -1)
     backwards = [
         None if part is None else part[reverse].copy() for part in answers(policy, positions[reverse])
@@ -109,12 +110,9 @@ def test_a_policy_is_a_pure_function_of_the_position(text: str, rules: Rules, st
     ]
 
 
-@pytest.mark.parametrize(("text", "rules"), CASES, ids=str)
-def test_a_policy_plays_legal_moves(text: str, rules: Rules, store: Path) -> None:
-    policy, positions = resolve(text, store, rules).policy, sample(rules)
-    probabilities, values, known = answers(policy, positions)
+def plays_legal_moves(text: str, positions: Positions, probabilities, values, known) -> None:
     assert probabilities is not None
-    assert (probabilities.shape, probabilities.dtype) == ((len(positions), rules.cells), np.float64)
+    assert (probabilities.shape, probabilities.dtype) == (positions.legal.shape, np.float64)
     assert (probabilities >= 0).all() and not probabilities[~positions.legal].any()
     resigns = ~probabilities.any(axis=1) & ~positions.terminal
     assert np.allclose(probabilities.sum(axis=1), ~(positions.terminal | resigns), rtol=0, atol=1e-12)

@@ -24,8 +24,8 @@ def test_on_a_narrow_screen_nothing_is_cut_off(ttt):
 
 
 def test_a_large_board_is_judged_by_a_line_of_play(ttt):
-    ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "4", "--opponent", "random")
-    assert re.search(r"^q.4x4-4 +50 +(beatable|not known) +20", ttt("agents").out, re.MULTILINE)
+    ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
+    assert re.search(r"^q.4x4-3 +50 +(beatable|not known) +20", ttt("agents").out, re.MULTILINE)
 
 
 def test_an_empty_store_says_where_it_would_be(ttt):

@@ -8,7 +8,11 @@ import pytest
 from tests.commands.conftest import Run
 
 FORMATS = {"policy-csv": "csv", "policy-json": "json", "npz": "npz"}
-PLAYERS = ("random", "heuristic:ties=first", "q", "half", "minimax:ties=trap", "menace", "q:epsilon=0.1")
+PLAYERS = {
+    "policy-csv": ("heuristic:ties=first", "half", "menace", "q:epsilon=0.1"),
+    "policy-json": ("menace",),
+    "npz": ("q:epsilon=0.1",),
+}
 
 
 @pytest.fixture
@@ -28,13 +32,10 @@ def trained(ttt: Run) -> Run:
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_a_policy_read_back_is_the_same_player(format_name: str, trained: Run) -> None:
-    players = PLAYERS if format_name == "policy-csv" else PLAYERS[-3:]
-    for number, player in enumerate(players):
+    for number, player in enumerate(PLAYERS[format_name]):
         path = f"./policy{number}.{FORMATS[format_name]}"
         assert trained("export", player, "-f", format_name, "-o", path).code == 0
-        ours, theirs = (
-            trained("evaluate", name, "random", "heuristic", "--json").json for name in (player, path)
-        )
+        ours, theirs = (trained("evaluate", name, "random", "--json").json for name in (player, path))
         for key in ("results", "worst_case", "unbeatable", "nash_conv", "exploitability", "mistakes"):
             assert ours[key] == theirs[key], (player, key)
         again = f"again.{FORMATS[format_name]}"

@@ -20,6 +20,7 @@ from ttt_cli.store import files, system
 from ttt_cli.store.files import append_line, write_bytes, writing
 from ttt_cli.store.locks import lock
 
+long = pytest.mark.long
 forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 OLDER, OLD, NEW = b'{"games": 1}\n', b'{"games": 2}\n', b'{"games": 3}\n'
@@ -334,8 +335,10 @@ def test_a_save_whose_nth_call_fails_is_whole_or_not_at_all(kind, what, after, t
     assert number > 10
 
 
-@forking
-@pytest.mark.parametrize("kind", SAVES)
+@forking  # a process for each call
+@pytest.mark.parametrize(
+    "kind", ["kept", pytest.param("new", marks=long), pytest.param("copied", marks=long)]
+)
 def test_a_save_killed_at_its_nth_call_is_whole_or_not_at_all(kind, tmp_path):
     number, code = 0, -9
     while code == -9:
@@ -565,7 +568,7 @@ def test_a_log_whose_nth_call_fails_is_as_it_was(kind, what, after, tmp_path):
 
 
 @forking
-@pytest.mark.parametrize("kind", LOGS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "torn" else long) for kind in LOGS])
 def test_a_log_whose_writer_is_killed_at_its_nth_call_loses_nothing(kind, tmp_path):
     number, code = 0, -9
     while code == -9:

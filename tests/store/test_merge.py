@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import permutations
 
-import numpy as np
 import pytest
 
 from tests.store.conftest import continued
-from tests.store.test_merge_laws import close_networks
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import LEARNERS, learner_class
@@ -30,12 +27,6 @@ def three(request: pytest.FixtureRequest, trained: Train, loaded: Load) -> list[
 
 def content(merged) -> bytes:
     return library.content(merged.state)
-
-
-def test_the_order_of_the_inputs_never_changes_a_byte(three: list[Loaded]):
-    results = {content(merge(order)) for order in permutations(three)}
-    assert len(results) == 1
-    assert merge(three).state.games == 900
 
 
 def test_the_empty_state_is_the_identity_to_the_byte(three: list[Loaded], loaded: Load):
@@ -83,7 +74,7 @@ def test_files_that_tell_different_things_of_the_same_runs_are_refused(three: li
 
 @pytest.mark.parametrize("learner", [name for name in LEARNERS if not learner_class(name).symmetric_only])
 def test_a_part_that_has_more_than_the_whole_is_refused(trained: Train, loaded: Load, learner: str):
-    first, second, long = trained(learner, seed=1), trained(learner, seed=2), trained(learner, 3000, seed=3)
+    first, second, long = trained(learner, seed=1), trained(learner, seed=2), trained(learner, 1500, seed=3)
     both = loaded(merge([loaded(first, "1"), loaded(second, "2")]).state, "both")
     edited = loaded(replace(first, table=long.table), "edited")
     with pytest.raises(InvalidFileError, match=r"[0-9] and [0-9,]+ visits") as refused:
@@ -105,20 +96,6 @@ def test_overlap_in_part_is_refused_by_name_unless_allowed(three: list[Loaded], 
     assert [run.kind for run in forced.state.runs] == ["overlap"]
     assert forced.state.games == 1200
     assert content(forced) == content(merge([other, one], allow_overlap=True))
-
-
-def test_nested_merges_agree(three: list[Loaded], loaded: Load):
-    """To the byte for integer tables, to 1e-12 for values, to 1e-9 for weights."""
-    flat = merge(three).state
-    for first, second, third in permutations(three):
-        nested = merge([loaded(merge([first, second]).state, "inner"), third]).state
-        if flat.learner.name in ("q", "td"):
-            assert np.abs(nested.table.values - flat.table.values).max() <= 1e-12
-            assert np.array_equal(nested.table.visits, flat.table.visits)
-        elif flat.learner.name == "ntuple":
-            close_networks(nested.table, flat.table)
-        else:
-            assert library.content(nested) == library.content(flat)
 
 
 @pytest.mark.parametrize(

@@ -273,10 +273,10 @@ def test_reads_bytes_text_and_json(tmp_path):
 
 
 def refused(path: object, **options) -> InvalidFileError:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(InvalidFileError) as caught:
         read_bytes(path, **options)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
     assert caught.value.where == str(path)
     return caught.value
 

@@ -29,8 +29,8 @@ def picked(worth: dict[int, float], ties: str = "random") -> Moves:
 
 
 def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -> None:
-    """Assert that a state plays as a program in every position."""
-    rows = [row for row, text in OPEN if mover(text) in sides]
+    """Assert that a state plays as a program, in every third position."""
+    rows = [row for row, text in OPEN[::3] if mover(text) in sides]
     expected = np.zeros((len(rows), 9))
     for number, row in enumerate(rows):
         for cell, share in program(SPACE.texts[row]).items():
