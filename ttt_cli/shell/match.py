@@ -1,0 +1,153 @@
+"""Games at the terminal, one after the other: with people, or between machines."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+from time import sleep
+from typing import TYPE_CHECKING
+
+from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.errors import ExitCode, TttError
+from ttt_cli.shell.person import KEYS, asked
+from ttt_cli.shell.prompt import choose
+from ttt_cli.shell.signals import graceful
+
+if TYPE_CHECKING:
+    from ttt_cli.evaluation.review import Review
+    from ttt_cli.play.session import Session
+    from ttt_cli.store.games import GameRecord
+    from ttt_cli.views.play_screen import PlayScreen
+
+
+def play_with_people(env: Environment, session: "Session", games: int | None) -> int:
+    """Play until the people leave."""
+    from ttt_cli.evaluation.review import review
+    from ttt_cli.views.play_screen import PlayScreen, what_was_learned
+
+    screen = PlayScreen(env, session)
+    last: Review | None = None
+    _tell_record(env, session)
+    env.say(KEYS)
+    try:
+        while session.score.games != games:
+            if last is not None:
+                if env.interactive and not _again(env, screen, last):
+                    break
+                session.next_game()
+            screen.start()
+            with asked(env, session, screen) as moves:
+                while not session.over:
+                    if not session.to_move.is_person:
+                        _machine_moves(session, screen)
+                    elif not moves():
+                        return ExitCode.DONE
+            assert session.record is not None
+            _record(env, session.record)
+            screen.finish()
+            last = review(session.game)
+            screen.show_summary(last)
+            _document(env, session)
+            for learner in session.learners:
+                env.say(what_was_learned(learner, learner.study(), session.record))
+    except KeyboardInterrupt:
+        env.say(f"\n{_kept(env, session)}")
+        return ExitCode.INTERRUPTED
+    return ExitCode.DONE
+
+
+def _again(env: Environment, screen: "PlayScreen", last: "Review") -> bool:
+    """Whether another game is wanted; on the way the review of the last one is shown in full to who asks."""
+    answers = {"": "yes", "y": "yes", "yes": "yes", "n": "no", "no": "no", "r": "review", "review": "review"}
+    help = "y or Enter for yes, n for no, r reviews the last game, q leaves"
+    while (answer := choose(env, "r reviews the game. Another game? [Y/n] ", answers, help)) == "review":
+        screen.show_review(last)
+    return answer == "yes"
+
+
+def _machine_moves(session: "Session", screen: "PlayScreen") -> None:
+    player = session.to_move
+    cell = session.machine_move()
+    if cell is not None:
+        screen.say(f"{screen.called(player)} plays {cell + 1}")
+
+
+def _tell_record(env: Environment, session: "Session") -> None:
+    """Say how the machine has fared against people so far."""
+    from ttt_cli.store.games import LOG, record_against_people
+
+    for player in session.players:
+        if not player.is_person and (found := record_against_people(env.store / LOG, player.name)):
+            won, drawn, lost = found
+            env.say(f"{printable(player.name)} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
+
+
+def play_machines(env: Environment, session: "Session", games: int | None, watch: bool, delay: float) -> int:
+    """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at. At a
+    terminal the rates change in their place."""
+    from ttt_cli.play.online_learner import learning
+    from ttt_cli.views.play_screen import PlayScreen, what_was_learned
+
+    screen = PlayScreen(env, session)
+    boards = watch or games is None
+    if not (games or watch):
+        games = 1
+    terminal = not env.json and env.stdout.isatty() and env.variables.get("TERM") != "dumb"
+    live = terminal and (watch or games != 1)
+    apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
+    with (
+        graceful(apart, "stopping (again: at once)") as stopping,
+        learning(session.learners) as learn,
+        screen.live(boards=watch) if live else nullcontext() as show,
+    ):
+        while not stopping() and session.score.games != games:
+            if session.over:
+                session.next_game()
+            while not (session.over or stopping()):
+                session.machine_move()
+                if show and watch:
+                    show()
+                    sleep(delay)
+            if session.record is None:
+                break
+            _record(env, session.record)
+            learn(session.record)
+            if env.json:
+                _document(env, session)
+            elif show:
+                show()
+            else:
+                screen.finish_line(boards=boards)
+    for learner in session.learners:
+        env.say(what_was_learned(learner, learner.total))
+    if stopping.exit_code is not None:
+        env.say(_kept(env, session))
+        return stopping.exit_code
+    return ExitCode.DONE
+
+
+def _record(env: Environment, record: "GameRecord") -> None:
+    """Write a finished game to the log; if that cannot be, print the command that does it later."""
+    from json import dumps
+
+    from ttt_cli.store.games import LOG, record_game
+
+    try:
+        record_game(env.store, record)
+    except TttError:
+        line = command_line("printf", r"%s\n", dumps(record.fields()))
+        log = command_line(env.store / LOG)
+        env.stderr.write(f"the game could not be recorded; this records it:\n{line} >> {log}\n")
+        raise
+
+
+def _document(env: Environment, session: "Session") -> None:
+    """Under ``--json``, the game that has just ended."""
+    if env.json:
+        env.document("ttt-game", session.fields())
+        env.stdout.flush()
+
+
+def _kept(env: Environment, session: "Session") -> str:
+    from ttt_cli.store.games import LOG
+    from ttt_cli.views.numbers import counted
+
+    return f"{counted(session.score.games, 'finished game')} kept in {printable(str(env.store / LOG))}"
