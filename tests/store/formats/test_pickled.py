@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import sys
+import zlib
 from collections import OrderedDict, defaultdict
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.store.formats import strangers
 from tests.store.formats.reading import read
 from tests.store.pickles import samples
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.pickles import npy
 
 
 @cache
@@ -117,6 +119,23 @@ def test_tables_of_two_players_are_told_apart_as_in_json():
         halves[strangers.mover(board) == "X"][board] = value
     both = {"X": halves[0], "O": halves[1]}
     assert read(pickle.dumps(both), "a.pkl").entries == by_json(both).entries
+
+
+def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
+    data = pickle.dumps(positions())
+    for level in (1, 3, 9):
+        assert read(zlib.compress(data, level), "a.pkl").entries == read(data, "a.pkl").entries
+    packed = zlib.compress(data)
+    for bad, why in [(packed[:-5], "ends in the middle"), (packed[:-40] + b"?" * 40, "damaged")]:
+        with pytest.raises(InvalidFileError, match=why):
+            read(bad, "a.pkl")
+    with pytest.raises(InvalidFileError, match="keys are not positions"):
+        read(b"x^2,1\n", "a.csv")
+    monkeypatch.setattr(npy, "USUAL", 1000)
+    monkeypatch.setattr(npy, "RATIO", 1)
+    with pytest.raises(InvalidFileError, match="once unpacked") as refused:
+        read(packed, "a.pkl")
+    assert "--limits" in refused.value.hint
 
 
 def test_what_gives_defaults_is_noted():

@@ -445,6 +445,24 @@ def test_a_second_board_in_a_key_is_another_game():
         read(json.dumps(table).encode(), "f.json")
 
 
+def test_two_tables_may_be_added_up(tmp_path):
+    """Double Q-learning: each table has learned from half of the games, the program goes by their sum."""
+    halves = [strangers.move_values(400, seed) for seed in (1, 2)]
+    tables: dict[str, dict[str, dict[int, float]]] = {"q1": {}, "q2": {}}
+    for table, half in zip(tables.values(), halves, strict=True):
+        for (board, cell), value in half.items():
+            table.setdefault(board, {})[cell] = value
+    data = json.dumps(tables)
+    with pytest.raises(InvalidFileError, match="player-x=") as refused:
+        read(data.encode(), "f.json")
+    assert "spelling.player-x=added if its program adds the two up" in refused.value.hint
+
+    def program(board: str) -> Moves:
+        return picked({cell: sum(half.get((board, cell), 0.0) for half in halves) for cell in free(board)})
+
+    judged(data, program, tmp_path, spelling={"player-x": "added"})
+
+
 def test_what_is_known_for_a_player_counts_on_its_turn_alone(tmp_path):
     """``board|player``: an agent that looks at boards on the other's turn too."""
     moves = strangers.move_values(300)

@@ -1,8 +1,10 @@
 """``pickle``: a table of positions that a Python program has pickled, read without unpickling.
 
 What the pickle holds is taken as the JSON document of the same content, and read as any table of positions.
+It may be packed by zlib, as ``joblib.dump(…, compress=3)`` does.
 """
 
+import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +12,29 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.position_keyed import read_value
+from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
 if TYPE_CHECKING:
     from ttt_cli.store.pickles.values import Pickle
 
 NAME = "pickle"
+PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
+"""How zlib's streams begin."""
 TOLD = 3
 """The most classes that are named."""
 
 
 def recognises(source: Source, options: Options) -> bool:
-    """Whether a file is a pickle."""
+    """Whether a file is a pickle, packed or not."""
     from ttt_cli.store.pickles.machine import is_pickle
 
-    return is_pickle(source.data)
+    if not source.start.startswith(PACKED):
+        return is_pickle(source.data)
+    try:
+        return is_pickle(zlib.decompressobj().decompress(source.start, 64))
+    except zlib.error:
+        return False  # a text may begin so
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -35,9 +45,29 @@ def read(source: Source, options: Options) -> Imported:
     from ttt_cli.store.pickles.document import document
     from ttt_cli.store.pickles.machine import loads
 
-    pickle = loads(source.data, source.where)
+    data = _unpacked(source.data, source.where) if source.start.startswith(PACKED) else source.data
+    pickle = loads(data, source.where)
     found = read_table(pickle, document(pickle, source.where), source.where, options)
     return replace(found, format=NAME, notes=["a pickle, of which nothing was executed", *found.notes])
+
+
+def _unpacked(data: bytes, where: str) -> bytes:
+    """The content of a packed file.
+
+    :raises InvalidFileError: if it is damaged, or too much.
+    """
+    from ttt_cli.store.pickles.npy import most_unpacked
+
+    most, machine = most_unpacked(data), zlib.decompressobj()
+    try:
+        content = machine.decompress(data, most + 1)
+    except zlib.error as error:
+        raise InvalidFileError(f"is a damaged packed pickle: {error}", where=where) from None
+    if len(content) > most:
+        raise beyond(f"has more than {most:,} bytes once unpacked", where)
+    if not machine.eof:
+        raise InvalidFileError("is a packed pickle that ends in the middle", where=where)
+    return content
 
 
 def read_table(pickle: "Pickle", value: Any, where: str, options: Options) -> Imported:

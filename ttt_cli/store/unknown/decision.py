@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.unknown.extras import ADDED
 from ttt_cli.store.unknown.facets import TOLD, agrees, as_option, check_said, in_words
 from ttt_cli.store.unknown.readings import Reading
 from ttt_cli.store.unknown.tables import Moves
@@ -59,7 +60,8 @@ def decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[R
             if leader.facets["values"] != usual.facets["values"]:
                 why = "a program that takes the largest value would play badly"
                 raise undecided([usual, leader], where, why)
-            if leader.table.rank_of_wins < usual.table.rank_of_wins:  # it blocks more than it wins
+            blocks = leader.table.rank_of_wins < usual.table.rank_of_wins  # rather than wins
+            if blocks or leader.facets.get("player-x") != usual.facets.get("player-x"):
                 raise undecided([usual, leader], where)
         near = [it for it in ranked if it is not leader and leader.table.score - it.table.score < CLEAR]
         rivals = [it for it in near if it is usual or it.oddness <= leader.oddness]
@@ -93,7 +95,7 @@ def undecided(rivals: list[Reading], where: str, why: str = "") -> InvalidFileEr
         agent = ",".join(f"{'' if name == 'values' else 'spelling.'}{name}={value}" for name, value in said)
         hint = f"say which: ttt import FILE {options}; or behind the colon of an agent: {agent}"
     if differing == ["player-x"]:
-        hint += "; if the program adds two tables up, neither: save their sum"
+        hint += f"; spelling.player-x={ADDED} if its program adds the two up"
     return UndecidedError(
         f"{why or f'{len(told_apart)} readings fit equally well'}: {'; '.join(list(told_apart)[:TOLD])}",
         where=where,

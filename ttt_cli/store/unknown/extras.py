@@ -9,6 +9,8 @@ from ttt_cli.engine.state_space import Int64s, StateSpace
 from ttt_cli.store.unknown.cell_values import Values, namings
 from ttt_cli.store.unknown.spelling import KeyReading
 
+ADDED = "added"
+"""As ``player-x``: the two tables are no players', the program adds them up (double Q-learning)."""
 ODD_COLUMN = 3
 """How odd it is that cells are counted so, that values mean that, that a part of the keys means nothing."""
 
@@ -20,6 +22,7 @@ class Extras:
     :ivar cells: the cell's name in every key, if one is there.
     :ivar played: int64[keys], the cell in every key, if the board after the move is there.
     :ivar owners: int64[keys], +1 X, -1 O: the player in every key, if there is one.
+    :ivar added: whether numbers of the same move are added up.
     """
 
     facets: Mapping[str, str]
@@ -27,6 +30,10 @@ class Extras:
     cells: Sequence[str] | None = None
     owners: Int64s | None = None
     played: Int64s | None = None
+
+    @property
+    def added(self) -> bool:
+        return self.facets.get("player-x") == ADDED
 
     @property
     def of_moves(self) -> bool:
@@ -59,7 +66,8 @@ def explained(reading: KeyReading, values: Values, space: StateSpace) -> Iterato
         for column, found in players:
             rest = varied - (len(set(column)) > 1)
             for _, facets, owners in found:
-                yield Extras(facets, ODD_COLUMN * rest, cells, owners)
+                odd = ODD_COLUMN * (rest + (facets.get("player-x") == ADDED))
+                yield Extras(facets, odd, cells, owners)
 
 
 def second_board(reading: KeyReading, space: StateSpace) -> str | None:
@@ -113,6 +121,7 @@ def _players(
         else:
             yield False, {"player-x": labels[0]}, owners
             yield False, {"player-x": labels[1]}, -owners
+            yield False, {"player-x": ADDED}, None
 
 
 def _sided(column: Sequence[str], sides: Mapping[str, int]) -> Int64s:

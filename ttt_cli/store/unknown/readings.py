@@ -146,11 +146,11 @@ def _moves(
         strange = int(taken.sum()) - same
         faults = strange + int((opened & free & np.isinf(numbers)).sum())
         kept = opened & free & np.isfinite(numbers)
-        places = at[kept] * space.cells + cells[kept]
-        if not kept.any() or len(np.unique(places)) < len(places):
+        places, which = np.unique(at[kept] * space.cells + cells[kept], return_inverse=True)
+        if not kept.any() or (len(places) < len(which) and not extras.added):
             continue
         table = np.full(len(space) * space.cells, np.nan)
-        table[places] = numbers[kept]
+        table[places] = np.bincount(which, numbers[kept])
         by_move = table.reshape(-1, space.cells)
         side = space.movers[:, None]
         beside = (at[taken], cells[taken], numbers[taken])
