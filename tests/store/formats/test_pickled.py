@@ -126,7 +126,7 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     for level in (1, 3, 9):
         assert read(zlib.compress(data, level), "a.pkl").entries == read(data, "a.pkl").entries
     packed = zlib.compress(data)
-    for bad, why in [(packed[:-5], "ends in the middle"), (packed[:-40] + b"?" * 40, "damaged")]:
+    for bad, why in [(packed[:-5], "ends in the middle"), (packed[:-4] + b"????", "damaged")]:
         with pytest.raises(InvalidFileError, match=why):
             read(bad, "a.pkl")
     with pytest.raises(InvalidFileError, match="keys are not positions"):
