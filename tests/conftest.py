@@ -13,6 +13,7 @@ from tests.compiling import compile_in_turn
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # children would compile all that they import, each of them
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and lines would be folded
 os.unsetenv("COLUMNS")  # so does readline, which Python does not notice but children would
 

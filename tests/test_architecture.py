@@ -1,9 +1,6 @@
-"""The rooms: imports point downwards only, and nothing heavy is loaded at start-up."""
+"""The rooms: imports point downwards only."""
 
 import ast
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,7 +21,6 @@ HEIGHTS = {
 }
 """How high each room stands: a file imports from its own room and from lower ones."""
 COMMON = {"documents", "errors", "environment", "guests", "plugins", "python_file", "streams"}
-HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "dask"}
 
 
 def imported(path: Path) -> set[str]:
@@ -59,21 +55,3 @@ def test_learners_do_not_know_perfect_play():
         assert not {
             name for name in imported(path) if "retrograde" in name or "solver" in name or ".agents" in name
         }
-
-
-def modules_after(*arguments: str) -> set[str]:
-    """The top-level modules in a fresh process after ``ttt`` with these arguments."""
-    code = (
-        "import sys, json\n"
-        "from ttt_cli.app import run\n"
-        "from ttt_cli.environment import Environment\n"
-        f"run({list(arguments)!r}, Environment.of_process())\n"
-        "print(json.dumps(sorted(name.partition('.')[0] for name in sys.modules)), file=sys.stderr)\n"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(json.loads(result.stderr.splitlines()[-1]))
-
-
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], [], ["show", "--help"]])
-def test_start_up_is_light(arguments: list[str]):
-    assert not modules_after(*arguments) & HEAVY

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 
 import ttt_cli as ttt
 from ttt_cli import api
+from ttt_cli.app import run
+from ttt_cli.environment import Environment
 
 
 @pytest.fixture(autouse=True)
@@ -90,14 +93,9 @@ def test_states_are_values():
 
 
 def test_training_is_what_the_command_does():
-    from ttt_cli.__main__ import __file__ as main
-
     ttt.save(ttt.train("td", games=500, seed=7, alpha=0.3, opponent="random"), "ours.json")
     words = "train td --games 500 --seed 7 --alpha 0.3 --opponent random -o theirs.json --quiet"
-    command = [sys.executable, "-m", "ttt_cli", *words.split()]
-    subprocess.run(
-        command, check=True, capture_output=True, env={"PYTHONPATH": str(Path(main).parent.parent)}
-    )
+    assert run(words.split(), Environment(StringIO(), StringIO(), StringIO())) == 0
     ours, theirs = (json.loads(Path(f"{name}.json").read_text()) for name in ("ours", "theirs"))
     theirs["runs"][0].pop("curve")  # what the command looks at besides
     assert {**ours, "digest": ""} == {**theirs, "digest": ""}

@@ -146,7 +146,7 @@ def test_a_filter_answers_before_it_is_asked_again() -> None:
             process.stdin.flush()
             assert process.stdout.readline() == answer
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.parametrize("command", [["analyze", "-", "--json"], ["move", "minimax", "-", "--json"]])

@@ -373,7 +373,7 @@ def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path, n
     for _ in range(40):
         process.stdout.readline()
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == code
     games = list(read_games(tmp_path / LOG))
     assert games
@@ -391,7 +391,7 @@ def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
     while not (tmp_path / LOG).exists() and time.monotonic() < until:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "1 finished game kept in state_store/games.jsonl" in err
     assert "Traceback" not in err
@@ -402,11 +402,11 @@ def test_killed_machines_lose_nothing(tmp_path):
     for _ in range(10):
         process.stdout.readline()
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     games = list(read_games(tmp_path / LOG))
     assert len(games) >= 10
     result = started(tmp_path, "--x", "td", "--o", "random", "--games", "1")
-    assert result.communicate(timeout=30) and result.returncode == 0
+    assert result.communicate(timeout=60) and result.returncode == 0
     state = library.load(tmp_path / TD).state
     ids = [game for run in state.runs for game in run.details["game_ids"]]
     assert sorted(ids) == sorted({game.id for game in read_games(tmp_path / LOG)})
