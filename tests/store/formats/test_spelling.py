@@ -328,6 +328,9 @@ ALONE = {
     "turn in front": lambda text: (
         str("XO".index(strangers.mover(text)) + 1) + "".join(_symbols(text, "1", "2", "0"))
     ),
+    "(bits of X, bits of O)": lambda text: str(
+        tuple(sum(1 << cell for cell in range(9) if text[cell] == stone) for stone in "XO")
+    ),
     "(board, is X to move)": lambda text: str((text, strangers.mover(text) == "X")),
 }
 

@@ -14,7 +14,7 @@ from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.unknown.cell_values import Values, namings
 from ttt_cli.store.unknown.extras import Extras, explained
-from ttt_cli.store.unknown.spelling import KeyReading, turned
+from ttt_cli.store.unknown.spelling import NUMBERED, KeyReading, turned
 from ttt_cli.store.unknown.symmetry import groups, is_canonical
 from ttt_cli.store.unknown.tables import Moves, Positions
 
@@ -82,7 +82,7 @@ def _readings(
     :param fixed: whether numbers at occupied cells do not say that the cells come in another order.
     """
     for extras in explained(reading, values, space):
-        is_number = reading.spelling.frame == "base-3 number"
+        is_number = reading.spelling.frame in NUMBERED
         if values.shape == "position" and not extras.of_moves:
             yield from _positions(reading, values, extras, int(is_number), space)
             for other in turned(reading, space) if is_number else ():

@@ -141,7 +141,7 @@ class Frame:
     @property
     def width(self) -> int:
         """How many items the board takes."""
-        return {"items": self.rules.cells, "rows": self.rules.rows}.get(self.form, 1)
+        return {"items": self.rules.cells, "rows": self.rules.rows, "bit sets": 2}.get(self.form, 1)
 
     def extract(
         self, items: list[list[str]], length: int
@@ -207,6 +207,15 @@ def _number(items: Sequence[str], rules: Rules) -> Sequence[str]:
     return np.base_repr(int(items[0]), 3).rjust(rules.cells, "0") if fits else ""
 
 
+def _bits(items: Sequence[str], rules: Rules) -> Sequence[str]:
+    if not all(item.isascii() and item.isdigit() and len(item) <= rules.cells for item in items):
+        return ""
+    first, second = (int(item) for item in items)
+    if first & second or (first | second) >> rules.cells:
+        return ""
+    return "".join("012"[(first >> at & 1) + 2 * (second >> at & 1)] for at in reversed(range(rules.cells)))
+
+
 FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
     "items": lambda items, rules: tuple(item.strip() for item in items),
     "characters": _word,
@@ -216,10 +225,13 @@ FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
     "signed digits": _signed,
     "decimal number": _digits,
     "base-3 number": _number,
+    "bit sets": _bits,
 }
 """The forms of a board: an item a cell; one item with a character a cell; one item that is a list of cells;
 an item a row; one item with a mark between its rows; digits with signs; a number whose digits are the cells,
-leading zeros lost; one in base 3."""
+leading zeros lost; one in base 3; two, the sets of the cells that either side holds, a bit a cell."""
+NUMBERED = ("base-3 number", "bit sets")
+"""The forms in which cells are powers: they may as well count from the last one."""
 
 
 def spellings(
