@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.rules import Rules
 from ttt_cli.learners import weighted_mean
-from ttt_cli.learners.weighted_mean import exact_sum, join, join_changes
+from ttt_cli.learners.plain import PlainLearner, Table
+from ttt_cli.learners.weighted_mean import Joining, exact_sum
 
 numbers = (
     st.floats(-1e6, 1e6) | st.floats(-1, 1) | st.sampled_from([1.0, 2.0**-53, -(2.0**-53), 2.0**53, 1e-300])
@@ -19,6 +23,16 @@ numbers = (
 @given(st.integers(1, 9).flatmap(lambda parts: arrays(np.float64, (parts, 40), elements=numbers)))
 def test_the_exact_sum_is_fsum(terms: np.ndarray):
     assert exact_sum(terms).tolist() == [fsum(column) for column in terms.T]
+
+
+def join(base: tuple[np.ndarray, np.ndarray], parts: list[tuple[np.ndarray, np.ndarray]]):
+    """Values and visits of the table that parts join to that tell of every entry."""
+    values, visits = base[0].copy(), base[1].copy()
+    joining = Joining()
+    for part in parts:
+        joining.add(np.arange(len(visits)), part[0], part[1] - base[1])
+    joining.write_means(values, visits)
+    return values, visits
 
 
 def random_part(rng: np.random.Generator, base: tuple[np.ndarray, np.ndarray]):
@@ -55,12 +69,13 @@ def test_the_order_of_the_parts_does_not_matter():
 def test_parts_that_tell_only_some_entries_join_to_the_same(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(weighted_mean, "PIECE", 100)
     rng = np.random.default_rng(4)
-    base = rng.uniform(-1, 1, (150, 2)), rng.integers(0, 5, (150, 2))
+    base = rng.uniform(-1, 1, 300), rng.integers(0, 5, 300)
     parts = [random_part(rng, base) for _ in range(3)]
-    values, visits = base[0].copy(), base[1].copy()
-    some = [rng.permutation(np.flatnonzero(part[1] > base[1])) for part in parts]
-    told = [(at, *(column.ravel()[at] for column in part)) for at, part in zip(some, parts, strict=True)]
-    join_changes(values, visits, told)
+    values, visits, joining = base[0].copy(), base[1].copy(), Joining()
+    for part in parts:
+        at = rng.permutation(np.flatnonzero(part[1] > base[1]))
+        joining.add(at, part[0][at], part[1][at] - base[1][at])
+    joining.write_means(values, visits)
     expected = join(base, parts)
     assert values.tobytes() == expected[0].tobytes() and visits.tobytes() == expected[1].tobytes()
 
@@ -70,3 +85,34 @@ def test_nothing_learnt_changes_nothing():
     base = rng.uniform(-1, 1, 50), rng.integers(0, 5, 50)
     values, visits = join(base, [base, base])
     assert np.array_equal(values, base[0]) and np.array_equal(visits, base[1])
+
+
+@given(st.integers(1, 30).flatmap(lambda parts: arrays(np.float64, (parts, 40), elements=numbers)))
+def test_adding_one_after_the_other_loses_nothing(terms: np.ndarray):
+    """However many numbers a sum has to be kept as."""
+    joining, sums = Joining(), np.ones(40)
+    for term in terms:
+        joining.add(np.arange(40), term, np.ones(40, np.int64), term)
+    joining.write_sums(sums)
+    expected = [fsum([1.0, *column]) for column in terms.T] if len(terms) > 1 else terms[0].tolist()
+    assert sums.tolist() == expected
+
+
+class Sums(PlainLearner):
+    """Adds up."""
+
+    name = "sums"
+
+    def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
+        """Nothing."""
+
+    def value(self, table: Table, position: Position, cell: int) -> None:
+        """Nothing."""
+
+
+def test_sums_of_many_plain_tables_are_fsum():
+    rng = np.random.default_rng(5)
+    terms = rng.uniform(-1, 1, 300) * 10.0 ** rng.integers(-20, 20, 300)
+    parts = [Table(Rules(), {"." * 9: [term, 3]}.items()) for term in terms.tolist()]
+    merged = Sums().merge(Table(Rules()), parts)
+    assert merged == {"." * 9: [fsum(terms), 900]}

@@ -3,8 +3,10 @@
 import io
 import pickle
 import struct
+import tracemalloc
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
@@ -13,11 +15,13 @@ import numpy as np
 import orjson
 import pytest
 
+from tests.commands.conftest import Run, ttt  # noqa: F401 (a fixture)
 from ttt_cli.errors import TttError
 from ttt_cli.learners import learner_class
 from ttt_cli.store import curves, library
 from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import sound_games
+from ttt_cli.store.state import State
 from ttt_cli.store.verification import verify
 from ttt_cli.training import study
 
@@ -185,6 +189,28 @@ def test_a_small_file_costs_little_whatever_it_says(name: str, tmp_path: Path):
             seconds = min(used(read, path) for _ in range(2))
         assert seconds < SECONDS, f"{reader}: {seconds:.1f} s"
     assert (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024 < MEGABYTES
+
+
+@pytest.mark.parametrize("learner", ["q", "graph", "ntuple"])
+def test_merging_many_files_takes_the_memory_of_a_few(
+    learner: str,
+    trained: Callable[..., State],
+    ttt: Run,  # noqa: F811
+    tmp_path: Path,
+):
+    state = trained(learner, games=50)
+    peaks = {}
+    for count in (2, 9, 27):  # at first imports take memory too
+        for number in range(count):  # the same experience under other names
+            content = library.content(replace(state, runs=(replace(state.runs[0], id=f"{number:024}"),)))
+            (tmp_path / f"{number:02}.json").write_bytes(content)
+        if count > 2:
+            tracemalloc.start()
+        merged = ttt("merge", *(f"{number:02}.json" for number in range(count)), "-o", "all.json", "--json")
+        peaks[count] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert merged.json["games"] == 50 * count
+    assert peaks[27] < 1.3 * peaks[9]
 
 
 def used(read: Callable[[Path], object], path: Path) -> float:

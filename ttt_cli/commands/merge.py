@@ -11,6 +11,8 @@ from ttt_cli.errors import UsageError
 from ttt_cli.shell.completion import complete_states
 
 HEADING = "Move experience between files"
+KEPT = 4
+"""How many tables are held; those of further files are read again when it is their turn."""
 
 
 class Input(TypedDict):
@@ -77,10 +79,11 @@ def merge(
     if out is not None and not dry_run:
         held = lock(out, "merged", wait=30.0, parents=library.is_stored(env.store, out))
     with held:
-        inputs = []
+        inputs: list[library.Loaded] = []
         for name in files:
-            inputs.append(library.load(library.existing(env.store, name, rules, what="file"), rules))
-            env.remark(inputs[-1].remarks)
+            loaded = library.load(library.existing(env.store, name, rules, what="file"), rules)
+            env.remark(loaded.remarks)
+            inputs.append(loaded if len(inputs) < KEPT else loaded.without_table())
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state
         backup = None

@@ -76,7 +76,6 @@ from ttt_cli.learners.index import (
     hashed,
     meet,
     moves_of,
-    union,
 )
 
 SETTLING = 20_000.0
@@ -363,18 +362,17 @@ class Book(Learner[BookTable]):
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
-        index, places = union(base.index, [part.index for part in parts])
-        tables, places = [base, *parts], [np.arange(base.index.rows), *places]
-        width = stages(index.rules)
-        unnamed, named = [], dict[str, list[Rows]]()
-        for number, (table, rows) in enumerate(zip(tables, places, strict=True)):
-            at = moves_of(table.index, index, rows)
-            for run, (keys, counts) in {**table.runs, "": table.unnamed()}.items():
-                moved = at[keys // width] * width + keys % width
+        index, width = base.index.extensible(), stages(base.index.rules)
+        keys, counts = base.unnamed()
+        unnamed, named = [(keys, counts * (1 - len(parts)))], {run: [rows] for run, rows in base.runs.items()}
+        for part in parts:
+            at = moves_of(part.index, index, index.include(part.index))
+            for run, (keys, counts) in {**part.runs, "": part.unnamed()}.items():
+                moved = at[keys // width] * width + keys % width, counts
                 if run:
-                    named.setdefault(run, []).append((moved, counts))
+                    named.setdefault(run, []).append(moved)
                 else:
-                    unnamed.append((moved, counts * (1 - len(parts) if number == 0 else 1)))
+                    unnamed.append(moved)
         runs = {run: _combined(np.maximum, named[run]) for run in sorted(named)}
         return BookTable.of(index, _combined(np.add, [*unnamed, *runs.values()]), runs)
 

@@ -81,6 +81,8 @@ ALL = np.uint64(2**64 - 1)
 KEYS = {"next", "seen", "visits"}
 """What an entry holds at least."""
 MOST_NODES = 2**31
+AT_ONCE = 8
+"""How many graphs are joined at a time."""
 
 
 @dataclass(eq=False)
@@ -241,6 +243,12 @@ class Graph(Learner[GraphTable]):
     def merge(self, base: GraphTable, parts: Sequence[GraphTable]) -> GraphTable:
         """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
         none does, nodes are numbered by plies, then text, and edges go by cell."""
+        joined = self._joined(base, parts[:AT_ONCE])
+        for start in range(AT_ONCE, len(parts), AT_ONCE):
+            joined = self._joined(base, [joined, *parts[start : start + AT_ONCE]])
+        return joined
+
+    def _joined(self, base: GraphTable, parts: Sequence[GraphTable]) -> GraphTable:
         index, places = union(base.index, [part.index for part in parts])
         places = [np.arange(base.index.rows), *places]
         inputs = [aligned(table, index, rows) for table, rows in zip((base, *parts), places, strict=True)]

@@ -185,6 +185,26 @@ class Index:
             _enter(self.links, slice(FIRST, self.rows))
         self._link()
 
+    def extensible(self) -> "Index":
+        """An index to which others can be added: a copy, unless it is complete."""
+        return self if self.space is not None else self._copied()
+
+    def include(self, other: "Index") -> Int64s:
+        """Add the positions of another index that have no row yet.
+
+        :returns: int64[rows of the other], the row that each of its rows is here.
+        """
+        if self.space is not None:
+            return np.arange(self.rows)
+        positions = other.positions(slice(FIRST, other.rows))
+        rows, known, linked = self.find(positions), self.rows, self._loose is None
+        new = rows == OPEN
+        self._add(positions[new])
+        rows[new] = np.arange(known, self.rows)
+        if linked:
+            self._link()
+        return np.concatenate([np.arange(FIRST), rows])
+
     def _make_room(self, rows: int, moves: int) -> None:
         """Copy what is used to arrays with room for so much, and no less than now."""
         links = self.links
@@ -209,7 +229,7 @@ class Index:
         number, cells = np.concatenate(numbers), np.concatenate(cells_of)
         found = rows + len(number), moves + len(cells)
         if found[0] > len(self.links.number) or found[1] > len(self.links.cells):
-            self._make_room(*found)
+            self._make_room(found[0] + rows // 2, found[1] + moves // 2)  # for others to come
         links, here = self.links, slice(rows, found[0])
         links.number[here] = number
         links.first[here] = moves + np.cumsum(number, dtype=np.uint32) - number
@@ -359,8 +379,8 @@ def grown(array: NDArray[Any], room: int, unused: int = 0) -> NDArray[Any]:
 
 
 def union(base: Index, parts: Sequence[Index]) -> tuple[Index, list[Int64s]]:
-    """An index with the rows of all of them, those of ``base`` first, and where the rows of each part are in
-    it. That takes a copy of ``base``; the rest goes by the size of the parts."""
+    """An index with the rows of all of them, those of ``base`` first and the others in order, and where the
+    rows of each part are in it. That takes a copy of ``base``; the rest goes by the size of the parts."""
     if base.space is not None:
         return base, [np.arange(base.rows)] * len(parts)
     joined, boards = base._copied(), [part.positions(slice(FIRST, part.rows)) for part in parts]
@@ -369,15 +389,6 @@ def union(base: Index, parts: Sequence[Index]) -> tuple[Index, list[Int64s]]:
         joined._link()
     own = np.arange(FIRST)
     return joined, [np.concatenate([own, joined.find(some)]) for some in boards]
-
-
-def rows_of(places: Sequence[Int64s]) -> Int64s:
-    """int64[k]: the rows of positions that are in any of these, ascending."""
-    some = np.zeros(1 + max((int(rows.max()) for rows in places), default=0), np.bool_)
-    for rows in places:
-        some[rows] = True
-    some[:FIRST] = False
-    return np.flatnonzero(some)
 
 
 def moves_of(index: Index, joined: Index, rows: Int64s) -> Int64s:

@@ -48,7 +48,7 @@ from ttt_cli.learners.base import (
 )
 from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import Batch, Uint16s, cell_names, indexed, members, objects, unfit
-from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, meet, moves_of, union
+from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, meet, moves_of
 
 MOST_BEADS = 2**53
 """Beads are drawn by a uniform float64, which tells no more than these apart."""
@@ -160,12 +160,12 @@ class Menace(Learner[MenaceTable]):
 
     def merge(self, base: MenaceTable, parts: Sequence[MenaceTable]) -> MenaceTable:
         """The changes of all parts added up."""
-        index, places = union(base.index, [part.index for part in parts])
-        merged = MenaceTable(index, **base.copied(index))
-        before = merged.change.copy()
-        for part, rows in zip(parts, places, strict=True):
-            at = moves_of(part.index, index, rows)
-            merged.change[at] += part.change[: len(at)] - before[at]
+        merged = base.extensible()
+        for part in parts:
+            at = moves_of(part.index, merged.index, merged.include(part.index))
+            merged.change[at] += part.change[: len(at)]
+            known = at[at < base.index.moves]
+            merged.change[known] -= base.change[known]
         return merged
 
     def changes(self, base: MenaceTable, part: MenaceTable) -> MenaceTable:

@@ -54,7 +54,7 @@ from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import CHUNK, Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import is_count, is_number, unfit
 from ttt_cli.learners.random_numbers import seed_from, uniform
-from ttt_cli.learners.weighted_mean import exact_sum, join
+from ttt_cli.learners.weighted_mean import Joining
 
 BLOCK = 3
 """Rows and columns of a block."""
@@ -538,19 +538,17 @@ class NTuple(Learner[NTupleTable]):
         return None if enumerated(table.rules) is None else super().seen(table)
 
     def merge(self, base: NTupleTable, parts: Sequence[NTupleTable]) -> NTupleTable:
-        merged = NTupleTable(base.rules)
-        merged.weights, merged.visits = join(
-            (base.weights, base.visits), [(part.weights, part.visits) for part in parts]
-        )
+        merged, weights, sums, sizes = deepcopy(base), Joining(), Joining(), Joining()
+        for part in parts:
+            (at,) = np.nonzero(part.visits > base.visits)
+            grown = part.visits[at] - base.visits[at]
+            weights.add(at, part.weights[at], grown)
+            sums.add(at, part.sums[at], grown, part.sums[at], -base.sums[at])
+            sizes.add(at, part.sizes[at], grown, part.sizes[at], -base.sizes[at])
+        weights.write_means(merged.weights, merged.visits)
         merged.weights = rounded(merged.weights)
-        news = np.stack([part.visits - base.visits for part in parts]) > 0
-        for name in ("sums", "sizes"):
-            old, found = getattr(base, name), np.stack([getattr(part, name) for part in parts])
-            total_of = exact_sum(
-                np.concatenate([[old], np.where(news, found, 0.0), np.where(news, -old, 0.0)])
-            )
-            alone = found[news.argmax(axis=0), np.arange(len(old))]
-            setattr(merged, name, np.where(news.sum(axis=0) == 1, alone, total_of + 0.0))
+        sums.write_sums(merged.sums)
+        sizes.write_sums(merged.sizes)
         return merged
 
     def to_entries(self, table: NTupleTable) -> Iterator[Entry]:

@@ -5,7 +5,6 @@ what a move is worth. How such a learner plays, trains, is merged and kept in fi
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from math import fsum, isfinite
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -21,7 +20,10 @@ from ttt_cli.engine.state_space import Bools, Floats, Int64s
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import is_count, is_number, refuse, unfit
-from ttt_cli.learners.weighted_mean import join
+from ttt_cli.learners.weighted_mean import Joining
+
+MOST_TERMS = 64
+"""Numbers that are kept before they are added up."""
 
 
 class Table(dict[str, Any]):
@@ -162,12 +164,7 @@ class PlainLearner(Learner[Table]):
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """By what ``numbers`` are: sums, or weighted means."""
-        keys = sorted(set(base).union(*parts))
-        if self.numbers == "means":
-            values, visits = join(_means(base, keys), [_means(part, keys) for part in parts])
-            joined = zip(values.tolist(), visits.tolist(), strict=True)
-            return Table(base.rules, zip(keys, map(list, joined), strict=True))
-        return Table(base.rules, ((key, _added(key, base, parts)) for key in keys))
+        return _mean(base, parts) if self.numbers == "means" else _added(base, parts)
 
     def to_entries(self, table: Table) -> Iterator[Entry]:
         """As they are, in the order of their keys.
@@ -240,23 +237,80 @@ def _means(table: Table, keys: Sequence[str]) -> tuple[Floats, Int64s]:
     return np.array([one[0] for one in found], float), np.array([one[1] for one in found], np.int64)
 
 
-def _added(key: str, base: Table, parts: Sequence[Table]) -> Any:
-    """The entry of ``base`` and what each part has added to it; exact, so that no order matters."""
-    before, *after = (_listed(table.get(key, ())) for table in (base, *parts))
-    terms = zip_longest(before, *after, *[before] * (len(parts) - 1), fillvalue=0)
-    added = [_sum(column, len(parts)) for column in terms]
-    entries = (table[key] for table in (base, *parts) if key in table)
-    return added if any(isinstance(entry, list | tuple) for entry in entries) else added[0]
+def _mean(base: Table, parts: Sequence[Table]) -> Table:
+    """The weighted means of what the parts have learned since the base."""
+    numbers, joining = {key: number for number, key in enumerate(base)}, Joining()
+    for part in parts:
+        places = [numbers.setdefault(key, len(numbers)) for key in part]
+        values, visits = _means(part, list(part))
+        joining.add(np.array(places, np.int64), values, visits - _means(base, list(part))[1])
+    values, visits = _means(base, list(numbers))
+    joining.write_means(values, visits)
+    entries = map(list, zip(values.tolist(), visits.tolist(), strict=True))
+    return Table(base.rules, sorted(zip(numbers, entries, strict=True)))
 
 
-def _sum(column: tuple[Any, ...], parts: int) -> float | int:
-    """What all parts come to, without counting the base in each of them again."""
-    terms = [*column[1 : 1 + parts], *(-one for one in column[1 + parts :])] if parts else column[:1]
-    return sum(terms) if all(isinstance(one, int) for one in terms) else fsum(terms) + 0.0
+def _added(base: Table, parts: Sequence[Table]) -> Table:
+    """The entries of the base and what each part has added to them; exact, so that no order matters."""
+    sums: dict[str, list[_Sum]] = {}
+    lists: set[str] = set()
+
+    def add(table: Table, sign: int) -> None:
+        for key, entry in table.items():
+            numbers = entry if isinstance(entry, list | tuple) else (entry,)
+            if numbers is entry:
+                lists.add(key)
+            columns = sums.setdefault(key, [])
+            columns.extend(_Sum() for _ in range(len(columns), len(numbers)))
+            for column, number in zip(columns, numbers, strict=False):
+                column.add(sign * number)
+
+    for number, part in enumerate(parts):
+        add(part, 1)
+        if number:  # it is in each of them
+            add(base, -1)
+    found = ((key, [column.total for column in sums[key]]) for key in sorted(sums))
+    return Table(base.rules, ((key, numbers if key in lists else numbers[0]) for key, numbers in found))
 
 
-def _listed(entry: Any) -> Sequence[Any]:
-    return entry if isinstance(entry, list | tuple) else (entry,)
+class _Sum:
+    """A sum of numbers that has lost nothing."""
+
+    __slots__ = "_floats", "_whole"
+
+    def __init__(self) -> None:
+        self._whole: int = 0
+        self._floats: list[float] = []
+
+    def add(self, number: float) -> None:
+        """Add a number."""
+        if isinstance(number, int):
+            self._whole += number
+            return
+        self._floats.append(number)
+        if len(self._floats) > MOST_TERMS:
+            self._floats = _exact(self._floats)
+
+    @property
+    def total(self) -> float | int:
+        """Their sum, rounded once; whole if all of them are."""
+        if not self._floats:
+            return self._whole
+        rest, floats = self._whole, self._floats
+        while rest:
+            floats = [*floats, float(rest)]
+            rest -= int(floats[-1])
+        return fsum(floats) + 0.0
+
+
+def _exact(terms: list[float]) -> list[float]:
+    """A few numbers with exactly the same sum."""
+    few = [fsum(terms)]
+    if not isfinite(few[0]):
+        return few
+    while rest := fsum([*terms, *(-number for number in few)]):
+        few.append(rest)
+    return few
 
 
 class _Greedy(Policy):

@@ -42,7 +42,7 @@ falls with the number of the game.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -89,10 +89,8 @@ from ttt_cli.learners.index import (
     meet,
     moves_of,
     pieces,
-    rows_of,
-    union,
 )
-from ttt_cli.learners.weighted_mean import join_changes
+from ttt_cli.learners.weighted_mean import Joining
 
 
 @dataclass(eq=False)
@@ -221,18 +219,15 @@ class Q(Learner[QTable]):
         return table.index.spread(table.index.positions(table.index.owners(table.visits > 0)))
 
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
-        index, places = union(base.index, [part.index for part in parts])
-        merged = replace(base, index=index, **base.copied(index))
-        changes = (
-            (
-                moves_of(part.index, index, rows),
-                part.values[: part.index.moves],
-                part.visits[: part.index.moves],
-            )
-            for part, rows in zip(parts, places, strict=True)
-        )
-        join_changes(merged.values, merged.visits, changes)
-        merged.settle(rows_of(places))
+        merged, joining = base.extensible(), Joining()
+        for part in parts:
+            at = moves_of(part.index, merged.index, merged.include(part.index))
+            joining.add(at, part.values, part.visits[: len(at)] - merged.visits[at])
+        joining.write_means(merged.values, merged.visits)
+        changed = np.zeros(merged.index.rows, np.bool_)
+        changed[merged.index.owners_of(joining.places)] = True
+        changed[base.index.rows :] = True
+        merged.settle(np.flatnonzero(changed))
         return merged
 
     def changes(self, base: QTable, part: QTable) -> QTable:

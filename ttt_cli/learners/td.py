@@ -31,7 +31,7 @@ exploration sees to the others; the policy plays them all alike.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -68,8 +68,8 @@ from ttt_cli.learners.entries import (
     unfit,
     values_and_visits,
 )
-from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, meet, union
-from ttt_cli.learners.weighted_mean import join_changes
+from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, meet
+from ttt_cli.learners.weighted_mean import Joining
 
 SIDES = "xo"
 SETTLING = 10_000.0
@@ -192,13 +192,15 @@ class Td(Learner[TdTable]):
         return earlier[self.policy(table).known(earlier)]
 
     def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
-        index, places = union(base.index, [part.index for part in parts])
-        merged, changes = replace(base, index=index, **base.copied(index)), []
-        merged.values[base.index.rows : index.rows] = self._unseen(index, base.index.rows)
-        for part, rows in zip(parts, places, strict=True):
+        merged, joining = base.extensible(), Joining()
+        for part in parts:
+            rows = merged.include(part.index)
             entries = (2 * rows[:, None] + np.arange(2)).ravel()
-            changes.append((entries, part.values[: len(rows)].ravel(), part.visits[: len(rows)].ravel()))
-        join_changes(merged.values, merged.visits, changes)
+            weights = part.visits[: len(rows)] - merged.visits[rows]
+            joining.add(entries, part.values.ravel(), weights.ravel())
+        new = slice(base.index.rows, merged.index.rows)
+        merged.values[new] = self._unseen(merged.index, new.start)
+        joining.write_means(merged.values.reshape(-1), merged.visits.reshape(-1))
         return merged
 
     def changes(self, base: TdTable, part: TdTable) -> TdTable:

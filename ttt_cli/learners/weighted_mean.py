@@ -2,67 +2,118 @@
 
 A part's weight is its visits minus the base's. With no part of weight the base's entry stays; with one, that
 part's entry is copied; with several, the value is their weighted mean and the visits add up. The mean is
-rounded once, as ``math.fsum`` rounds, so that the order of the parts cannot change a bit.
+rounded once, as ``math.fsum`` rounds, so that the order of the parts cannot change a bit. Parts are added one
+after the other, and none of them is kept.
 """
 
-from collections.abc import Iterable, Sequence
 from math import fsum
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.engine.state_space import Bools, Floats, Int64s
 
-Changes = tuple[Int64s, Floats, Int64s]
-"""Entries of a part: int64[k], their places, and their values and visits."""
-
-PIECE = 1 << 18
-"""Entries that are joined at a time, those of all parts counted."""
+PIECE = 1 << 16
+"""Entries that are looked at together."""
 
 
-def join(base: tuple[Floats, Int64s], parts: Sequence[tuple[Floats, Int64s]]) -> tuple[Floats, Int64s]:
-    """Values and visits (float64 and int64, all of one shape) of the joined table."""
-    values, visits = base[0].copy(), base[1].copy()
-    for at in range(0, values.size, PIECE):
-        some = slice(at, at + PIECE)
-        pieces = [(part[0].reshape(-1)[some], part[1].reshape(-1)[some]) for part in parts]
-        _join(values.reshape(-1)[some], visits.reshape(-1)[some], pieces)
-    return values, visits
+class Joining:
+    """What parts have learned of entries beyond a base, added up exactly.
+
+    Only entries that a part has learned something of take room; in the order in which they are met first.
+    """
+
+    def __init__(self) -> None:
+        self._slots = np.zeros(0, np.int32)  # of each entry, counted from 1
+        self._count = 0
+        self._places, self._weights = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._single, self._several = np.zeros(0), np.zeros(0, np.bool_)
+        self._sums: list[Floats] = []
+
+    @property
+    def places(self) -> Int64s:
+        """int64[k]: the entries that any part has learned something of."""
+        return self._places[: self._count]
+
+    def add(self, places: Int64s, values: Floats, weights: Int64s, *terms: Floats) -> None:
+        """Add a part.
+
+        :param places: int64[k], which entries it tells of, each of them once.
+        :param weights: int64[k], its visits beyond the base's; where there are none, it has learned nothing.
+        :param terms: float64[k], what is added up; without any, the values as often as they weigh.
+        """
+        for at in range(0, len(places), PIECE):
+            some = slice(at, at + PIECE)
+            learned = np.flatnonzero(weights[some] > 0)
+            values_here, weights_here = values[some][learned], weights[some][learned]
+            added = [term[some][learned] for term in terms] or [weights_here * values_here]
+            self._add(places[some][learned], values_here, weights_here, added)
+
+    def _add(self, places: Int64s, values: Floats, weights: Int64s, terms: list[Floats]) -> None:
+        slots = self._slots_of(places)
+        again = slots < self._count
+        self._several[slots[again]] = True
+        fresh = slots[~again]
+        self._count += len(fresh)
+        self._places[fresh], self._single[fresh] = places[~again], values[~again]
+        self._weights[slots] += weights
+        for term in terms:
+            self._add_term(slots, term)
+
+    def _slots_of(self, places: Int64s) -> Int64s:
+        """Where what is known of these entries stands; those met for the first time get the next slots."""
+        if len(places) and places.max() >= len(self._slots):
+            self._slots = _longer(self._slots, int(places.max()) + 1)
+        slots = self._slots[places].astype(np.int64) - 1
+        fresh = np.flatnonzero(slots < 0)
+        slots[fresh] = np.arange(self._count, self._count + len(fresh))
+        self._slots[places[fresh]] = slots[fresh] + 1
+        if (most := self._count + len(fresh)) > len(self._places):
+            self._places, self._weights = _longer(self._places, most), _longer(self._weights, most)
+            self._single, self._several = _longer(self._single, most), _longer(self._several, most)
+            self._sums = [_longer(level, most) for level in self._sums]
+        return slots
+
+    def _add_term(self, slots: Int64s, term: Floats) -> None:
+        """Add to sums, each of which is kept as several numbers: what one of them has to round goes on to the
+        next."""
+        for level in self._sums:
+            level[slots], term = _two_sum(level[slots], term)
+        if term.any():
+            self._sums.append(np.zeros(len(self._places)))
+            self._sums[-1][slots] = term
+
+    def write_means(self, values: Floats, visits: Int64s) -> None:
+        """Put values and visits (float64 and int64, of one dimension) in place of the base's."""
+        for some in self._pieces():
+            places, weights, several = self._places[some], self._weights[some], self._several[some]
+            # Adding zero turns -0.0 into 0.0.
+            means = self._totals(some) / weights + 0.0
+            values[places] = np.where(several, means, self._single[some])
+            visits[places] += weights
+
+    def write_sums(self, sums: Floats) -> None:
+        """Add the terms to the base's sums; of an entry that one part has learned, its own stays."""
+        for some in self._pieces():
+            places = self._places[some]
+            totals = exact_sum(np.stack([sums[places], *(level[some] for level in self._sums)])) + 0.0
+            sums[places] = np.where(self._several[some], totals, self._single[some])
+
+    def _totals(self, some: slice) -> Floats:
+        return exact_sum(
+            np.stack([level[some] for level in self._sums] or [np.zeros(some.stop - some.start)])
+        )
+
+    def _pieces(self) -> list[slice]:
+        return [slice(at, min(at + PIECE, self._count)) for at in range(0, self._count, PIECE)]
 
 
-def _join(values: Floats, visits: Int64s, parts: Sequence[tuple[Floats, Int64s]]) -> None:
-    """The same for a piece of one dimension, in place."""
-    found = np.stack([part[0] for part in parts])
-    weights = np.maximum(np.stack([part[1] for part in parts]) - visits, 0)
-    learnt = np.count_nonzero(weights, axis=0)
-    visits += weights.sum(axis=0)
-    single, several = np.flatnonzero(learnt == 1), np.flatnonzero(learnt > 1)
-    values[single] = found[weights.take(single, axis=1).argmax(axis=0), single]
-    amounts = weights.take(several, axis=1).astype(np.float64)
-    products = amounts * found.take(several, axis=1)
-    # Adding zero turns -0.0 into 0.0.
-    values[several] = exact_sum(products) / exact_sum(amounts) + 0.0
-
-
-def join_changes(values: Floats, visits: Int64s, parts: Iterable[Changes]) -> None:
-    """Join to a base, in place, parts that tell only some of its entries, each of them once."""
-    values, visits, changes = values.reshape(-1), visits.reshape(-1), []
-    for places, found, counts in parts:
-        some = np.flatnonzero(counts > visits[places])
-        some = some[np.argsort(places[some], kind="stable")]
-        changes.append((places[some], found[some], counts[some]))
-    size = PIECE // max(1, len(changes)) + 1
-    for start in range(0, len(values), size):
-        here, touched = [], np.zeros(size, np.bool_)
-        for places, found, counts in changes:
-            first, last = np.searchsorted(places, (start, start + size))
-            here.append((places[first:last] - start, found[first:last], counts[first:last]))
-            touched[here[-1][0]] = True
-        rank, entries = np.cumsum(touched) - 1, start + np.flatnonzero(touched)
-        told = []
-        for places, found, counts in here:
-            told.append((values[entries], visits[entries]))
-            told[-1][0][rank[places]], told[-1][1][rank[places]] = found, counts
-        values[entries], visits[entries] = join((values[entries], visits[entries]), told)
+def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """The array with room for so much, and for what may come."""
+    longer = np.zeros(max(length, len(array) * 3 // 2), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def exact_sum(terms: Floats) -> Floats:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -38,6 +39,7 @@ class Loaded:
     :ivar format: ``ttt-state``, or the name of a foreign format.
     :ivar digest: of a native file, the one written in it, but for learning curves.
     :ivar imported: what came of reading a foreign file.
+    :ivar rules: what the user said the game is.
     """
 
     state: State
@@ -45,6 +47,24 @@ class Loaded:
     format: str
     digest: str
     imported: Imported | None = None
+    rules: Rules | None = None
+
+    @property
+    def table(self) -> Any:
+        """The state's table, read again where it was left in the file.
+
+        :raises InvalidFileError: if the file is another one now.
+        """
+        if self.state.table is not None:
+            return self.state.table
+        again = load(self.path, self.rules)
+        if again.digest != self.digest:
+            raise InvalidFileError("somebody else has written this file meanwhile", where=str(self.path))
+        return again.state.table
+
+    def without_table(self) -> "Loaded":
+        """The same, its table left in the file until it is asked for."""
+        return replace(self, state=replace(self.state, table=None), imported=None)
 
     @property
     def remarks(self) -> list[str]:
@@ -54,7 +74,7 @@ class Loaded:
     @property
     def native(self) -> bool:
         """Whether the file is the program's own."""
-        return self.imported is None
+        return self.format == FORMAT
 
 
 def default_name(learner: str, rules: Rules = STANDARD, *, article: bool = False) -> str:
@@ -184,7 +204,7 @@ def load(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) ->
     if rules is not None and rules != found.state.rules:
         played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
-    return found
+    return replace(found, rules=rules)
 
 
 def load_policy(path: Path, rules: Rules | None = None) -> Policy | None:

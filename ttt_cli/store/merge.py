@@ -7,9 +7,11 @@ run, and the learner's own ``merge`` adds them up.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import groupby
+from typing import Any, overload
 
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.learners.base import Learner
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.plays import played_by
 from ttt_cli.store.state import Run, State, digest_of
@@ -42,20 +44,14 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     _check_same_kind(inputs)
     counts = Counter(run.id for loaded in inputs for run in loaded.state.runs)
     duplicates = sorted(run for run, count in counts.items() if count > 1)
-    ordered = sorted(inputs, key=lambda loaded: (loaded.digest, str(loaded.path)))
-    kept: list[Loaded] = []
-    for loaded in ordered:
-        if whole := next((other for other in kept if other.state.contains(loaded.state)), None):
-            _check_contained(loaded, whole)
-            continue
-        for other in kept:
-            if loaded.state.contains(other.state):
-                _check_contained(other, loaded)
-        kept = [other for other in kept if not loaded.state.contains(other.state)]
-        kept.append(loaded)
-    contained = [loaded for loaded in ordered if loaded not in kept]
+    ordered = sorted(set(inputs), key=lambda loaded: (loaded.digest, str(loaded.path)))
+    wholes = _wholes(ordered)
+    for whole, parts in groupby(sorted(wholes, key=lambda part: id(wholes[part])), wholes.__getitem__):
+        _check_contained(list(parts), whole)
+    kept = [loaded for loaded in ordered if loaded not in wholes]
+    contained = [loaded for loaded in ordered if loaded in wholes]
     if len(kept) == 1:
-        return Merged(kept[0].state, kept, contained, duplicates)
+        return Merged(replace(kept[0].state, table=kept[0].table), kept, contained, duplicates)
     learner = kept[0].state.learner
     shared = Counter(run.id for loaded in kept for run in loaded.state.runs)
     overlap = sorted(run for run, count in shared.items() if count > 1)
@@ -70,13 +66,55 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
             hint="--allow-overlap counts it twice",
         )
     closed = [loaded.state.closed() for loaded in kept]
-    table = learner.merge(
-        learner.empty(closed[0].rules, closed[0].symmetric), [state.table for state in closed]
-    )
+    table = learner.merge(learner.empty(closed[0].rules, closed[0].symmetric), _Tables(kept))
     runs = _union(closed)
     if (overlap or games) and not learner.keeps_runs_apart:
         runs = (_overlap_run(kept),)
     return Merged(replace(closed[0], table=table, runs=runs), kept, contained, duplicates)
+
+
+class _Tables(Sequence[Any]):
+    """The tables of inputs. Those that were left in their files are read one at a time."""
+
+    def __init__(self, inputs: Sequence[Loaded]) -> None:
+        self._inputs = inputs
+
+    def __len__(self) -> int:
+        return len(self._inputs)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return [loaded.table for loaded in self._inputs[at]]
+        return self._inputs[at].table
+
+
+def _wholes(inputs: Sequence[Loaded]) -> dict[Loaded, Loaded]:
+    """For each input that another one contains, the other one; of two that are alike the first stays."""
+    played = [run for loaded in inputs for run in loaded.state.runs if run.kind == "play"]
+    first_games = {game for run in played for game in run.details["game_ids"][:1]}
+    holders: dict[str, list[Loaded]] = {}
+    for loaded in inputs:
+        for name in {*(run.id for run in loaded.state.runs), *(first_games & loaded.state.learned_games)}:
+            holders.setdefault(name, []).append(loaded)
+
+    def holding(run: Run) -> Sequence[Loaded]:
+        """The inputs that may contain a run."""
+        if run.kind != "play":
+            return holders[run.id]
+        games = run.details["game_ids"]
+        return [*holders[run.id], *holders[games[0]]] if games else inputs
+
+    found: dict[Loaded, Loaded] = {}
+    for loaded in reversed(inputs):
+        for other in min(map(holding, loaded.state.runs), key=len, default=inputs):
+            if other is not loaded and other not in found and other.state.contains(loaded.state):
+                found[loaded] = other
+                break
+    return found
 
 
 def _shared_games(inputs: Sequence[Loaded], overlap: set[str]) -> set[str]:
@@ -120,25 +158,25 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
                 )
 
 
-def _check_contained(part: Loaded, whole: Loaded) -> None:
-    """Refuse an input that cannot be of the games that ``whole`` has from the runs of the same names."""
-    if part.digest == whole.digest:
-        return
-    # What comes of recorded games depends on their order.
-    played = any(run.kind == "play" for run in part.state.runs)
-    equal = part.state.contains(whole.state) and not played
-    learner = part.state.learner
-    for key, mine, theirs in _side_by_side(part, whole):
-        fewer, more = (0 if entry is None else learner.entry_visits(entry) for entry in (mine, theirs))
-        if fewer is not None and more is not None and fewer > more:
-            raise _contradiction(part, whole, key, f"{fewer:,} and {more:,} visits")
-        if equal and not _alike(mine, theirs):
-            raise _contradiction(part, whole, key, "different entries")
+def _check_contained(parts: Sequence[Loaded], whole: Loaded) -> None:
+    """Refuse inputs that cannot be of the games that ``whole`` has from the runs of the same names."""
+    others = [part for part in parts if part.digest != whole.digest]
+    table, learner = whole.table if others else None, whole.state.learner
+    for part in others:
+        # What comes of recorded games depends on their order.
+        played = any(run.kind == "play" for run in part.state.runs)
+        equal = part.state.contains(whole.state) and not played
+        for key, mine, theirs in _side_by_side(learner, part.table, table):
+            fewer, more = (0 if entry is None else learner.entry_visits(entry) for entry in (mine, theirs))
+            if fewer is not None and more is not None and fewer > more:
+                raise _contradiction(part, whole, key, f"{fewer:,} and {more:,} visits")
+            if equal and not _alike(mine, theirs):
+                raise _contradiction(part, whole, key, "different entries")
 
 
-def _side_by_side(part: Loaded, whole: Loaded) -> Iterator[tuple[str, Any, Any]]:
-    """The entries of both by their keys; None where one has none."""
-    streams = [item.state.learner.to_entries(item.state.table) for item in (part, whole)]
+def _side_by_side(learner: Learner[Any], *tables: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The entries of two tables by their keys; None where one has none."""
+    streams = [learner.to_entries(table) for table in tables]
     heads = [next(stream, None) for stream in streams]
     while any(heads):
         key = min(head[0] for head in heads if head)

@@ -248,12 +248,16 @@ class State:
         ids = (run.details.get("game_ids", ()) for run in self.runs if run.kind == "play")
         return frozenset(game for games in ids for game in games)
 
+    @cached_property
+    def _runs_by_id(self) -> dict[str, Run]:
+        return {run.id: run for run in self.runs}
+
     def contains(self, other: "State") -> bool:
         """Whether all of the other's runs are in this state, each at least as complete.
 
         Of recorded games it is the games that count, in whatever runs they were learned.
         """
-        known = {run.id: run for run in self.runs}
+        known = self._runs_by_id
         return all(
             (run.id in known and known[run.id].contains(run))
             or (run.kind == "play" and self.learned_games.issuperset(run.details.get("game_ids", ())))
