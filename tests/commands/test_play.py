@@ -435,6 +435,20 @@ def test_levels_are_players_unless_a_state_is_called_so(ttt):
     assert ttt("evaluate", "hard", "--json").json["agent"]["games"] == 10
 
 
+def test_a_mistake_can_be_taken_back_after_the_game(ttt):
+    keys = "1\n3\n4\nx\nt\n8\n6\n7\nn\n"
+    result = ttt("play", "minimax:ties=first", "--as", "x", stdin=keys, terminal=True, TERM="dumb")
+    assert result.code == 0
+    assert "r reviews the game, t takes back move 5. Another game? [Y/n]" in result.err.replace("\n", " ")
+    assert "t plays on from before move 5" in result.err.replace("\n", " ")
+    lost, drawn = log()
+    assert (lost.result, drawn.result) == ("o", "draw")
+    assert drawn.moves[:5] == (*lost.moves[:4], 7) and drawn.x == "human"
+    assert (
+        result.err.count("takes back move") == 2
+    )  # asked again after the x; a draw without a mistake offers none
+
+
 def test_on_a_large_board_hard_searches(ttt):
     board = ("--board", "8x8", "--line", "5", "--no-learn", "--seed", 1)
     result = ttt("play", "--x", "minimax:depth=3", "--o", "hard", "--games", 2, *board)

@@ -86,6 +86,14 @@ class Session:
         self._turned = self.alternate and number % 2 == 1
         self._rng = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=(number,)))
 
+    def retry(self, plies: int) -> None:
+        """Begin the next game where this one stood after so many plies, with everybody on the same side."""
+        moves, turned = self.game.moves[:plies], self._turned
+        self.next_game()
+        self._turned = turned
+        for cell in moves:
+            self.game.push(cell)
+
     def _number(self, side: Side) -> int:
         """Which of ``players`` has this side in this game."""
         return side ^ self._turned

@@ -29,10 +29,8 @@ def play_with_people(env: Environment, session: "Session", games: int | None) ->
     env.say(KEYS)
     try:
         while session.score.games != games:
-            if last is not None:
-                if env.interactive and not _again(env, screen, last):
-                    break
-                session.next_game()
+            if last is not None and not _again(env, session, screen, last):
+                break
             screen.start()
             with asked(env, session, screen) as moves:
                 while not session.over:
@@ -54,13 +52,34 @@ def play_with_people(env: Environment, session: "Session", games: int | None) ->
     return ExitCode.DONE
 
 
-def _again(env: Environment, screen: "PlayScreen", last: "Review") -> bool:
-    """Whether another game is wanted; on the way the review of the last one is shown in full to who asks."""
+def _again(env: Environment, session: "Session", screen: "PlayScreen", last: "Review") -> bool:
+    """Begin another game, or the last one again from the person's mistake, if that is wanted; on the way the
+    review of the last one is shown in full to who asks.
+
+    :returns: whether a game has begun.
+    """
+    if not env.interactive:
+        session.next_game()
+        return True
     answers = {"": "yes", "y": "yes", "yes": "yes", "n": "no", "no": "no", "r": "review", "review": "review"}
-    help = "y or Enter for yes, n for no, r reviews the last game, q leaves"
-    while (answer := choose(env, "r reviews the game. Another game? [Y/n] ", answers, help)) == "review":
+    offers, help = "r reviews the game", "y or Enter for yes, n for no, r reviews the last game"
+    mistakes = [
+        number
+        for number, move in enumerate(last.moves, 1)
+        if move.lost_value and session.player(move.side).is_person
+    ]
+    if mistakes:
+        answers |= {"t": "retry", "try": "retry"}
+        offers += f", t takes back move {mistakes[-1]}"
+        help += f", t plays on from before move {mistakes[-1]}"
+    question = f"{offers}. Another game? [Y/n] "
+    while (answer := choose(env, question, answers, f"{help}, q leaves")) == "review":
         screen.show_review(last)
-    return answer == "yes"
+    if answer == "retry":
+        session.retry(mistakes[-1] - 1)
+    elif answer == "yes":
+        session.next_game()
+    return answer in ("yes", "retry")
 
 
 def _machine_moves(session: "Session", screen: "PlayScreen") -> None:
