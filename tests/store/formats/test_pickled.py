@@ -221,6 +221,10 @@ def test_an_array_with_a_row_for_each_board(by_cell):
     assert "19,683" not in found.notes[0] and f"{19683 - len(keyed):,} rows" in found.notes[0]
     if not by_cell:
         assert read(pickle.dumps({"alpha": 0.1, "Q": table}), "a.pkl").entries == found.entries
+        turn = np.array([np.base_repr(index, 3).count("1") % 2 for index in range(3**9)])
+        turn ^= np.array([np.base_repr(index, 3).count("2") % 2 for index in range(3**9)])
+        tables = np.where(turn[None, :, None] == [[[0]], [[1]]], table, 0.0)  # each player's own
+        assert read(saved(tables), "a.npy").entries == found.entries
 
 
 def test_files_of_numpy_that_hold_no_table_or_harm(tmp_path, monkeypatch):

@@ -48,11 +48,14 @@ def read(source: Source, options: Options) -> Imported:
 
 
 def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> Any:
-    """The rows of an array, by their boards in digits where each cell has an axis.
+    """The rows of an array, by their boards in digits where each cell has an axis; two tables if there are
+    twice as many.
 
     :raises InvalidFileError: if it has no row for each board.
     """
     boards = 3**rules.cells
+    if array.shape[:2] == (2, boards):
+        return {name: _rows(rows, where, rules) for name, rows in zip("ab", array, strict=True)}
     by_cell = array.shape[: rules.cells] == (3,) * rules.cells
     shape = array.shape[rules.cells :] if by_cell else array.shape[1:]
     if not (by_cell or array.shape[:1] == (boards,)) or shape not in ((), (rules.cells,)):

@@ -139,7 +139,9 @@ def _table(
     zeros = plays != Plays()
     entries = table.entries(options.visits, zeros=zeros)
     if not entries:
-        raise InvalidFileError("holds only zeros, so nothing has been learned", where=where)
+        raise InvalidFileError(
+            "holds only zeros for moves that can be made, so nothing has been learned", where=where
+        )
     positions, moves = len(entries), sum(map(len, entries.values()))
     if (left := table.counts[1] - moves) > 0:
         notes.append(f"zeros, the values before any learning, count as not visited: {left:,}")

@@ -65,7 +65,8 @@ def candidates_of_json(found: Any, rules: Rules) -> Iterator[Candidate]:
         tables = [
             (name, part)
             for name, part in level
-            if not any(namings(set(part), rules)) and any(spellings(list(part), rules))
+            if len(part) == 3**rules.cells
+            or (not any(namings(set(part), rules)) and any(spellings(list(part), rules)))
         ]
         if tables:
             names = [name for name, part in tables for _ in part]
@@ -162,7 +163,8 @@ def learned_part(candidate: Candidate, rules: Rules) -> tuple[Candidate, list[st
         told = ", ".join(quoted(candidate.keys[row]) for row in sorted(strange)[:TOLD])
         more = f" and {len(strange) - TOLD:,} more" if len(strange) > TOLD else ""
         notes.append(f"left out as no positions: {told}{more}")
-    if len(candidate.keys) == 3**rules.cells:
+    parts = len(set(candidate.columns[0])) if candidate.columns else 1
+    if len(candidate.keys) == parts * 3**rules.cells:
         values = [str(value) for value in candidate.values]
         ((filler, many),) = Counter(values).most_common(1)
         if many >= len(values) / 2:
