@@ -4,6 +4,7 @@ Arguments that do not fit raise TypeError or ValueError, which the machine tells
 """
 
 import re
+import struct
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -129,9 +130,12 @@ def _scalar(reader: Reader, kind: PickledType, content: Any = b"") -> Any:
     import numpy as np
 
     _expect(isinstance(kind, PickledType) and kind.kind != "O")
-    raw, dtype = _raw(reader, content), kind.numpy()
-    _expect(len(raw) == dtype.itemsize)
+    raw = _raw(reader, content)
     reader.copying(len(raw))
+    if kind.kind in _NUMBERS and len(raw) == int(kind.kind[1]):  # there may be a hundred thousand
+        return struct.unpack(kind.order + _NUMBERS[kind.kind], raw)[0]
+    dtype = kind.numpy()
+    _expect(len(raw) == dtype.itemsize)
     return np.frombuffer(raw, dtype)[0].item() if raw else _EMPTY[kind.kind[0]]
 
 
@@ -201,6 +205,8 @@ def _expect(fits: bool) -> None:
 
 _KIND = re.compile(r"[?]|b1|[iu][1248]|f[248]|[SU][0-9]{1,6}|O[48]?")
 _EMPTY = {"U": "", "S": b""}
+_NUMBERS = {"f8": "d", "f4": "f", "i8": "q", "i4": "i"}
+"""As ``struct`` spells the usual types of numbers."""
 
 CONSTRUCTORS: Mapping[tuple[str, str], Callable[..., Any]] = {
     ("_codecs", "encode"): _encode,

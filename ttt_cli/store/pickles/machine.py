@@ -94,6 +94,7 @@ class _Machine:
         self.at = 0
         self.start = 0  # of the present opcode
         self.left = allowed(MOST_OPCODES)
+        self.most_copied = allowed(MOST_COPIED)
         self.copied = 0
         self.stack: list[Any] = []
         self.marks: list[int] = []
@@ -145,7 +146,12 @@ class _Machine:
         return taken
 
     def number(self, size: int) -> int:
-        return int.from_bytes(self.take(size), "little")
+        end = self.at + size
+        if end > len(self.data):
+            raise self.damaged("it ends in the middle")
+        number = int.from_bytes(self.data[self.at : end], "little")
+        self.at = end
+        return number
 
     def line(self) -> bytes:
         end = self.data.find(b"\n", self.at)
@@ -166,8 +172,8 @@ class _Machine:
     def copying(self, size: int) -> None:
         """Count bytes that are made of others."""
         self.copied += size
-        if self.copied > allowed(MOST_COPIED):
-            raise beyond(f"copies more than {allowed(MOST_COPIED):,} bytes", self.place)
+        if self.copied > self.most_copied:
+            raise beyond(f"copies more than {self.most_copied:,} bytes", self.place)
 
     # The stack
 
