@@ -104,6 +104,7 @@ def test_it_is_a_player_and_no_state(ttt: Run) -> None:
         found = ttt(*command.split())
         assert found.code == 3 and "holds a policy" in found.err, command
     assert ttt("verify", "policy.csv", "--json").json["positions"] == 4520
+    assert ttt("verify", "policy.csv").out == "policy.csv: policy-csv, 4,520 positions, valid\n"
     listed = {row["name"]: row for row in ttt("formats", "--json").json["formats"]}
     assert all(listed[name]["plays"] and not listed[name]["reads"] for name in FORMATS)
     head = ttt("evaluate", "./policy.csv", "random").out.splitlines()[0]

@@ -11,7 +11,8 @@ from tests.commands.conftest import Run
 def replaced(ttt: Run) -> Run:
     """A store in which a large state was replaced twice."""
     for games in ("1000", "10", "20"):
-        assert ttt("train", "q", "--fresh", "--games", games, "--seed", games).code == 0
+        trained = ttt("train", "q", "--fresh", "--games", games, "--seed", games)
+    assert "the previous file is kept as state_store/q.json.bak\n" in trained.err
     return ttt
 
 

@@ -56,3 +56,8 @@ def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
         r"^td against people: won \d, drew \d, lost \d$", ttt("play", "td", stdin="").err, re.MULTILINE
     )
     assert "against people" not in ttt("play", "random", stdin="").err
+
+
+def test_a_file_of_the_store_is_called_by_its_name(ttt):
+    ttt("train", "q", "--games", 10, "--seed", 1)
+    assert "(did you mean 'q'?)" in ttt("show", "q.json").err

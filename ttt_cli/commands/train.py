@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ttt_cli.documents import Count
 from ttt_cli.environment import DEFAULT_STORE, Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.learners import typed_as
@@ -18,6 +17,7 @@ from ttt_cli.shell.completion import complete_agents, complete_states
 from ttt_cli.shell.learner_commands import learner_commands
 from ttt_cli.shell.options import finite, given_rules
 from ttt_cli.shell.signals import Stopping, graceful
+from ttt_cli.views.training import Training, show_curve, show_training
 
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
@@ -28,23 +28,6 @@ if TYPE_CHECKING:
     from ttt_cli.views.progress import Tick
 
 HEADING = "Play and learn"
-
-
-class Training(TypedDict):
-    """What ``ttt train`` did: the games of this call, and all of the state."""
-
-    learner: str
-    games: Count
-    total_games: Count | None
-    seconds: float
-    games_per_second: float
-    seed: Count
-    x_wins: Count
-    o_wins: Count
-    draws: Count
-    positions: Count | None
-    file: str
-    unbeatable: bool | None
 
 
 DOCUMENTS = {"training": Training}
@@ -386,10 +369,10 @@ class Call:
         """Tell what came of the run; returns the exit code."""
         env = self.env
         if run.backup:
-            env.say(f"the previous file is kept as {printable(str(run.backup))}")
+            env.say(f"the previous file is kept as {printable(str(self.path.with_name(run.backup.name)))}")
         unbeatable = self._summary(run, proves=watch.until)
         if watch.curve and self.options.curve:
-            self._show(watch.curve, self.options.curve)
+            show_curve(env, self.name, watch.curve.rows, self.options.curve)
         if watch.stopping.exit_code is not None and not run.finished:
             words = ["ttt", "train", typed_as(self.learner), "--resume", "-o", str(self.path)]
             again = [(name, value) for name, value in self.options.again(env).items() if value is not None]
@@ -418,52 +401,22 @@ class Call:
         env, state, results = self.env, run.state, run.results
         proved = proves and run.enough
         unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if proves else PROOF)
-        speed = run.games / run.seconds if run.seconds else 0.0
-        if env.json:
-            fields: Training = {
-                "learner": self.learner,
-                "games": run.games,
-                "total_games": state.games,
-                "seconds": run.seconds,
-                "games_per_second": speed,
-                "seed": run.plan.seed,
-                "x_wins": results["x"],
-                "o_wins": results["o"],
-                "draws": results["draw"],
-                "positions": state.positions,
-                "file": str(self.path),
-                "unbeatable": unbeatable,
-            }
-            env.document("ttt-training", fields)
-            return unbeatable
-        env.out(
-            f"{run.games:,} games in {run.seconds:.1f} s ({speed:,.0f} a second): "
-            f"X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
-        )
-        verdict = {
-            True: " is unbeatable as both sides, proved over all that can happen",
-            False: " is beatable",
-            None: ": whether it is beatable is not known",
-        }[unbeatable]
-        where = "" if self.name.removeprefix("./") == str(self.path) else f" to {printable(str(self.path))}"
-        env.out(f"{printable(self.name)}{verdict}; saved{where}")
+        done: Training = {
+            "learner": self.learner,
+            "games": run.games,
+            "total_games": state.games,
+            "seconds": run.seconds,
+            "games_per_second": run.games / run.seconds if run.seconds else 0.0,
+            "seed": run.plan.seed,
+            "x_wins": results["x"],
+            "o_wins": results["o"],
+            "draws": results["draw"],
+            "positions": state.positions,
+            "file": str(self.path),
+            "unbeatable": unbeatable,
+        }
+        show_training(env, done, self.name)
         return unbeatable
-
-    def _show(self, curve: "Curve", path: Path) -> None:
-        """The learning curve as a small plot, and where it is."""
-        from ttt_cli.views.plot import text_plot
-
-        env = self.env
-        if not curve.rows:
-            env.say("there is no curve: more can happen on this board than can be walked through")
-            return
-        if not env.json:
-            for line in text_plot([(self.name, curve.rows)], env.width, unicode=env.unicode):
-                env.out(line)
-        env.say(
-            f"the curve is in {printable(str(path))}; a picture:",
-            command_line("ttt", "curve", path, "-o", "curve.svg"),
-        )
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,8 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
 def suggestion(store: Path, name: str) -> str:
     """A remedy for the name of a state that does not exist."""
     names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
+    if Path(name).stem in names and Path(name).name == name:  # q.json
+        return f"did you mean {Path(name).stem!r}?"
     return did_you_mean(name, names) or "ttt agents lists the store; ttt train makes a state"
 
 

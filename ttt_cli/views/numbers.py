@@ -48,5 +48,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def what_is_held(numbers: tuple[int, int], units: tuple[str, str]) -> str:
-    """``84 positions, 89 moves``, or whatever the learner's units are."""
-    return ", ".join(map(counted, numbers, units))
+    """``84 positions, 89 moves``, or whatever the learner's units are; positions alone where nothing else is
+    counted."""
+    held = zip(numbers, units, strict=True) if numbers[1] else [(numbers[0], units[0])]
+    return ", ".join(counted(number, unit) for number, unit in held)
