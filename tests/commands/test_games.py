@@ -3,8 +3,10 @@
 import os
 import shlex
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from weakref import WeakSet
 
 import pytest
 
@@ -16,7 +18,7 @@ from ttt_cli.store import library
 from ttt_cli.store.games import LOG, GameRecord, read_games, record_game, try_log, waiting_games
 from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.teaching import teach
+from ttt_cli.store.teaching import FEW, teach
 
 GAME = GameRecord((0, 3, 1, 4, 2), "x", "human", "q", teaches=("q.json",), id="first")
 OTHER = replace(GAME, id="second")
@@ -81,12 +83,29 @@ def test_a_bare_name_is_a_state_in_the_store(tmp_path):
     assert waiting(tmp_path, tmp_path / "other" / "q.json") == []
 
 
+def test_a_log_of_any_length_is_learned_a_game_at_a_time():
+    held: WeakSet[GameRecord] = WeakSet()
+    most = 0
+
+    def records() -> Iterator[GameRecord]:
+        nonlocal most
+        for number in range(3 * FEW):
+            record = replace(GAME, id=str(number), teaches=())
+            held.add(record)
+            yield record
+            del record
+            most = max(most, len(held))
+
+    assert teach(empty(), records()).learnt == 3 * FEW
+    assert most < 2 * FEW
+
+
 @pytest.mark.parametrize("learner", ["q", "book"])
 def test_each_game_counts_once(tmp_path, learner):
     first = teach(empty(learner), [GAME, GAME, OTHER])
-    assert (len(first.learnt), first.repeated, first.state.games) == (2, 1, 2)
+    assert (first.learnt, first.repeated, first.state.games) == (2, 1, 2)
     again = teach(first.state, [OTHER, GAME])
-    assert (again.learnt, again.repeated, again.state.games) == ([], 2, 2)
+    assert (again.learnt, again.repeated, again.state.games) == (0, 2, 2)
     # two copies of a state that learn the same waiting games
     base = continued(empty(learner), 50, 1)
     paths = [tmp_path / f"{name}{base.learner.suffix}" for name in "abc"]

@@ -99,10 +99,10 @@ def test_waiting_games_are_found_whatever_the_name(tmp_path, name):
     with (tmp_path / "games.jsonl").open("ab") as log:  # another program may escape what need not be
         escaped = "".join(f"\\u{ord(char):04x}" for char in name).encode()
         log.write(record(*X_WINS, teaches=("NAME",)).to_line().replace(b"NAME", escaped) + b"\n")
-    waiting = waiting_games(tmp_path, [name], state)
+    waiting = list(waiting_games(tmp_path, [name], state))
     assert [one.teaches for one in waiting] == [(name,), ("other", name), (name,)]
     lesson = teach(state, waiting[:2], name)
-    assert waiting_games(tmp_path, [name], lesson.state) == waiting[2:]
+    assert list(waiting_games(tmp_path, [name], lesson.state)) == waiting[2:]
 
 
 def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it(tmp_path):

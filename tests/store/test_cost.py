@@ -20,7 +20,7 @@ from ttt_cli.errors import TttError
 from ttt_cli.learners import learner_class
 from ttt_cli.store import curves, library
 from ttt_cli.store.formats.native import digest_of
-from ttt_cli.store.games import sound_games
+from ttt_cli.store.games import SoundGames
 from ttt_cli.store.state import State
 from ttt_cli.store.verification import verify
 from ttt_cli.training import study
@@ -172,7 +172,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "verify": verify,
     "show": library.load,
     "play": library.load_policy,
-    "learn": sound_games,
+    "learn": lambda path: list(SoundGames(path)),
     "curve": curves.read,
     "study": lambda path: study.read(path, learner_class),
 }

@@ -301,7 +301,7 @@ class Call:
     def _taught(self, state: "State") -> "State":
         """The state after the games that wait for it, and those of a file of game records."""
         from ttt_cli.store import library
-        from ttt_cli.store.games import sound_games, waiting_games
+        from ttt_cli.store.games import SoundGames, waiting_games
         from ttt_cli.store.teaching import teach
         from ttt_cli.views.numbers import counted
 
@@ -309,17 +309,18 @@ class Call:
         names = library.taught_names(self.env.store, self.path)
         lesson = teach(state, waiting_games(self.env.store, names, state), self.name)
         if lesson.learnt:
-            self.env.say(f"learned {len(lesson.learnt):,} games that were waiting in games.jsonl")
+            self.env.say(f"learned {lesson.learnt:,} games that were waiting in games.jsonl")
         if games_from is None:
             return lesson.state
-        games, left_out, first = sound_games(games_from)
-        if first and not games:
-            raise first
+        games = SoundGames(games_from)
         lesson = teach(lesson.state, games, self.name)
-        skipped = f"; skipped {len(lesson.skipped):,} that do not fit" if lesson.skipped else ""
+        if games.fault and not games.found:
+            raise games.fault
+        skipped = f"; skipped {lesson.skipped:,} that do not fit" if lesson.skipped else ""
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
-        skipped += f"; {counted(left_out, 'line')} cannot be read, the first: {first}" if first else ""
-        self.env.say(f"learned {len(lesson.learnt):,} games from {printable(str(games_from))}{skipped}")
+        if games.fault:
+            skipped += f"; {counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"
+        self.env.say(f"learned {lesson.learnt:,} games from {printable(str(games_from))}{skipped}")
         return lesson.state
 
     @contextmanager

@@ -96,7 +96,7 @@ class OnlineLearner:
         if lesson.learnt:
             self._run, self._unsaved = lesson.run, True
             self.state = lesson.state
-        learned = Learned(len(lesson.learnt), self.known - before)
+        learned = Learned(lesson.learnt, self.known - before)
         self.total += learned
         return learned
 

@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ class GameRecord:
                 found["result"],
                 found["x"],
                 found["o"],
-                Rules(**rules),
+                _shared(Rules(**rules)),
                 tuple(teaches),
                 "end" in found,
                 found["id"],
@@ -121,6 +122,12 @@ class GameRecord:
                 f'"result" is {record.result!r}, but the moves give {result!r}', where=where
             )
         return record
+
+
+@lru_cache(maxsize=16)
+def _shared(rules: Rules) -> Rules:
+    """Of equal rules the first, so that what follows from them is worked out once."""
+    return rules
 
 
 def _text(name: str) -> str:
@@ -207,25 +214,33 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
     if not path.exists():
         return None
     quoted, counts = orjson.dumps(name), [0, 0, 0]
-    games, _, _ = sound_games(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line))
-    for game in games:
+    for game in SoundGames(path, lambda line: b'"human"' in line and (quoted in line or b"\\" in line)):
         for key, own, other in (("x", game.x, game.o), ("o", game.o, game.x)):
             if own == name and other == "human":
                 counts[1 if game.result == "draw" else 0 if game.result == key else 2] += 1
     return (counts[0], counts[1], counts[2]) if any(counts) else None
 
 
-def sound_games(
-    path: Path, wanted: Callable[[bytes], bool] = lambda line: True
-) -> tuple[list[GameRecord], int, TttError | None]:
-    """The game records of a file; how many other lines are left out, and what is wrong with the first."""
-    games, left_out, first = [], 0, None
-    for found in each_record(path, wanted):
-        if isinstance(found, GameRecord):
-            games.append(found)
-        else:
-            left_out, first = left_out + 1, first or found
-    return games, left_out, first
+class SoundGames:
+    """The game records of a file, one at a time; other lines are left out.
+
+    :ivar found: how many records have been read.
+    :ivar left_out: how many other lines.
+    :ivar fault: what is wrong with the first of these.
+    """
+
+    def __init__(self, path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> None:
+        self.found, self.left_out = 0, 0
+        self.fault: TttError | None = None
+        self._records = each_record(path, wanted)
+
+    def __iter__(self) -> Iterator[GameRecord]:
+        for record in self._records:
+            if isinstance(record, GameRecord):
+                self.found += 1
+                yield record
+            else:
+                self.left_out, self.fault = self.left_out + 1, self.fault or record
 
 
 def each_record(
@@ -242,15 +257,15 @@ def each_record(
                 yield error
 
 
-def waiting_games(store: Path, names: Collection[str], state: State) -> list[GameRecord]:
-    """The games of the store's log that a state is to learn and has not; lines that cannot be read are left
-    out, and counted in a notice.
+def waiting_games(store: Path, names: Collection[str], state: State) -> Iterator[GameRecord]:
+    """The games of the store's log that a state is to learn and has not, one at a time; lines that cannot be
+    read are left out, and counted in a notice.
 
     :param names: what the log may call the state (see ``library.taught_names``).
     """
     log = store / LOG
     if not log.exists():
-        return []
+        return
     learned = state.learned_games
     ids, quoted = {game.encode() for game in learned}, [orjson.dumps(name) for name in names]
 
@@ -262,7 +277,9 @@ def waiting_games(store: Path, names: Collection[str], state: State) -> list[Gam
             line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
         )
 
-    games, left_out, first = sound_games(log, wanted)
-    if first:
-        notices.warning("lines left out that cannot be read: %d; the first: %s", left_out, first)
-    return [game for game in games if game.id not in learned and not set(names).isdisjoint(game.teaches)]
+    games = SoundGames(log, wanted)
+    for game in games:
+        if game.id not in learned and not set(names).isdisjoint(game.teaches):
+            yield game
+    if games.fault:
+        notices.warning("lines left out that cannot be read: %d; the first: %s", games.left_out, games.fault)

@@ -1,10 +1,11 @@
 """How states learn from recorded games. Their ``play`` records list the games they have learned."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.store.games import GameRecord
@@ -29,27 +30,22 @@ def teach(
     :param name: what the records call the state, for learners that learn from their own moves alone.
     :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
     """
-    learnt: list[GameRecord] = []
-    skipped: list[GameRecord] = []
-    known, repeated = set(state.learned_games), 0
-    for record in records:
-        if record.id in known:
-            repeated += 1
-            continue
-        known.add(record.id)
-        fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
-        (learnt if fits else skipped).append(record)
-    if not learnt:
-        return Lesson(state, learnt, skipped, repeated)
+    games = _New(state, records)
+    fitting = iter(games)
+    first = list(islice(fitting, FEW + 1))
+    if not first:
+        return Lesson(state, 0, games.skipped, games.repeated)
     state = state.own()
     own_only = name is not None and not state.learner.learns_both_sides
-    with few_games() if len(learnt) <= FEW else nullcontext():
+    results, ids = {"x": 0, "o": 0, "draw": 0}, []
+    with few_games() if len(first) <= FEW else nullcontext():
         table = deepcopy(state.table)
-        for record in learnt:
+        for record in chain(first, fitting):
             sides = own_sides(record, name or "") if own_only else "xo"
             state.learner.learn(table, record.game(), sides)
-    results = {result: sum(record.result == result for record in learnt) for result in ("x", "o", "draw")}
-    ids = [record.id for record in learnt]
+            results[record.result] += 1
+            ids.append(record.id)
+    learnt = len(ids)
     if going_on is not None and going_on in state.runs:
         before = going_on.results or {}
         results = {result: number + before[result] for result, number in results.items()}
@@ -58,19 +54,45 @@ def teach(
     else:
         run = Run(secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
     state.learner.tag_run(table, run.id)
-    return Lesson(state.with_run(run, table), learnt, skipped, repeated, run)
+    return Lesson(state.with_run(run, table), learnt, games.skipped, games.repeated, run)
+
+
+class _New:
+    """The games that a state can learn from and has not, each once.
+
+    :ivar skipped: how many it cannot learn from.
+    :ivar repeated: how many it has learned already, or are there twice.
+    """
+
+    def __init__(self, state: State, records: Iterable[GameRecord]) -> None:
+        self.skipped = self.repeated = 0
+        self._state, self._records, self._met = state, iter(records), set[str]()
+
+    def __iter__(self) -> Iterator[GameRecord]:
+        learned, rules, learner = self._state.learned_games, self._state.rules, self._state.learner
+        for record in self._records:
+            if record.id in learned or record.id in self._met:
+                self.repeated += 1
+                continue
+            self._met.add(record.id)
+            if record.rules == rules and (not record.resigned or learner.learns_resigned):
+                yield record
+            else:
+                self.skipped += 1
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """What came of teaching recorded games to a state.
 
-    :ivar repeated: how many games it had learned already, or were there twice.
+    :ivar learnt: how many games it has learned.
+    :ivar skipped: how many it cannot learn from.
+    :ivar repeated: how many it had learned already, or were there twice.
     :ivar run: the record of the games learned, if there are any.
     """
 
     state: State
-    learnt: Sequence[GameRecord]
-    skipped: Sequence[GameRecord]
+    learnt: int
+    skipped: int
     repeated: int = 0
     run: Run | None = None
