@@ -33,7 +33,7 @@ from ttt_cli.views.board import beside, board
 from ttt_cli.views.numbers import VALUES, cells_in_words, counted, in_plies, percent
 from ttt_cli.views.review import moves_table, summary
 
-MARGIN = 8
+MARGIN = 9
 """Lines that a board in its place needs besides its own."""
 
 STYLES = {1: "green", 0: "", -1: "red", None: "dim"}
@@ -82,7 +82,12 @@ class PlayScreen:
     @property
     def has_room(self) -> bool:
         """Whether the board and what is said beside it fit the screen."""
-        return self.console.height >= 2 * self.session.rules.rows + MARGIN
+        return self._fits(self._board())
+
+    def _fits(self, drawn: Text) -> bool:
+        lines = drawn.split("\n")
+        widest = max(line.cell_len for line in lines)
+        return len(lines) + MARGIN <= self.console.height and widest <= self.console.width
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -102,21 +107,16 @@ class PlayScreen:
         :param cursor: the cell that Enter plays.
         :param hint: what is known of the moves, to be written into the cells.
         """
+        self.console.width = self.env.width  # as it is by now
         game = self.session.game
-        notes = None
-        if hint and hint.proven and self.console.height >= 3 * game.rules.rows + MARGIN:
-            notes = {move.cell: _note(move) for move in hint.moves}
-        drawn = board(
-            game.position,
-            last=game.moves[-1] if game.moves else None,
-            unicode=self.env.unicode,
-            notes=notes,
-            cursor=cursor,
-        )
+        drawn = self._board(cursor)
+        if hint and hint.proven:
+            noted = self._board(cursor, {move.cell: _note(move) for move in hint.moves})
+            drawn = noted if self._fits(noted) else drawn
         advice = _advice(hint) if hint else ""
         lines = [f"{game.to_move.name} to move", *self._says[1:][-1:], advice, message]
         text = "\n".join(self.env.folded(line, self._stream) for line in lines if line)
-        parts = (Text(self._heading()), Text(), beside([drawn], 0), Text(text))
+        parts = (Text(self._heading()), Text(), drawn, Text(text))
         self._drawing.update(Group(*parts), refresh=True)
 
     def show_hint(self, hint: Hint, machine: Player | None) -> None:
@@ -153,10 +153,11 @@ class PlayScreen:
         number = self.session.score.games + (not self.session.over)
         return f"Game {number:,}: X is {x}, O is {o}"
 
-    def _board(self) -> Text:
+    def _board(self, cursor: Cell | None = None, notes: dict[Cell, Text] | None = None) -> Text:
         game = self.session.game
         last = game.moves[-1] if game.moves else None
-        return beside([board(game.position, last=last, unicode=self.env.unicode)], 0)
+        drawn = board(game.position, last=last, unicode=self.env.unicode, notes=notes, cursor=cursor)
+        return beside([drawn], 0)
 
     def _outcome(self) -> str:
         """How the game that has just ended went, in words."""
