@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -17,7 +18,7 @@ from tests.learners.fragile import Fragile, trained
 from ttt_cli.errors import TttError
 from ttt_cli.training.workers import cluster_workers
 
-pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
 
 SECONDS = 120
 """How long to wait for a process to come up."""
