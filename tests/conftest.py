@@ -17,6 +17,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # children would compile all th
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and lines would be folded
 os.unsetenv("COLUMNS")  # so does readline, which Python does not notice but children would
 
+os.fsync = lambda fd: None  # a slow disk is not what is tested; that it is called is, in tests/store
+
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 SIZES = ("small", "full")
 HOURS = 7200

@@ -31,7 +31,7 @@ from ttt_cli.learners import from_file, learner_class
 from ttt_cli.learners.base import Learner, Shard
 from ttt_cli.training.runs import Plan, run
 
-GAMES = 300
+GAMES = 200
 """Games of a check's training."""
 
 

@@ -278,7 +278,7 @@ def test_a_batch_says_what_it_could_not_prove():
     assert set(truth.tolist()) == {-1, 0, 1}
     assert 0 < (found == UNPROVEN).sum() < len(batch)
     assert np.array_equal(found[found != UNPROVEN], truth[found != UNPROVEN])
-    backwards = Solver(rules).values(batch.x[::-1], batch.o[::-1])
+    backwards = Solver(rules).values(batch.x[::-1].copy(), batch.o[::-1].copy())
     assert np.array_equal(backwards[::-1], truth)
 
 

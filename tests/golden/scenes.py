@@ -319,26 +319,20 @@ NTUPLE = commands(f"""
 """)
 """The network, which no article describes, alone and with a search on top; so the others are in brief."""
 
-MORE = {**lives(), **opponents(), **lessons(), **merges(), **boards()}
-
-
-def is_more(scene: str) -> bool:
-    """Whether a scene shows of another learner what those of ``q`` show: that is for the long tests."""
-    learner, _, what = scene.partition("-")
-    return learner != "q" and what not in ("", "article")
+LEARNERS = {**lives(), **opponents(), **lessons(), **merges(), **boards()}
 
 
 SCENES: dict[str, list[str]] = {
-    **{scene: lines for scene, lines in MORE.items() if not is_more(scene)},
+    **{scene: lines for scene, lines in LEARNERS.items() if scene in FILES},
     **foreign(),
     "variants": VARIANTS,
     "ntuple": NTUPLE,
     **{name: commands(in_full(agent)) for name, agent in BUILT_IN.items()},
 }
-"""The command lines by scene."""
+"""The command lines by scene; of each learner its default training on the usual board."""
 
 LONG: dict[str, list[str]] = {
-    **{scene: lines for scene, lines in MORE.items() if is_more(scene)},
+    **{scene: lines for scene, lines in LEARNERS.items() if scene not in FILES},
     **{
         f"{learner}-full": commands(
             f"train {learner} --games 20000 --seed 1 -o ./{file} --json" + in_full(f"./{file}")

@@ -76,7 +76,7 @@ def test_answers_that_are_forgotten_change_nothing(name: str, kept: int, monkeyp
     """A fixed side is asked again and again, in the middle of games, and one that gives up too."""
     learner, space = made(name), StateSpace.of(symmetric=name == "menace")
     opponent = resigning(space)
-    games = 30 * kept  # the fewer are kept, the more often it is asked
+    games = 15 * kept  # the fewer are kept, the more often it is asked
     expected = content(learner, after(learner, space, games, opponent=opponent))
     with growing(monkeypatch):
         monkeypatch.setattr(base, "KEPT_ANSWERS", kept)
