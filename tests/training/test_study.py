@@ -12,7 +12,7 @@ from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.training import study as studies
 from ttt_cli.training.curve import row
-from ttt_cli.training.study import Design, Study, carry_out, quartiles, read, to_csv, variations
+from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, variations
 
 
 def design(**changes) -> Design:
@@ -103,12 +103,6 @@ def test_what_cannot_be_varied(texts: list[str], says: str):
 def test_values_have_the_type_of_their_parameter():
     assert variations(Q, ["alpha=0.5,0.1,0.5", "pace=3"]) == {"alpha": [0.1, 0.5], "pace": [3.0]}
     assert variations(Graph, []) == {}
-
-
-def test_quartiles():
-    assert quartiles([5]) == (5, 5, 5)
-    assert quartiles([4, 1, 3, 2, 5]) == (2, 3, 4)
-    assert quartiles([0, 1]) == (0.25, 0.5, 0.75)
 
 
 @pytest.mark.parametrize(

@@ -95,13 +95,22 @@ def read(path: Path) -> list[Row]:
         if not line.strip():
             continue
         try:
-            parts = [part.strip() for part in line.split(",")]
-            if len(parts) != len(NAMES):
-                raise TttError(f"expected {len(NAMES)} numbers, found {len(parts)}")
-            rows.append(_row([_number(part) if part else None for part in parts], parts, rows))
+            rows.append(row_of(NAMES, line.split(","), rows))
         except TttError as error:
             raise InvalidFileError(error.message, where=f"{path}, line {number}") from None
     return rows
+
+
+def row_of(names: Sequence[str], fields: Sequence[str], rows: Sequence[Row]) -> Row:
+    """The row of some fields of a CSV file, ``games`` among them, which comes after ``rows``.
+
+    :raises TttError: naming what is wrong.
+    """
+    parts = [part.strip() for part in fields]
+    if len(parts) != len(names):
+        raise TttError(f"expected {len(names)} numbers, found {len(parts)}")
+    found = dict.fromkeys(NAMES, "") | dict(zip(names, parts, strict=True))
+    return _row([_number(part) if part else None for part in found.values()], list(found.values()), rows)
 
 
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:

@@ -7,7 +7,6 @@ al., Empirical design in reinforcement learning (2023): many seeds, and what is 
 """
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -22,13 +21,13 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row, to_record
+from ttt_cli.store.curves import Row, row_of, to_record
 from ttt_cli.store.reading import read_text
 from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
 from ttt_cli.training.curve import due, points, row
 from ttt_cli.training.runs import run as train_blocks
-from ttt_cli.training.trainer import TrainingRun, usual_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, advance, usual_run, warm_up
 
 LIMIT = 256 * 2**20
 """Bytes of a file that is read as a study."""
@@ -152,19 +151,6 @@ class Spread:
         return cls(median(values), min(values), max(values))
 
 
-def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """Lower quartile, median and upper quartile, linear between neighbours."""
-    ordered = sorted(values)
-
-    def at(share: float) -> float:
-        place = share * (len(ordered) - 1)
-        below = math.floor(place)
-        above = min(below + 1, len(ordered) - 1)
-        return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
-
-    return at(0.25), at(0.5), at(0.75)
-
-
 def middle(runs: Sequence[Sequence[Row]]) -> list[Row]:
     """The medians of trainings that were looked at after the same numbers of games, look by look."""
     rows = []
@@ -254,24 +240,18 @@ def carry_out(
 
 def _train(design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]) -> list[Row] | None:
     """The looks at a training; None if it was to stop."""
-    run = design.training(key)
-    looks = points(design.games)
-    state = run.state.own()
-    rows = [row(0, state.policy)]
-    table = state.table
-    for progress in train_blocks(run.plan, table):
+    run, looks = design.training(key), points(design.games)
+    rows = [row(0, run.state.policy)]
+    for progress in train_blocks(run.plan, run.state.table):
         if stopping():
             return None
-        table = progress.table
+        advance(run, progress)
         if due(looks, rows[-1].games, progress.games):
-            rows.append(row(progress.games, replace(state, table=table).policy))
+            rows.append(row(progress.games, run.state.policy))
     if keep is not None:
-        lost, drawn, won = map(int, progress.results)
-        results = {"x": won, "o": lost, "draw": drawn}
-        details = {**run.record.details, "curve": to_record(rows, 0)}
-        record = replace(run.record, games=progress.games, results=results, details=details)
-        run.state.learner.tag_run(table, record.id)
-        library.save(run.state.with_run(record, table), keep / run.path.name)
+        record = replace(run.record, details={**run.record.details, "curve": to_record(rows, 0)})
+        run.state.learner.tag_run(run.state.table, record.id)
+        library.save(run.state.with_run(record, run.state.table), keep / run.path.name)
     return rows
 
 
@@ -328,13 +308,10 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
             pairs = zip(varied, parts[2:at], strict=True)
             setting = tuple(_value(text, kinds[name], text) for name, text in pairs)
             seed = _count("seed", parts[at])
-            found = _row(_count("games", parts[at + 1]), parts[at + 2 :])
             rows = study.runs.setdefault((setting, seed), [])
-            if rows and found.games <= rows[-1].games:
-                raise TttError(f"{found.games:,} games do not come after {rows[-1].games:,}")
+            rows.append(row_of(("games", *MEASURES), parts[at + 1 :], rows))
         except TttError as error:
             raise InvalidFileError(error.message, where=f"{path}, line {number}") from None
-        rows.append(found)
     if study is None:
         raise InvalidFileError("holds no trainings", where=str(path))
     return study
@@ -344,20 +321,3 @@ def _count(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 20):
         raise TttError(f"{name}: expected a whole number, found {quoted(text)}")
     return int(text)
-
-
-def _row(games: int, parts: Sequence[str]) -> Row:
-    values: dict[str, Any] = {}
-    for name, part in zip(MEASURES, parts, strict=True):
-        if name == "unbeatable":
-            if part not in ("", "0", "1"):
-                raise TttError(f"unbeatable: expected 0 or 1, found {quoted(part)}")
-            values[name] = int(part) if part else None
-            continue
-        try:
-            values[name] = float(part)
-        except ValueError:
-            values[name] = math.nan
-        if not 0 <= values[name] <= 1:
-            raise TttError(f"{name}: expected a number from 0 to 1, found {quoted(part)}")
-    return Row(games=games, mistakes=None, reachable=None, **values)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ttt_cli.errors import TttError
 from ttt_cli.store.curves import Row
-from ttt_cli.training.study import Study, quartiles
+from ttt_cli.training.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -237,9 +239,8 @@ def study_picture(study: Study, kind: str) -> bytes:
             looks = list(zip(*study.of(setting), strict=False))
             games = [each[0].games for each in looks]
             for axes, name in zip(panels, STUDY_PANELS, strict=True):
-                low, mid, high = zip(
-                    *(quartiles([getattr(row, name) for row in each]) for each in looks), strict=True
-                )
+                values = [[getattr(row, name) for row in each] for each in looks]
+                low, mid, high = np.quantile(values, (0.25, 0.5, 0.75), axis=1)
                 axes.fill_between(games, low, high, color=look["color"], alpha=0.18, linewidth=0)
                 axes.plot(games, mid, label=study.named(setting) if name == "x_win" else None, **look)
         for axes, title in zip(panels, STUDY_PANELS.values(), strict=True):

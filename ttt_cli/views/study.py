@@ -1,6 +1,7 @@
 """What ``ttt study`` shows: for each setting the median over the seeds, and the range."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, TypedDict
 
 from rich.table import Table
@@ -68,9 +69,9 @@ def study_fields(study: Study, rules: Rules, games: int, file: str | None) -> di
             {
                 "parameters": dict(zip(study.varied, setting, strict=True)),
                 "seeds": len(runs),
-                **{name: _fields(_last(runs, name)) for name in RATES},
+                **{name: asdict(_last(runs, name)) for name in RATES},
                 "unbeatable": len(reached),
-                "games_until_unbeatable": _fields(Spread.of(reached)) if reached else None,
+                "games_until_unbeatable": asdict(Spread.of(reached)) if reached else None,
             }
         )
     verdicts = [rows[-1].unbeatable for rows in study.runs.values()]
@@ -83,10 +84,6 @@ def study_fields(study: Study, rules: Rules, games: int, file: str | None) -> di
         "settings": settings,
         "share_unbeatable": sum(known) / len(known) if known else None,
     }
-
-
-def _fields(spread: Spread) -> dict[str, float]:
-    return {"median": spread.median, "low": spread.low, "high": spread.high}
 
 
 def _last(runs: Sequence[Sequence[Row]], name: str) -> Spread:
