@@ -20,7 +20,7 @@ import numpy as np
 from tests.benchmarks.measuring import load
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, sample
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -72,10 +72,8 @@ def drawn(policy: Policy, rng: np.random.Generator) -> Play:
     """A policy of ours."""
 
     def play(game: Game) -> int:
-        rows = policy.probabilities(Positions.of([game.position], game.rules))
-        cell = sample(rows, rng.random(1))[0]
-        assert cell is not None
-        return cell
+        positions = Positions.of([game.position], game.rules)
+        return int(policy.choose(positions, np.zeros(1, np.int64), rng.random(1))[0])
 
     return play
 

@@ -121,7 +121,8 @@ def test_a_kernel_works_out_simple_policies_by_itself(options: dict[str, Any] | 
     answers.owners[:] = 0
     rows = np.flatnonzero(whole.links.number > 0).astype(np.uint32)
     for row in rows[:: len(rows) // 500]:
-        assert can_answer(answers, 0, row, row, whole.links, whole.board)
+        with np.errstate(over="ignore"):  # integers wrap in compiled code
+            assert can_answer(answers, 0, row, row, whole.links, whole.board)
         moves = whole.links.number[row]
         drawn = [table[row, :moves] > uniforms[:, None] for table in (answers.thresholds[0], expected)]
         assert drawn[0].any(axis=1).all() and drawn[1].any(axis=1).all()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, best, sample, uniform
+from ttt_cli.engine.policy import Policy, best, drawn, thresholds, uniform
 from ttt_cli.engine.positions import Int64s, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -61,8 +61,7 @@ class Toy(Learner[Wins]):
             game = Game(table.rules)
             while not game.is_over:
                 row = uniform(Positions.of([game.position], table.rules).legal)
-                cell = sample(row, shard.rng.random(1))[0]
-                assert cell is not None
+                cell = int(drawn(thresholds(row), shard.rng.random(1))[0])
                 game.push(cell)
             self.learn(table, game)
             assert game.result is not None

@@ -256,14 +256,9 @@ def _made(player: AgentType, name: str) -> Make:
 def _recorded(text: str, name: str, options: str | None, path: Path, policy: Policy) -> Agent:
     """The player that a file of probabilities holds."""
     values = _read(text, name, options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
-    side, epsilon = values.get("side"), values.get("epsilon")
-    if side is not None:
-        policy = OneSided(policy, Side[side.upper()])
-    if epsilon:
-        policy = Exploring(policy, epsilon)
     return Agent(
         text,
-        make=lambda rules: policy,
+        make=lambda rules: _limited(policy, **values),
         source=path,
         fingerprint=lambda: f"sha256:{sha256(path.read_bytes()).hexdigest()}",
         options=values,
@@ -313,6 +308,11 @@ def play_by(
         policy = state.breaking(ties) if ties else state.policy
     else:
         policy = searching(state, search, ties or "random")
+    return _limited(policy, side, epsilon)
+
+
+def _limited(policy: Policy, side: str | None = None, epsilon: float = 0.0) -> Policy:
+    """A policy that knows only one side's moves, if one is named, and explores."""
     if side is not None:
         policy = OneSided(policy, Side[side.upper()])
     return Exploring(policy, epsilon) if epsilon else policy

@@ -114,15 +114,16 @@ class _Answers:
         """
         import numpy as np
 
-        from ttt_cli.engine.policy import sample
+        from ttt_cli.engine.policy import drawn, thresholds
 
         for row in rows:
             if self.over[row]:
                 raise UsageError(f"the game is over in {self.remembered.positions.text(row)!r}")
         uniforms = rng.random(len(rows))
-        if not self._policy.costly:
-            return sample(self._probabilities[rows], uniforms)
-        chosen = self._policy.choose(self.remembered.positions, np.array(rows, np.int64), uniforms)
+        if self._policy.costly:
+            chosen = self._policy.choose(self.remembered.positions, np.array(rows, np.int64), uniforms)
+        else:
+            chosen = drawn(thresholds(self._probabilities[rows]), uniforms)
         return [None if cell < 0 else cell for cell in chosen.tolist()]
 
     def lines(self, rows: list[int], cells: list[int | None]) -> list[str]:

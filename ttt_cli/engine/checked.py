@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Policy, are_sound
 from ttt_cli.engine.positions import Bools, Int64s, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats
@@ -143,14 +143,11 @@ class Checked(Policy):
         return answer
 
     def _summed_to_1(self, positions: Positions, rows: Int64s, answer: Any) -> Floats:
-        with np.errstate(all="ignore"):  # they may be any numbers
-            sums = answer.sum(axis=1)
-            sound = np.isfinite(answer).all(axis=1) & (answer >= 0).all(axis=1)
-            sound &= ~(answer * ~positions.legal[rows]).any(axis=1)
-            sound &= (sums == 0) | (np.abs(sums - 1) <= ROUGHLY)
+        sound = are_sound(answer, positions.legal[rows], ROUGHLY)
         for at in np.flatnonzero(~sound)[:1].tolist():
             expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
             raise self._wrong("probabilities", positions.text(rows[at]), answer[at], expected)
+        sums = answer.sum(axis=1)
         rough = np.abs(sums - 1) > EXACTLY
         answer[rough] /= np.where(sums > 0, sums, 1)[rough, None]
         return answer

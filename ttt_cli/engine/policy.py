@@ -82,8 +82,7 @@ class Policy(ABC):
         :param rows: int64[k], which of the positions each game is in.
         :param uniforms: float64[k], a uniform number from [0, 1) for each game.
         """
-        chosen = thresholds(self.probabilities(positions))[rows] > uniforms[:, None]
-        return np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1)
+        return drawn(thresholds(self.probabilities(positions))[rows], uniforms)
 
     def competing(self) -> "Policy":
         """The same player, whose failures to answer lose the game instead of ending the call."""
@@ -220,15 +219,22 @@ def thresholds(probabilities: Floats) -> Floats:
     return cumulative
 
 
-def sample(probabilities: Floats, uniforms: Floats) -> list[int | None]:
-    """The cell each row plays; None: it resigns.
+def drawn(thresholds_of: Floats, uniforms: Floats) -> Int64s:
+    """int64[k]: the cell that each row plays; -1: it resigns.
 
-    :param probabilities: float64[k, cells].
+    :param thresholds_of: float64[k, cells], as ``thresholds`` gives them.
     :param uniforms: float64[k], a uniform number from [0, 1) for each row.
     """
-    chosen = thresholds(probabilities) > uniforms[:, None]
-    cells = np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1).tolist()
-    return [None if cell < 0 else cell for cell in cells]
+    chosen = thresholds_of > uniforms[:, None]
+    return np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1)
+
+
+def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
+    """bool[k]: which rows are probabilities of legal moves, or all zeros; a sum may miss 1 by so much."""
+    with np.errstate(all="ignore"):  # they may be any numbers
+        sums = rows.sum(axis=1)
+        numbers = (np.isfinite(rows) & (rows >= 0) & ((rows == 0) | legal)).all(axis=1)
+        return np.logical_and(numbers, (sums == 0) | (np.abs(sums - 1) <= tolerance))
 
 
 def uniform(chosen: Bools) -> Floats:

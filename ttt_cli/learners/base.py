@@ -119,6 +119,20 @@ class Shard:
         draws = 1 if one_number and alone and cells <= ONE_NUMBER else cells
         make = FixedSides if index.space is None else _known_sides
         sides = make(index, self.opponent, self.behaviour)
+        for chunk in self.batches(cells, sides.answers, results, draws):
+            if sides.asked:
+                yield from _scouted(chunk, sides, index)
+            else:
+                yield chunk
+
+    def batches(
+        self, cells: int, answers: Any, results: Int64s, draws: int | None = None
+    ) -> "Iterator[Chunk]":
+        """The games in chunks, each with its uniform numbers, and written down in the journal afterwards.
+
+        :param draws: uniform numbers for each game; None: one for each ply.
+        """
+        draws = draws or cells
         size = max(1, min(CHUNK * cells // draws, self.games))
         all_moves, numbers = np.empty((size, cells), np.int8), np.empty((size, draws))
         seed = seed_from(self.rng)
@@ -127,11 +141,7 @@ class Shard:
             moves, uniforms = all_moves[:count], numbers[:count]
             moves.fill(-1)
             uniform(uniforms.reshape(-1), seed, start * draws)
-            chunk = Chunk(self.first + start, moves, uniforms, sides.answers, results)
-            if sides.asked:
-                yield from _scouted(chunk, sides, index)
-            else:
-                yield chunk
+            yield Chunk(self.first + start, moves, uniforms, answers, results)
             if self.journal is not None:
                 self.journal.append(moves.copy())
 
@@ -214,7 +224,7 @@ class Chunk:
     :ivar moves: int8[k, cells], -1 where none has been made yet; the kernel writes them.
     :ivar uniforms: float64[k, draws], a uniform number for each ply, or one for a whole game; float64[0, 1]
         for a finished game, which is followed.
-    :ivar answers: the fixed sides'.
+    :ivar answers: the fixed sides', as the kernel reads them.
     :ivar results: int64[3], which the kernel counts into.
     :ivar played: how many games the kernel says that it has played.
     :ivar end: where it is to stop; None: at the end.
@@ -223,7 +233,7 @@ class Chunk:
     number: int
     moves: Int8s
     uniforms: Floats
-    answers: Answers
+    answers: Any
     results: Int64s
     played: int = 0
     end: int | None = None
@@ -241,7 +251,7 @@ class Chunk:
         return len(self.moves) - self.played
 
     @property
-    def games(self) -> tuple[Int8s, Floats, int, Answers, Int64s]:
+    def games(self) -> tuple[Int8s, Floats, int, Any, Int64s]:
         """The games that are left: the last arguments of every kernel."""
         here = slice(self.played, self.end)
         number = self.number + self.played

@@ -415,16 +415,10 @@ def _complete(rules: Rules, symmetric: bool) -> Index:
     after = (space.successors[space.legal] + FIRST).astype(np.uint32)
     ends = np.concatenate([ENDS, space.results])
     used, asked = np.array([len(number), len(cells)]), np.zeros((rules.cells, 4), np.uint64)
-    boards, slots = _boards(space.positions), np.zeros(1, np.uint64)
+    boards, slots = np.zeros((len(number), 2), np.uint64), np.zeros(1, np.uint64)
+    boards[FIRST:, 0], boards[FIRST:, 1] = space.positions.x, space.positions.o
     links = Links(number, first, cells, after, ends, boards, slots, used, asked)
     return Index(rules, symmetric, links, space)
-
-
-def _boards(positions: Positions) -> Uint64s:
-    """uint64[rows, 2]: the boards of rows that hold these positions."""
-    boards = np.zeros((FIRST + len(positions), 2), np.uint64)
-    boards[FIRST:, 0], boards[FIRST:, 1] = positions.x, positions.o
-    return boards
 
 
 def _slots_for(rows: int, more: int) -> int:

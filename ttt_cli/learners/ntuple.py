@@ -51,9 +51,8 @@ from ttt_cli.engine.proof_search import ends, game_of
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, enumerated
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners.base import CHUNK, Entry, Learner, Shard, parameter
+from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import is_count, is_number, unfit
-from ttt_cli.learners.random_numbers import seed_from, uniform
 from ttt_cli.learners.weighted_mean import Joining
 
 BLOCK = 3
@@ -341,19 +340,19 @@ def answered(answers: Answers, who: int, stones: Uint64s, number: float) -> int:
 
 @Kernel
 def play_games(
-    moves: Int8s,
-    uniforms: Floats,
-    first: int,
     game: GameArrays,
     net: Network,
     learned: Learned,
     boards: Boards,
-    answers: Answers,
-    results: Int64s,
     epsilon: float,
     rate: float,
+    moves: Int8s,
+    uniforms: Floats,
+    first: int,
+    answers: Answers,
+    results: Int64s,
 ) -> int:
-    """Play games and learn from them; see ``Shard.run``."""
+    """Play games and learn from them; how many were played before a fixed side has to be asked."""
     stones, patterns, values = boards
     cells = len(values)
     stones[0, :] = 0
@@ -491,36 +490,15 @@ class NTuple(Learner[NTupleTable]):
         return NTupleTable(rules)
 
     def train(self, table: NTupleTable, shard: Shard) -> Int64s:
-        rules, results = table.rules, np.zeros(3, np.int64)
-        cells = rules.cells
+        rules, results, written = table.rules, np.zeros(3, np.int64), len(shard.journal or ())
         sides = FixedSides(rules, (shard.opponent, shard.behaviour))
-        boards = self._boards(table)
-        chunk = max(1, min(CHUNK, shard.games))
-        all_moves, numbers = np.empty((chunk, cells), np.int8), np.empty((chunk, cells))
-        seed = seed_from(shard.rng)
-        for start in range(0, shard.games, chunk):
-            games = min(chunk, shard.games - start)
-            moves, uniforms = all_moves[:games], numbers[:games]
-            moves.fill(-1)
-            uniform(uniforms.reshape(-1), seed, start * cells)
-            done = 0
-            while done < games:
-                done += play_games(
-                    moves[done:],
-                    uniforms[done:],
-                    shard.first + start + done,
-                    game_of(rules),
-                    table.network,
-                    table.learned,
-                    boards,
-                    sides.answers,
-                    results,
-                    self.epsilon,
-                    self.alpha,
-                )
+        learned = (game_of(rules), table.network, table.learned, self._boards(table))
+        for chunk in shard.batches(rules.cells, sides.answers, results):
+            while chunk.left:
+                chunk.played += play_games(*learned, self.epsilon, self.alpha, *chunk.games)
                 sides.answer()
-            if shard.journal is not None:
-                shard.journal.append(_on_classes(rules, moves))
+        for moves in (shard.journal or [])[written:]:
+            moves[:] = _on_classes(rules, moves)
         return results
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy
+from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import Floats, StateSpace, enumerated
@@ -91,10 +91,8 @@ def policy_in(
         if len(text) != rules.cells or text.strip("XO."):
             raise InvalidFileError(f"{text[:80]!r} is not a position of {rules.describe()}", where=where)
     positions = Positions.parse(texts, rules)
-    sums = probabilities.sum(axis=1)
     reachable = positions.reachable & ~positions.terminal
-    legal = np.isfinite(probabilities).all(axis=1) & (probabilities >= 0).all(axis=1)
-    legal &= ~(probabilities * ~positions.legal).any(axis=1) & ((sums == 0) | (np.abs(sums - 1) <= EQUAL))
+    legal = are_sound(probabilities, positions.legal, EQUAL)
     for sound, why in (
         (reachable, "is not an open position that a game leads to"),
         (legal, "has numbers that are not probabilities of its free cells"),
