@@ -1,12 +1,13 @@
-"""The built-in players as tables over a whole state space."""
+"""The built-in players as tables over a whole state space, and games as paths through it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import Bools, StateSpace
 
 
 def uniform(space: StateSpace) -> PolicyTable:
@@ -22,3 +23,17 @@ def heuristic(space: StateSpace, **options: Any) -> PolicyTable:
 def minimax(space: StateSpace, **options: Any) -> PolicyTable:
     """``minimax`` with these options."""
     return Minimax(space.rules, **options).table(space)
+
+
+def path(space: StateSpace, cells: Sequence[int]) -> list[int]:
+    """The indexes of the positions that a game goes through, the empty board first."""
+    found = [0]
+    for cell in cells:
+        found.append(int(space.successors[found[-1], cell]))
+        assert found[-1] > 0, f"cell {cell + 1} cannot be played in {space.text(found[-2])}"
+    return found
+
+
+def to_move(space: StateSpace, side: int) -> Bools:
+    """bool[n]: the open positions with X (0) or O (1) to move."""
+    return ~space.terminal & (space.plies % 2 == side)

@@ -4,7 +4,6 @@ python -m ttt_cli.conformance FILE.py:CLASS checks a learner of yours (or, by it
 what is wrong with it.
 """
 
-import math
 import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +28,7 @@ from ttt_cli.errors import TttError
 from ttt_cli.guests import at_fault, described, guest
 from ttt_cli.learners import from_file, learner_class
 from ttt_cli.learners.base import Learner, Shard
+from ttt_cli.learners.entries import alike
 from ttt_cli.training.runs import Plan, run
 
 GAMES = 200
@@ -113,34 +113,21 @@ def _moves_of_classes(space: StateSpace) -> dict[str, list[int]]:
     return dict(zip(positions.texts(), classes(positions).moves.tolist(), strict=True))
 
 
-def game_on(space: StateSpace, cells: Sequence[int], *, resigned: bool = False) -> Game:
-    """The game whose moves, as a table over ``space`` knows them, are these."""
-    if space.symmetric:
-        game, moves_of = Game(space.rules), _moves_of_classes(space)
-        for cell in cells:
-            moves = moves_of[game.position.text]
-            game.push(next(at for at in game.legal_moves if moves[at] == cell))
-        cells = game.moves
-    return Game.of(space.rules, cells, resigned=resigned)
+def game_on(space: StateSpace, cells: Sequence[int]) -> Game:
+    """The game whose moves, as a table over ``space`` knows them, are these; resigned if it is not over."""
+    game = Game(space.rules)
+    moves_of = _moves_of_classes(space) if space.symmetric else None
+    for cell in cells:
+        moves = moves_of[game.position.text] if moves_of else range(space.cells)
+        game.push(next(at for at in game.legal_moves if moves[at] == cell))
+    if not game.is_over:
+        game.resign()
+    return game
 
 
 def game_of(space: StateSpace, row: Int8s) -> Game:
     """A game from a line of a shard's journal."""
-    moves = row[row >= 0].tolist()
-    return game_on(space, moves, resigned=not space.terminal[space.path(moves)[-1]])
-
-
-def same(found: Any, expected: Any, tolerance: float = 0.0) -> bool:
-    """Whether entries are equal, values up to a tolerance."""
-    if isinstance(expected, dict):
-        return found.keys() == expected.keys() and all(same(found[k], expected[k], tolerance) for k in found)
-    if isinstance(expected, list | tuple):
-        return len(found) == len(expected) and all(
-            same(mine, theirs, tolerance) for mine, theirs in zip(found, expected, strict=True)
-        )
-    if isinstance(expected, float):
-        return math.isclose(found, expected, rel_tol=0, abs_tol=tolerance)
-    return bool(found == expected)
+    return game_on(space, row[row >= 0].tolist())
 
 
 def check_policy(policy: Policy, *, resigns: bool) -> None:
@@ -363,9 +350,8 @@ def nested_merges_agree(learner: Learner[Any]) -> None:
     nested = learner.merge(empty, [learner.merge(empty, parts[:2]), parts[2]])
     # An n-tuple network's weights are no values: they are not within 1.
     tolerance = 1e-9 if learner.name == "ntuple" else 1e-12
-    expect(
-        same(dict(learner.to_entries(nested)), at_once, tolerance), "merging in two steps gives another table"
-    )
+    equal = alike(dict(learner.to_entries(nested)), at_once, tolerance)
+    expect(equal, "merging in two steps gives another table")
 
 
 def only_what_is_new_counts(learner: Learner[Any]) -> None:

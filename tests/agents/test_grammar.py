@@ -71,11 +71,10 @@ def test_options_of_states(store: Path) -> None:
     assert not np.array_equal(article.probabilities, plain.probabilities)
     as_x = policy_of("td:side=x", store)
     assert plain.known is not None and as_x.known is not None
-    assert np.array_equal(as_x.probabilities[space.x_moves], plain.probabilities[space.x_moves])
-    assert np.array_equal(
-        as_x.probabilities[space.o_moves], tables.uniform(space).probabilities[space.o_moves]
-    )
-    assert np.array_equal(as_x.known, plain.known & space.x_moves)
+    x_moves, o_moves = (tables.to_move(space, side) for side in (0, 1))
+    assert np.array_equal(as_x.probabilities[x_moves], plain.probabilities[x_moves])
+    assert np.array_equal(as_x.probabilities[o_moves], tables.uniform(space).probabilities[o_moves])
+    assert np.array_equal(as_x.known, plain.known & x_moves)
 
 
 def test_states_search_with_their_values(store: Path) -> None:

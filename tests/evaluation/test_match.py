@@ -43,7 +43,7 @@ def test_games_are_games(rules: Rules) -> None:
     ):
         game = Game.of(space.rules, [int(cell) for cell in row if cell >= 0], resigned=bool(resigned))
         assert game.result == result
-        for ply, (index, cell) in enumerate(zip(space.path(game.moves), game.moves, strict=False)):
+        for ply, (index, cell) in enumerate(zip(tables.path(space, game.moves), game.moves, strict=False)):
             player = agent if (ply + number) % 2 == 0 else opponent
             assert player.probabilities[index, cell] > 0
         wins += game.result == (1 if number % 2 == 0 else -1)

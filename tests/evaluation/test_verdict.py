@@ -119,7 +119,7 @@ def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
 def test_coverage_counts_positions_in_the_policys_own_play() -> None:
     space = StateSpace.of()
     first = tables.minimax(space, ties="first")
-    own = (can_reach(first, 0) & space.x_moves) | (can_reach(first, 1) & space.o_moves)
+    own = (can_reach(first, 0) & tables.to_move(space, 0)) | (can_reach(first, 1) & tables.to_move(space, 1))
     known = own.copy()
     known[0] = False
     known[~own & ~space.terminal] = True

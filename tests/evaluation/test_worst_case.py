@@ -46,7 +46,7 @@ def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
         for side in (0, 1):
             line = worst_case(Walk.alone(policy, Side(side))).line
             assert line is not None
-            path = space.path(line)
+            path = tables.path(space, line)
             for index, cell in zip(path, line, strict=False):
                 if space.plies[index] % 2 == side:
                     assert policy.probabilities[index, cell] > 0

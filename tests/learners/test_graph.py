@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import tables
 from tests.learners.common import exchanged
 from ttt_cli.conformance import empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
@@ -360,7 +361,7 @@ def test_visits_count_every_position_of_every_game():
     for sides in ("xo", "x", "o"):
         ARTICLE.learn(table, game, sides)
     assert {text_of(table, row): table.visits[row] for row in np.flatnonzero(table.visits)} == {
-        SPACE.text(node): 3 for node in SPACE.path(game.moves)
+        SPACE.text(node): 3 for node in tables.path(SPACE, game.moves)
     }
 
 
@@ -489,7 +490,7 @@ def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
     given_up = 0
     for moves in np.concatenate(journal).tolist():
         cells = [cell for cell in moves if cell >= 0]
-        game = Game.of(SPACE.rules, cells, resigned=not SPACE.terminal[SPACE.path(cells)[-1]])
+        game = Game.of(SPACE.rules, cells, resigned=not SPACE.terminal[tables.path(SPACE, cells)[-1]])
         given_up += game.resigned
         learner.learn(replayed, game)
     assert 0 < given_up < 500

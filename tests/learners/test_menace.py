@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import tables
 from ttt_cli.conformance import empty_table, game_on, policy_of, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
@@ -94,7 +95,7 @@ def test_first_beads():
 def test_there_is_no_box_for_a_single_move():
     single = SPACE.legal.sum(axis=1) == 1
     assert not BOXES[single].any() and BOXES[SPACE.legal.sum(axis=1) > 1].all()
-    assert (BOXES & SPACE.x_moves).sum() == 304  # as many as Michie had
+    assert (BOXES & tables.to_move(SPACE, 0)).sum() == 304  # as many as Michie had
     table = trained(DRAWING, 2000, 1)
     assert not changes(table)[single].any()
     assert (on_classes(DRAWING, table).probabilities[single].max(axis=1) == 1).all()
@@ -130,7 +131,7 @@ def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
         DRAWING.learn(table, game, sides)
         expected = np.zeros_like(changes(table))
         moves = table.index.options(game)[0]
-        for ply, (node, cell) in enumerate(zip(SPACE.path(moves), moves, strict=False)):
+        for ply, (node, cell) in enumerate(zip(tables.path(SPACE, moves), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
         assert np.array_equal(changes(table), expected)
@@ -188,8 +189,9 @@ def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypat
     given_up = 0
     for number, moves in enumerate(np.concatenate(journal).tolist()):
         cells = [cell for cell in moves if cell >= 0]
-        given_up += (resigned := not SPACE.terminal[SPACE.path(cells)[-1]])
-        MICHIE.learn(replayed, game_on(SPACE, cells, resigned=resigned), block().sides(number))
+        game = game_on(SPACE, cells)
+        given_up += game.resigned
+        MICHIE.learn(replayed, game, block().sides(number))
     assert given_up
     assert replayed.change.tobytes() == table.change.tobytes()
     monkeypatch.setattr(module, "play", module.play._as_written)

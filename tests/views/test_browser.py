@@ -253,7 +253,7 @@ def test_a_mistake_leads_to_its_board(browser):
         line = browser.ask(
             "[...document.querySelectorAll('#path a')].slice(1).map(a => Number(a.textContent.slice(2)))"
         )
-        path = SPACE.path([played - 1 for played in line])
+        path = tables.path(SPACE, [played - 1 for played in line])
         assert SPACE.text(path[-1]) == text
         side = int(SPACE.plies[path[-1]]) % 2
         if MISTAKES.reachable[number]:

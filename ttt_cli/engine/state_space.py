@@ -5,7 +5,7 @@ Positions are sorted by the number of stones, then by text; index 0 is the empty
 positions up to the board's symmetries are a smaller space of the same kind.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -110,16 +110,6 @@ class StateSpace:
         return np.greater_equal(self.successors, 0)
 
     @cached_property
-    def x_moves(self) -> Bools:
-        """bool[n]: open positions with X to move."""
-        return np.logical_and(~self.terminal, self.plies % 2 == 0)
-
-    @cached_property
-    def o_moves(self) -> Bools:
-        """bool[n]: open positions with O to move."""
-        return np.logical_and(~self.terminal, self.plies % 2 == 1)
-
-    @cached_property
     def movers(self) -> Int64s:
         """int64[n]: who is to move: +1 X, -1 O."""
         return np.where(self.plies % 2 == 0, 1, -1)
@@ -205,22 +195,6 @@ class StateSpace:
         if found < 0:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
         return found
-
-    def path(self, cells: Sequence[int]) -> list[int]:
-        """The indexes of the positions a game goes through, the empty board first.
-
-        :raises NotationError: at the first cell that cannot be played.
-        """
-        path = [0]
-        for ply, cell in enumerate(cells, 1):
-            after = int(self.successors[path[-1], cell]) if 0 <= cell < self.cells else -1
-            if after < 0:
-                why = "the game is over" if self.terminal[path[-1]] else "it is taken or not on the board"
-                raise NotationError(
-                    f"move {ply}: cell {cell + 1} cannot be played in {self.text(path[-1])!r}: {why}"
-                )
-            path.append(after)
-        return path
 
 
 def enumerated(rules: Rules) -> StateSpace | None:

@@ -221,3 +221,15 @@ def is_count(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a value from a file is a number to reckon with: finite, and not absurdly large."""
     return type(value) in (int, float) and abs(value) <= LARGEST
+
+
+def alike(mine: Any, theirs: Any, tolerance: float) -> bool:
+    """Whether two entries, or files' worth of them, are the same, floats to within a tolerance."""
+    if isinstance(mine, float) and isinstance(theirs, float):
+        return abs(mine - theirs) <= tolerance
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(alike(mine[k], theirs[k], tolerance) for k in mine)
+    if isinstance(mine, list) and isinstance(theirs, list):
+        pairs = zip(mine, theirs, strict=False)
+        return len(mine) == len(theirs) and all(alike(*pair, tolerance) for pair in pairs)
+    return bool(mine == theirs)

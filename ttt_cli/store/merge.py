@@ -12,6 +12,7 @@ from typing import Any, overload
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Learner
+from ttt_cli.learners.entries import alike
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.plays import played_by
 from ttt_cli.store.state import Run, State, digest_of
@@ -170,7 +171,7 @@ def _check_contained(parts: Sequence[Loaded], whole: Loaded) -> None:
             fewer, more = (0 if entry is None else learner.entry_visits(entry) for entry in (mine, theirs))
             if fewer is not None and more is not None and fewer > more:
                 raise _contradiction(part, whole, key, f"{fewer:,} and {more:,} visits")
-            if equal and not _alike(mine, theirs):
+            if equal and not alike(mine, theirs, TOLERANCE):
                 raise _contradiction(part, whole, key, "different entries")
 
 
@@ -194,17 +195,6 @@ def _contradiction(part: Loaded, whole: Loaded, key: str, what: str) -> InvalidF
         where=f"position {key}",
         hint="one of them was edited, or damaged and accepted; merge the other one alone",
     )
-
-
-def _alike(mine: Any, theirs: Any) -> bool:
-    """Whether two entries are the same, values to within what the order of merges can change."""
-    if isinstance(mine, float) and isinstance(theirs, float):
-        return abs(mine - theirs) <= TOLERANCE
-    if isinstance(mine, dict) and isinstance(theirs, dict):
-        return mine.keys() == theirs.keys() and all(_alike(mine[key], theirs[key]) for key in mine)
-    if isinstance(mine, list) and isinstance(theirs, list):
-        return len(mine) == len(theirs) and all(map(_alike, mine, theirs))
-    return bool(mine == theirs)
 
 
 def _union(states: Sequence[State]) -> tuple[Run, ...]:

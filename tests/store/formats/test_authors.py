@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import tables
 from tests.store.formats.reading import read
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
@@ -277,7 +278,7 @@ def test_a_stage_is_possible_just_where_a_game_ends_so():
     """Every game, told from its end backwards: the stages that a row may have are those of some game."""
     rows = set()
     for game in random_games(3, 150):
-        path = SPACE.path(game)
+        path = tables.path(SPACE, game)
         result = int(SPACE.results[path[-1]])
         ending = (9, "draw") if result == 0 else (len(game), "X" if result > 0 else "O")
         rows |= {Row(SPACE.texts[i], c + 1, *ending) for i, c in zip(path, game, strict=False)}
