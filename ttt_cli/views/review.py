@@ -192,9 +192,14 @@ def _decision(review: Review, names: Mapping[Side, str]) -> str:
         loser = printable(names[winner.other])
         if review.game.resigned and review.resigned is not None and review.resigned > -1:
             return f"{loser} resigned what was still a {VALUES[review.resigned]}"
-        own = [move for move in review.moves if move.side is winner.other]
-        if all(move.before == -1 for move in own):
+        own = [(number, move) for number, move in enumerate(review.moves, 1) if move.side is winner.other]
+        hopeful = [(number, move) for number, move in own if move.before != -1]
+        if not hopeful:
             return f"{loser} could not have escaped the loss against perfect play"
+        number, move = hopeful[-1]
+        if move.after == -1:
+            where = f"move {number}, {move.side.name} on {move.cell + 1}"
+            return f"Lost with {where}, at the latest; whether it was lost before is not proved"
         return "Where the game was lost could not be proved"
     missed = [number for number, move in enumerate(review.moves, 1) if move.lost_value]
     if missed:
