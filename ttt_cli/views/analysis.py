@@ -14,8 +14,8 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.analysis import Analysis, Opinion
-from ttt_cli.views.board import board
-from ttt_cli.views.numbers import VALUES, percent
+from ttt_cli.views.board import board, worth
+from ttt_cli.views.numbers import VALUES, in_plies, percent
 from ttt_cli.views.tables import draw_table
 
 
@@ -47,19 +47,11 @@ class AnalysisFields(TypedDict):
     agents: NotRequired[list[OpinionFields]]
 
 
-STYLES = {1: "green", 0: "", -1: "red", int(UNPROVEN): "dim"}
-
-NAMES: dict[int, str] = {**VALUES, int(UNPROVEN): "?"}
-
-
 def show_analysis(env: Environment, position: Position, found: Analysis, opinions: Sequence[Opinion]) -> None:
     """Draw one position with the perfect values in its free cells, and the players' own beside them."""
     values = found.move_values[0].tolist()
     plies = None if found.move_plies is None else found.move_plies[0].tolist()
-    notes = {}
-    for cell in position.legal:
-        distance = f" {plies[cell]}" if plies and values[cell] else ""
-        notes[cell] = Text(NAMES[values[cell]] + distance, STYLES[values[cell]])
+    notes = {cell: worth(values[cell], plies and plies[cell]) for cell in position.legal}
     env.draw(board(position, unicode=env.unicode, notes=notes))
     env.out("")
     if position.terminal:
@@ -73,7 +65,7 @@ def show_analysis(env: Environment, position: Position, found: Analysis, opinion
         distance = ""
         if plies and value:
             length = (min if value > 0 else max)(plies[cell] for cell in best)
-            distance = f" in {length} {'ply' if length == 1 else 'plies'}"
+            distance = f" in {in_plies(length)}"
         outcome = {1: "wins", 0: "draws", -1: "loses"}[value]
         keep = " ".join(str(cell + 1) for cell in best)
         env.out(f"{position.mover} to move {outcome}{distance}; cells that keep this: {keep}")
@@ -91,7 +83,7 @@ def _opinions(position: Position, values: Sequence[int], opinions: Sequence[Opin
         if opinion.values is not None:
             table.add_column("value", justify="right", style="dim")
     for cell in position.legal:
-        row: list[str | Text] = [str(cell + 1), Text(NAMES[values[cell]], STYLES[values[cell]])]
+        row: list[str | Text] = [str(cell + 1), worth(values[cell])]
         for opinion in opinions:
             probability = float(opinion.probabilities[0, cell])
             row.append(Text(percent(probability) if probability else "", "bold"))
@@ -123,11 +115,11 @@ def analysis_fields(
         fields: dict[str, Any] = {
             "position": text,
             "to_move": Side.to_move(int(positions.plies[at])).key if cells else None,
-            "value": _value(value),
+            "value": VALUES.get(value),
             "moves": [
                 {
                     "cell": cell + 1,
-                    "value": _value(values[cell]),
+                    "value": VALUES.get(values[cell]),
                     "plies": None if plies is None else plies[cell],
                 }
                 for cell in cells
@@ -138,10 +130,6 @@ def analysis_fields(
         if asked:
             fields["agents"] = [fields_of(at, cells) for fields_of in asked]
         yield fields
-
-
-def _value(value: int) -> str | None:
-    return None if value == UNPROVEN else VALUES[value]
 
 
 def _opinion_fields(opinion: Opinion) -> Any:

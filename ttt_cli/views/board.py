@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from rich.text import Text
 
 from ttt_cli.engine.position import Cell, Position
+from ttt_cli.views.numbers import VALUES
 
 STONES = {"X": "bold cyan", "O": "bold yellow"}
 FREE = "dim"
 WON = "bold green"
+UNKNOWN = "dim"
+WORTH = {1: "green", 0: "", -1: "red"}
 
 
 def board(
@@ -65,6 +68,14 @@ def _centred(text: Text, width: int) -> Text:
     centred.pad_left((width - text.cell_len) // 2)
     centred.pad_right(width - centred.cell_len)
     return centred
+
+
+def worth(value: int | None, plies: int | None = None) -> Text:
+    """A game value, and in how many plies it is reached where that is known: ``win 3``; ``?`` if it is not
+    proved."""
+    if value not in WORTH:
+        return Text("?", UNKNOWN)
+    return Text(VALUES[value] + (f" {plies}" if plies and value else ""), WORTH[value])
 
 
 def beside(drawings: Sequence[Text], width: int, *, indent: int = 2) -> Text:

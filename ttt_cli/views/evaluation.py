@@ -311,8 +311,8 @@ def step_fields(step: Step) -> dict[str, Any]:
         "cell": None if step.cell is None else step.cell + 1,
         "probability": step.probability,
         "perfect": [cell + 1 for cell in step.sound],
-        "before": None if step.before is None else VALUES[step.before],
-        "after": None if step.after is None else VALUES[step.after],
+        "before": VALUES.get(step.before),
+        "after": VALUES.get(step.after),
     }
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ttt_cli.engine.position import Cell
 
-VALUES = {1: "win", 0: "draw", -1: "loss"}
-"""A game value in words, from the side it belongs to."""
+VALUES: dict[int | None, str] = {1: "win", 0: "draw", -1: "loss"}
+"""A game value in words, from the side it belongs to; ``get`` says None of what is not known."""
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -29,14 +29,12 @@ from ttt_cli.play.online_learner import Learned, OnlineLearner
 from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.store.games import GameRecord
-from ttt_cli.views.board import beside, board
-from ttt_cli.views.numbers import VALUES, cells_in_words, counted, in_plies, percent
+from ttt_cli.views.board import beside, board, worth
+from ttt_cli.views.numbers import cells_in_words, counted, in_plies, percent
 from ttt_cli.views.review import moves_table, summary
 
 MARGIN = 9
 """Lines that a board in its place needs besides its own."""
-
-STYLES = {1: "green", 0: "", -1: "red", None: "dim"}
 
 
 class PlayScreen:
@@ -111,7 +109,8 @@ class PlayScreen:
         game = self.session.game
         drawn = self._board(cursor)
         if hint and hint.proven:
-            noted = self._board(cursor, {move.cell: _note(move) for move in hint.moves})
+            notes = {move.cell: worth(move.value, move.plies) for move in hint.moves}
+            noted = self._board(cursor, notes)
             drawn = noted if self._fits(noted) else drawn
         advice = _advice(hint) if hint else ""
         lines = [f"{game.to_move.name} to move", *self._says[1:][-1:], advice, message]
@@ -286,14 +285,6 @@ def _hint_row(hint: Hint, move: MoveHint, name: str) -> dict[str, str]:
     if hint.proven:
         row["perfect play"] = _worth(move)
     return row
-
-
-def _note(move: MoveHint) -> Text:
-    """What a move is worth, short enough for its cell: ``win 3``."""
-    if move.value is None:
-        return Text("?", STYLES[None])
-    distance = f" {move.plies}" if move.plies and move.value else ""
-    return Text(VALUES[move.value] + distance, STYLES[move.value])
 
 
 def _worth(move: MoveHint) -> str:

@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from rich.table import Table
-from rich.text import Text
 
 from ttt_cli.documents import Cell, Count, ResultKey, RulesFields, Share, SideKey, Worth
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.review import Accuracy, MoveReview, Review
 from ttt_cli.store.games import GameRecord
+from ttt_cli.views.board import worth
 from ttt_cli.views.numbers import VALUES, cells_in_words, in_plies, percent
-
-STYLES = {1: "green", 0: "", -1: "red"}
 
 
 class ReviewedMove(TypedDict):
@@ -94,8 +92,8 @@ def review_fields(record: GameRecord, review: Review) -> dict[str, Any]:
             {
                 "cell": move.cell + 1,
                 "side": move.side.key,
-                "before": _value(move.before),
-                "after": _value(move.after),
+                "before": VALUES.get(move.before),
+                "after": VALUES.get(move.after),
                 "best": [cell + 1 for cell in move.best],
                 "proven": move.proven,
             }
@@ -110,7 +108,7 @@ def review_fields(record: GameRecord, review: Review) -> dict[str, Any]:
             {
                 "move": number,
                 "side": move.side.key,
-                "value": _value(move.after),
+                "value": VALUES.get(move.after),
                 "plies": move.pace.plies,
                 "best_plies": move.pace.best_plies,
                 "best": [cell + 1 for cell in move.pace.best],
@@ -119,12 +117,8 @@ def review_fields(record: GameRecord, review: Review) -> dict[str, Any]:
             if move.pace
         ],
         "turning_point": review.turning_point,
-        "resigned": _value(review.resigned),
+        "resigned": VALUES.get(review.resigned),
     }
-
-
-def _value(value: int | None) -> str | None:
-    return None if value is None else VALUES[value]
 
 
 def show_review(env: Environment, review: Review, names: Mapping[Side, str]) -> None:
@@ -154,13 +148,9 @@ def moves_table(review: Review, width: int) -> Table:
         if number == review.turning_point:
             remark = f"turning point: {remark}"
         table.add_row(
-            str(number), move.side.name, str(move.cell + 1), _worth(move.before), _worth(move.after), remark
+            str(number), move.side.name, str(move.cell + 1), worth(move.before), worth(move.after), remark
         )
     return table
-
-
-def _worth(value: int | None) -> Text:
-    return Text("?", "dim") if value is None else Text(VALUES[value], STYLES[value])
 
 
 def _remark(move: MoveReview) -> str:

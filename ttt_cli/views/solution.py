@@ -35,7 +35,7 @@ def solution_fields(proof: Proof) -> dict[str, Any]:
         "position": position.text,
         "rules": rules.fields(),
         "to_move": None if position.terminal else Side.to_move(position.plies).key,
-        "value": None if proof.value is None else VALUES[proof.value],
+        "value": VALUES.get(proof.value),
         "proven": proof.proven,
         "line": [cell + 1 for cell in proof.line],
         "nodes": proof.nodes,
