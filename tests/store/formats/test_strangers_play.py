@@ -281,6 +281,8 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
     found = judged(data, looks_up(table, {"X": 1, "O": -1}), tmp_path, spelling={"first": "X"})
     assert len(found.rejected) == len(late) == 30
     assert all("went on after it was won" in item.why for item in found.rejected)
+    (told,) = (note for note in found.remarks if note.startswith("left out"))
+    assert "and 28 more (ttt verify lists them): the game went on" in told
     with pytest.raises(InvalidFileError):
         read(data.encode(), "f.json", Options(strict=True))
     with pytest.raises(InvalidFileError):  # they are the larger part

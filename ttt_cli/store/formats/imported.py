@@ -12,8 +12,8 @@ from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.store.plays import Plays, values_by_move
 from ttt_cli.store.state import Run, State, learner_of
 
-TOLD = 5
-"""Rejected rows named where a file is only used."""
+TOLD, PLACES = 5, 2
+"""Reasons told for rejected rows where a file is only used, and rows named for each."""
 MOST_REJECTED = 1000
 """The most rejected rows reported one by one; of further ones, their number."""
 
@@ -117,9 +117,15 @@ class Imported:
     @property
     def remarks(self) -> list[str]:
         """All there is to say to whoever relies on the file: what was inferred, put right, left out."""
-        left_out = [f"left out {item.where}: {item.why}" for item in self.rejected[:TOLD]]
-        more = len(self.rejected) - TOLD
-        left_out += [f"and {more:,} more; ttt verify lists them"] * (more > 0)
+        places: dict[str, list[str]] = {}
+        for item in self.rejected:
+            places.setdefault(item.why, []).append(item.where)
+        left_out = []
+        for why, found in list(places.items())[:TOLD]:
+            more = f" and {len(found) - PLACES:,} more (ttt verify lists them)" if len(found) > PLACES else ""
+            left_out.append(f"left out {', '.join(found[:PLACES])}{more}: {why}")
+        reasons = len(places) - TOLD
+        left_out += [f"and for {reasons:,} more reasons; ttt verify lists them"] * (reasons > 0)
         return [*self.notes, *self.repaired, *left_out]
 
 
