@@ -43,7 +43,7 @@ def waiting(store: Path, path: Path) -> list[str]:
     ],
     ids=["no JSON", "NUL", "a later version", "too long"],
 )
-def test_a_bad_line_never_blocks_what_is_sound(tmp_path, ttt: Run, bad):
+def test_a_bad_line_never_blocks_what_is_sound(ttt: Run, bad):
     store = Path("state_store")
     store.mkdir()
     (store / LOG).write_bytes(GAME.to_line() + b"\n" + bad + b"\n" + OTHER.to_line() + b"\n")
@@ -131,7 +131,7 @@ def test_games_of_a_log_are_learned_once_from_the_command_line(ttt: Run):
 # ---- a finished game is never lost
 
 
-def test_the_log_is_tried_before_the_first_move(ttt: Run, monkeypatch):
+def test_the_log_is_tried_before_the_first_move(ttt: Run):
     Path("state_store").write_bytes(b"a file, not a folder")
     played = ttt("play", "minimax", "--as", "x", stdin="5\n")
     assert played.code == 1

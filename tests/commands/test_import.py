@@ -78,7 +78,7 @@ def test_rejected_rows_are_told_or_an_error(ttt, tmp_path):
     assert "left out  line 2: X is to move" in shown.out
 
 
-def test_a_stranger_is_judged_in_one_command(ttt, tmp_path):
+def test_a_stranger_is_judged_in_one_command(ttt):
     """Only X's moves, all of them the centre or the first free cell: as O it plays at random."""
     done = ttt("evaluate", CORPUS / "board_and_cell.json", "random", "--json")
     assert done.code == 0

@@ -19,7 +19,6 @@ SPACE = StateSpace.of()
 ARTICLE, DEFAULT = made("book", "article"), made("book")
 
 X_IN_FIVE = (1, 4, 2, 5, 3)
-O_IN_SIX = (1, 4, 2, 5, 9, 6)
 X_IN_NINE = (1, 2, 3, 4, 5, 7, 6, 8, 9)
 DRAWN = (1, 5, 9, 2, 8, 7, 3, 6, 4)
 

@@ -105,7 +105,7 @@ def test_waiting_games_are_found_whatever_the_name(tmp_path, name):
     assert list(waiting_games(tmp_path, [name], lesson.state)) == waiting[2:]
 
 
-def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it(tmp_path):
+def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it():
     state = State.empty(learner_of("td", "default"), STANDARD)
     first = teach(state, [record(*X_WINS)])
     second = teach(first.state, [record(*X_WINS)], going_on=first.run)

@@ -337,11 +337,6 @@ def test_a_broken_value_table_is_refused(change, why, where):
     assert where in caught.value.where
 
 
-class Trap:
-    def __reduce__(self):
-        raise AssertionError("a pickle was loaded")
-
-
 def npz(**arrays) -> bytes:
     file = io.BytesIO()
     np.savez(file, **arrays)

@@ -85,13 +85,19 @@ def test_values_of_positions_by_every_kind_of_key(key):
         assert found.entries == wanted.entries and not found.rejected
 
 
+@cache
+def moves_by_cell():
+    """What is read of the moves, spelled in JSON."""
+    boards = {board for board, _ in moves()}
+    return by_json(
+        {board: {str(c): moves().get((board, c), 0.0) for c in strangers.free(board)} for board in boards}
+    )
+
+
 @pytest.mark.parametrize("key", POSITIONS)
 def test_values_of_moves_by_cell_as_arrays_and_beside_the_position(key):
-    spell = POSITIONS[key]
+    spell, wanted = POSITIONS[key], moves_by_cell()
     boards = {board for board, _ in moves()}
-    free = {board: strangers.free(board) for board in boards}
-    by_cell = {board: {str(c): moves().get((board, c), 0.0) for c in free[board]} for board in boards}
-    wanted = by_json(by_cell)
     rows = {board: np.array([moves().get((board, cell), 0.0) for cell in range(9)]) for board in boards}
     for table in (
         {spell(board): rows[board] for board in boards},

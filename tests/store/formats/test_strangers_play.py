@@ -191,8 +191,7 @@ def canonical(board: str, order: str) -> tuple[str, list[int]]:
     return min(found, key=lambda item: item[0].translate(ranks))
 
 
-@pytest.mark.parametrize("order", [".XO", "XO.", "O.X"])
-@pytest.mark.parametrize("stones", ["XO.", "120"])
+@pytest.mark.parametrize(("order", "stones"), [(".XO", "XO."), ("XO.", "120"), ("O.X", "XO.")])
 def test_keys_up_to_symmetry_stand_for_all_images(order, stones, tmp_path):
     table: dict[str, float] = {}
     for text, value in values(400).items():
