@@ -253,6 +253,7 @@ def test_a_newer_version_is_told(mc: Run):
             "def value(self, t, p, c): return float('nan')",
             "value of cell 0 in '....' is nan (a finite number",
         ),
+        ("def value(self, t, p, c): return 10**400", "value of cell 0 in '....' is 1000000000"),
         ("def value(self, t, p, c): return 1j", "value of cell 0 in '....' is 1j (a finite number"),
         ("def value(self, t, p, c): raise SystemExit('0')", "SystemExit: 0 in line 12 of mine.py"),
         ("def explore(self, t, p, r): return 0", "explore plays 0 in 'X...' (one of position.legal)"),

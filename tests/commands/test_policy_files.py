@@ -1,6 +1,8 @@
 """Exported policies are players: what is read back plays as what was written, to the last digit."""
 
+import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -163,7 +165,7 @@ def test_damaged_archives_are_told(ttt: Run) -> None:
         ("positions", np.arange(3), "expected texts"),
         ("positions", np.array(["?" * 9] * 5478), "expected positions"),
         ("probabilities", np.zeros((3, 9)), "expected float64 of shape"),
-        ("values", np.array([{}]), "is damaged"),
+        ("values", np.array([{}]), "holds Python objects"),
         ("probabilities", whole["probabilities"] * 2, "not probabilities"),
     ):
         np.savez("bad.npz", **{**whole, name: array})
@@ -173,3 +175,34 @@ def test_damaged_archives_are_told(ttt: Run) -> None:
     data = Path("policy.npz").read_bytes()
     Path("cut.npz").write_bytes(data[: len(data) // 2])
     assert ttt("evaluate", "./cut.npz").code == 3
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<U9', 'fortran_order': False, 'shape': (True,)}",
+        "{'descr': '<U9', 'fortran_order': False, 'shape': (1L,)}",
+        "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,)}",
+        "{'descr': '<U9', 'shape': (1,), 'fortran_order': False, '",
+        "(" * 3000,
+        " x\n\ty",
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_what_the_header_of_an_array_may_say(header: str, ttt: Run) -> None:
+    start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+    with ZipFile("bad.npz", "w") as archive:
+        for name in ("positions", "probabilities", "values"):
+            archive.writestr(f"{name}.npy", start + b"\xff" * 36)
+    Path("bad.npy").write_bytes(start + b"\xff" * 36)
+    for path in ("./bad.npz", "./bad.npy"):
+        found = ttt("evaluate", path, "random", "--board", "3x3", "--line", "3")
+        assert found.code == 3 and "is a damaged .npy file" in found.err, found.err
+
+
+def test_absurdly_large_numbers_are_no_values(ttt: Run) -> None:
+    for start, after in (([0.1] * 9, [0.5] * 8 + [1e200]), ({"2": 0.1}, {"2": 1e200}), (0.1, 1e200)):
+        Path("large.json").write_text(json.dumps({".........": start, "X........": after}))
+        found = ttt("evaluate", "./large.json", "random")
+        assert found.code == 3 and "1e+200 is too large" in found.err, found.err
+        assert "large.json, key 'X........': " in found.err and found.err.count("\n") == 1

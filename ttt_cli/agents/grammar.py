@@ -377,12 +377,12 @@ def _unknown(name: str, store: Path) -> TttError:
     if base in LEARNERS:
         article = " --preset article" if name.startswith(f"{base}.article") else ""
         return UsageError(
-            f"there is no state {name!r} in {store.resolve()}", hint=f"ttt train {base}{article} makes it"
+            f"there is no state {name!r} in {store.absolute()}", hint=f"ttt train {base}{article} makes it"
         )
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
     near = did_you_mean(name, [*players(), *LEVELS, *stored])
     built_in = ", ".join(players())
     return UsageError(
         f"no agent is called {name!r}",
-        hint=near or f"there are {built_in}, the states in {store.resolve()}, and paths",
+        hint=near or f"there are {built_in}, the states in {store.absolute()}, and paths",
     )

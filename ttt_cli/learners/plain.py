@@ -19,7 +19,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Bools, Floats, Int64s
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
-from ttt_cli.learners.entries import is_count, is_number, refuse, unfit
+from ttt_cli.learners.entries import LARGEST, is_count, is_number, refuse, unfit
 from ttt_cli.learners.weighted_mean import Joining
 
 MOST_TERMS = 64
@@ -145,7 +145,7 @@ class PlainLearner(Learner[Table]):
         :raises TttError: if it is no number.
         """
         value = self.value(table, position, cell)
-        if value is None or (isinstance(value, Real) and isfinite(value)):
+        if value is None or (isinstance(value, Real) and abs(value) <= LARGEST):
             return value
         raise TttError(
             f"value of cell {cell} in {position.text!r} is {value!r}",

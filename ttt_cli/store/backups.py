@@ -43,6 +43,8 @@ def allowed() -> int:
 
 def backups(path: Path) -> list[Backup]:
     """The backups of a file, the newest first."""
+    if not path.name:
+        return []  # the root, or this folder
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     newest = target.with_name(target.name + BACKUP)
     paths = [newest] * newest.is_file() + [older for _, older in reversed(numbered_backups(target))]

@@ -113,7 +113,7 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
 
 def is_stored(store: Path, path: Path) -> bool:
     """Whether a file is in the store, the one folder that is made where it is missing."""
-    return path.parent.resolve() == store.resolve()
+    return os.path.realpath(path.parent) == os.path.realpath(store)  # links may lead round in a circle
 
 
 def display_name(store: Path, path: Path) -> str:
@@ -254,7 +254,11 @@ def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str 
         found = _read(source, form, options)
     if isinstance(found, Native):
         return Loaded(found.state, path, FORMAT, found.digest)
-    state = to_state(found, source.sha256, learner, options.visits)
+    try:
+        state = to_state(found, source.sha256, learner, options.visits)
+    except InvalidFileError as error:  # of an entry
+        place = f"{source.where}: {error.where}"
+        raise InvalidFileError(error.message, where=place, hint=error.hint) from None
     return Loaded(state, path, found.format, f"sha256:{source.sha256}", found)
 
 

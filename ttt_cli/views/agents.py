@@ -27,7 +27,7 @@ def show_agents(env: Environment, players: Sequence[tuple[str, str]], states: Se
         table.add_row(name, about)
     env.draw(table, wrap=True)
     env.out("")
-    where = printable(str(env.store.resolve()))
+    where = printable(str(env.store.absolute()))
     if not states:
         env.out(f"no states in {where}")
         return

@@ -18,7 +18,8 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.recorded import game_of, policy_in
-from ttt_cli.store.pickles.npy import LONGEST_HEADER, is_archive, most_unpacked, names
+from ttt_cli.store.pickles.npy import is_archive, load_npy, most_unpacked, names
+from ttt_cli.store.pickles.values import PickledArray
 from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
@@ -97,13 +98,10 @@ def array_in(source: Source, name: str) -> NDArray[Any]:
         raise InvalidFileError(f"is damaged: {error}", where=where) from None
     if len(content) > most:
         raise beyond(f"has more than {most:,} bytes", where)
-    try:
-        array: NDArray[Any] = np.lib.format.read_array(
-            io.BytesIO(content), allow_pickle=False, max_header_size=LONGEST_HEADER
-        )
-    except (ValueError, EOFError, MemoryError, OverflowError) as error:
-        raise InvalidFileError(f"is damaged, or holds Python objects: {error}", where=where) from None
-    return array
+    value = load_npy(content, where).value
+    if not (isinstance(value, PickledArray) and isinstance(value.values, np.ndarray)):
+        raise InvalidFileError("holds Python objects", where=where)
+    return value.values
 
 
 FORMAT = Format(

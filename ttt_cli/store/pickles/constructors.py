@@ -17,6 +17,7 @@ from ttt_cli.store.pickles.values import (
     PickledObject,
     PickledSet,
     PickledType,
+    elements,
 )
 from ttt_cli.store.text import quoted
 
@@ -127,8 +128,6 @@ def _type(reader: Reader, kind: Any, align: Any = False, copy: Any = True) -> Pi
 
 
 def _scalar(reader: Reader, kind: PickledType, content: Any = b"") -> Any:
-    import numpy as np
-
     _expect(isinstance(kind, PickledType) and kind.kind != "O")
     raw = _raw(reader, content)
     reader.copying(len(raw))
@@ -136,7 +135,7 @@ def _scalar(reader: Reader, kind: PickledType, content: Any = b"") -> Any:
         return struct.unpack(kind.order + _NUMBERS[kind.kind], raw)[0]
     dtype = kind.numpy()
     _expect(len(raw) == dtype.itemsize)
-    return np.frombuffer(raw, dtype)[0].item() if raw else _EMPTY[kind.kind[0]]
+    return elements(raw, dtype)[0].item() if raw else _EMPTY[kind.kind[0]]
 
 
 def _shell(reader: Reader, cls: PickledName, shape: Any, kind: Any) -> PickledArray:
@@ -166,8 +165,6 @@ def set_type(reader: Reader, target: PickledType, state: Any) -> None:
 
 def set_array(reader: Reader, target: PickledArray, state: Any) -> None:
     """Set the state of an array: version, shape, element type, whether it is by columns, content."""
-    import numpy as np
-
     _expect(isinstance(state, tuple) and len(state) == 5)
     _version, shape, kind, by_columns, content = state
     _expect(target.values is None and isinstance(kind, PickledType) and isinstance(shape, tuple))
@@ -186,7 +183,7 @@ def set_array(reader: Reader, target: PickledArray, state: Any) -> None:
         _expect(count == 0)
         target.values = []
         return
-    target.values = np.frombuffer(raw, dtype).reshape(shape, order="F" if by_columns else "C")
+    target.values = elements(raw, dtype).reshape(shape, order="F" if by_columns else "C")
 
 
 def _raw(reader: Reader, content: Any) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.pickles.machine import loads
-from ttt_cli.store.pickles.values import Pickle, PickledArray, PickledDict
+from ttt_cli.store.pickles.values import Pickle, PickledArray, PickledDict, elements
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.text import quoted
 
@@ -71,7 +71,6 @@ def load_npy(data: bytes, where: str) -> Pickle:
 
     :raises InvalidFileError: if it is damaged, or holds what is no plain data.
     """
-    import numpy as np
     from numpy.lib import format as npy
 
     file = io.BytesIO(data)
@@ -98,8 +97,8 @@ def load_npy(data: bytes, where: str) -> Pickle:
     if dtype.hasobject or dtype.kind not in "biufSU" or count <= 0 or not size or size != len(content):
         raise damaged
     try:
-        values = np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")
-    except ValueError:  # more axes than an array can have, or fewer than none in them
+        values = elements(content, dtype).reshape(shape, order="F" if by_columns else "C")
+    except (ValueError, TypeError):  # more axes than an array can have, or what is no length
         raise damaged from None
     return Pickle(PickledArray(values, tuple(shape)), len(data))
 

@@ -4,6 +4,7 @@ Dicts and sets stay lists of their members: hashing a key would let the file cho
 is expanded: what a pickle refers to twice is one object, which may even contain itself.
 """
 
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,21 @@ class PickledArray:
 
     values: "np.ndarray[Any, np.dtype[Any]] | list[Any] | None" = None
     shape: tuple[int, ...] = ()
+
+
+def elements(content: bytes, kind: "np.dtype[Any]") -> "np.ndarray[Any, np.dtype[Any]]":
+    """What the bytes of an array hold, in one row.
+
+    :raises ValueError: if it holds texts with what is no character, of which NumPy makes no text.
+    """
+    import numpy as np
+
+    found = np.frombuffer(content, kind)
+    if kind.kind == "U":
+        points = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(kind.byteorder))
+        if (points > sys.maxunicode).any():
+            raise ValueError
+    return found
 
 
 @dataclass(frozen=True)

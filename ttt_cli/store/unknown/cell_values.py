@@ -16,6 +16,7 @@ import numpy as np
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import Floats, Int64s
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.learners.entries import LARGEST
 from ttt_cli.store.text import quoted
 
 MOST_BEADS = 10_000
@@ -51,8 +52,21 @@ class Values:
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     """The numbers of a file's values.
 
-    :raises InvalidFileError: naming the key whose value is none of the shapes that are known.
+    :raises InvalidFileError: naming the key whose value is of no shape that is known, or too large.
     """
+    found = _collect(values, keys, rules, where)
+    large = np.isfinite(found.numbers) & (np.abs(found.numbers) > LARGEST)
+    for at in np.flatnonzero(large)[:1]:
+        key = keys[found.rows[at]]
+        raise InvalidFileError(
+            f"{found.numbers[at]:g} is too large",
+            where=f"{where}, key {quoted(key)}",
+            hint=f"up to {LARGEST:g}",
+        )
+    return found
+
+
+def _collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     values = _unwrapped(values)
     if all(value is None or _is_number(value) for value in values):
         known = [row for row, value in enumerate(values) if value is not None]
