@@ -1,5 +1,6 @@
 """The frame of the command line: help, errors, exit codes, signals, streams, completion, start-up."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -56,6 +57,14 @@ def raising(error: BaseException) -> Callable[..., None]:
         raise error
 
     return command
+
+
+def test_what_the_library_logs_is_a_notice_of_every_command(agents: Callable[..., Outcome]) -> None:
+    def compiling(env: Environment) -> None:
+        logging.getLogger("ttt_cli").info("compiled a kernel")
+
+    assert agents(compiling).err == "compiled a kernel\n"
+    assert agents(compiling, "--quiet").err == ""
 
 
 # Help

@@ -383,7 +383,7 @@ def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path, n
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
-    process = started(tmp_path, "random", "--as", "x")
+    process = started(tmp_path, "random", "--as", "x", "--seed", "1")
     process.stdin.write(GAME + "5\n")
     process.stdin.flush()
     read_until(process, process.stdout, "Score")

@@ -117,7 +117,6 @@ def _compare(env: Environment, seed: int) -> None:
     from ttt_cli.shell.options import given_rules
     from ttt_cli.training.benchmark import run_benchmark
 
-    env.listen()
     with TemporaryDirectory() as store:
         found = run_benchmark(Path(store), seed=seed, rules=given_rules(env) or STANDARD)
         if env.json:

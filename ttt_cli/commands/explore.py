@@ -60,7 +60,10 @@ def explore(
     policy: Policy | PolicyTable = player.policy
     if is_whole(rules) and not player.policy.costly:
         policy = player.policy.table(StateSpace.of(rules))
-    coverage, verdict = covered(policy), judge(policy)
+    coverage = covered(policy)
+    if not is_whole(rules):
+        env.say(f"{len(coverage.positions):,} positions can come about; proving what each move is worth")
+    verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
     content = page(
         policy, printable(player.name), facts_of(rules, verdict, player.games), opponents, coverage

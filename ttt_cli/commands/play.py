@@ -168,7 +168,6 @@ def play(
     from ttt_cli.store.games import try_log
 
     _introduce(env, agents, learn)
-    env.listen()
     try_log(env.store)
     players = players_of(agents, env.store, learn=learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=alternate)

@@ -43,7 +43,6 @@ def solve(
 
     rules = given_rules(env) or STANDARD
     asked = Position.start(rules) if position is None else Position.parse(position, rules)
-    env.listen()
     with progress(env, nodes, title="solve", unit="nodes") as tick:
 
         def report(visited: int, deviations: int) -> None:

@@ -109,7 +109,6 @@ def _fill(env: Environment, design: "Design", options: Options) -> int:
             make_folders(options.keep)
     keys = set(design.keys)
     done = len(keys & study.runs.keys())
-    env.listen()
     left = len(keys) - done
     env.say(f"{left:,} of {len(keys):,} trainings of {design.games:,} games to do")
     with (

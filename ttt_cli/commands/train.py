@@ -123,7 +123,6 @@ def train_learner(env: Environment, learner: str, given: dict[str, Any], options
     from ttt_cli.store.locks import lock
     from ttt_cli.training.trainer import train
 
-    env.listen()
     call = Call(env, learner, given, options)
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"

@@ -210,6 +210,7 @@ def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
         try:
             env = values["context"].obj
             arguments = context.run(command.arguments, values)
+            arguments["env"].listen()
             # What a learner from a file prints is no result.
             aside = redirect_stdout(env.stderr) if context.run(any_offered) else nullcontext()
             with aside:
