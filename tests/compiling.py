@@ -34,15 +34,45 @@ def compile_in_turn(folder: Path) -> None:
 def _kernels() -> dict[str, Callable[[], object]]:
     """What makes each kernel compile, those that take longest first."""
     learners = sorted(LEARNERS, key=lambda name: name != "ntuple")
-    return {"values": _values, **{name: partial(_learner, name) for name in learners}, "solver": _solver}
+    return {
+        "values": _values,
+        "solver": _solver,
+        "lesson": _lesson,
+        **{name: partial(_learner, name) for name in learners},
+        "article": partial(_learner, "q", "article"),
+        "growth": _growth,
+    }
 
 
-def _learner(name: str) -> None:
+def _learner(name: str, choice: str = "default") -> None:
     from ttt_cli.engine.rules import STANDARD
     from ttt_cli.store.state import State, learner_of
     from ttt_cli.training.trainer import warm_up
 
-    warm_up(State.empty(learner_of(name, "default"), STANDARD))
+    warm_up(State.empty(learner_of(name, choice), STANDARD))
+
+
+def _lesson() -> None:
+    from ttt_cli.engine.game import Game
+    from ttt_cli.engine.rules import STANDARD
+    from ttt_cli.store.state import State, learner_of
+
+    state = State.empty(learner_of("ntuple", "default"), STANDARD)
+    state.learner.learn(state.table, Game.of(STANDARD, (4, 0, 2, 6, 3, 5, 7, 1, 8)))
+
+
+def _growth() -> None:
+    """The index of a board without a state space."""
+    import numpy as np
+
+    from ttt_cli.agents.uniform import Uniform
+    from ttt_cli.engine.rules import Rules
+    from ttt_cli.learners.base import Shard
+    from ttt_cli.store.state import State, learner_of
+
+    rules = Rules(4, 4, 4)
+    state = State.empty(learner_of("q", "default"), rules)
+    state.learner.train(state.table, Shard(0, 20, np.random.default_rng(1), opponent=Uniform(rules)))
 
 
 def _values() -> None:
