@@ -158,7 +158,7 @@ def evaluate(
 
     :param opponents: against whom; none: random, heuristic, and on a board with a state space minimax.
     :param budget: positions that each role may take.
-    :raises TttError: if more positions can come about, or its choices vary from one question to the next.
+    :raises TttError: if more positions can be reached, or its choices vary from one question to the next.
     """
     if not opponents:
         (policy,) = policies(player, rules=rules, store=store)
@@ -253,7 +253,7 @@ def train(
 
 
 def _digest(player: Player, policy: Policy) -> str:
-    """What tells a run against this opponent from a run against another one."""
+    """What distinguishes a run against this opponent from a run against another one."""
     if isinstance(player, State):
         return library.digest(player)
     space = enumerated(policy.rules)

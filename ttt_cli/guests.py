@@ -40,7 +40,7 @@ def guest(
     """Run other people's code. A process that it forks ends with it, and does nothing of ours twice.
 
     :param failed: what has happened, if it raises an error, whose description follows.
-    :param path: of its file, whose line is to be told.
+    :param path: of its file, whose line the message is to give.
     :raises TttError: of this ``kind``.
     """
     process = os.getpid()

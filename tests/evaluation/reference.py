@@ -74,7 +74,7 @@ def forced(policy: PolicyTable, side: str, worth: Callable[[int], int]) -> Fract
 
 
 def can_reach(policy: PolicyTable, side: int) -> Bools:
-    """bool[n]: the positions that can come about when ``policy`` plays ``side`` and the other side plays
+    """bool[n]: the positions that can be reached when ``policy`` plays ``side`` and the other side plays
     anything at all."""
     space = policy.space
     reached = np.zeros(len(space), np.bool_)

@@ -63,7 +63,7 @@ def test_the_first_mistake_is_the_one_to_mend_first() -> None:
 
 
 def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
-    """The position comes about in the other role too: there the mistake is not the policy's to make."""
+    """The position is reached in the other role too: there the mistake is not the policy's to make."""
     space = StateSpace.of()
     policy = changed(tables.minimax(space, ties="first"), "..X.....O", {6: 1})
     index = space.index(Position("..X.....O"))

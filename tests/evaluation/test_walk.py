@@ -88,7 +88,7 @@ def test_what_cannot_be_gone_through_is_given_up_at_once(rules: Rules) -> None:
 def test_a_spent_budget_ends_a_walk() -> None:
     whole = len(Walk.alone(Uniform(Rules()), Side.X))
     assert len(Walk.alone(Uniform(Rules()), Side.X, budget=whole)) == whole == 5478
-    with pytest.raises(OutgrownError, match="more than 5,477 positions can come about"):
+    with pytest.raises(OutgrownError, match="more than 5,477 positions can be reached"):
         Walk.alone(Uniform(Rules()), Side.X, budget=whole - 1)
 
 

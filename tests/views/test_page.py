@@ -200,7 +200,9 @@ def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
 
 
 def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
-    with pytest.raises(UsageError, match=r"more than 2,000,000 positions can come .*: too many for a page"):
+    with pytest.raises(
+        UsageError, match=r"more than 2,000,000 positions can be reached .*too many for a page"
+    ):
         covered(Uniform(Rules(4, 4, 4)))
     with pytest.raises(UsageError, match="a page holds boards of up to 32 cells"):
         covered(Uniform(Rules(6, 6, 4)))

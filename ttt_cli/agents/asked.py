@@ -31,10 +31,10 @@ MOST_RESTARTS = 10
 class Failure:
     """Why there is no answer.
 
-    :ivar told: what happened, to be followed by "to" and the position.
+    :ivar what: what happened, to be followed by "to" and the position.
     """
 
-    told: str
+    what: str
     hint: str = ""
     cause: BaseException | None = None
 
@@ -52,7 +52,7 @@ class Respondent(Protocol):
 
     @property
     def chatter(self) -> list[str]:
-        """What it has said besides, to be told."""
+        """What it has said besides its answers."""
         ...
 
 
@@ -211,10 +211,10 @@ class Asked(Policy):
 
     def _fail(self, text: str, failure: Failure) -> None:
         """A failure ends the call, or loses a game."""
-        told = f"{failure.told} to {text!r}"
+        failed = f"{failure.what} to {text!r}"
         if not self._lenient:
-            raise TttError(told, where=self._name, hint=failure.hint) from failure.cause
-        self._log.failures.append(told)
+            raise TttError(failed, where=self._name, hint=failure.hint) from failure.cause
+        self._log.failures.append(failed)
 
 
 def _word(cell: int) -> str:

@@ -3,7 +3,7 @@
 A function takes the text of a position and returns a cell from 1, or ``"resign"``. An object with a method
 ``probabilities(positions)`` answers for many ``Positions`` at a time, none of them over: float64[k, cells],
 rows that sum to 1, or all zeros where it resigns. Of a class an instance is made. What they print goes to
-stderr, and an error in them is told with the line of their own file.
+stderr, and an error in them is reported with the line of their own file.
 """
 
 from collections.abc import Sequence

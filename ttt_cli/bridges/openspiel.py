@@ -45,7 +45,7 @@ class SpielPolicy(policy.Policy):  # type: ignore[misc]
 
 
 def player_of(theirs: Any, game: Any) -> Any:
-    """A policy or a bot of OpenSpiel as a player of ours; a bot that tells no policy by the step it takes."""
+    """A policy or a bot of OpenSpiel as a player of ours; a bot that gives no policy by the step it takes."""
     if isinstance(theirs, pyspiel.Bot) and not theirs.provides_policy():
         return lambda text: theirs.step(_state(game, text)) + 1
     return _Told(game, theirs)

@@ -52,7 +52,7 @@ def _written() -> "list[Format]":
 
 
 PICTURE_DEPTH = 2
-"""Plies of the whole game tree that a picture shows unless told otherwise: more fits on no screen."""
+"""Plies of the whole game tree that a picture shows by default: more fits on no screen."""
 
 
 def export(

@@ -108,7 +108,7 @@ def show(
 
 
 def _by_entries(state: "State") -> bool:
-    """Whether a state is told by the entries of its file, rather than by the positions and moves it knows."""
+    """Whether a state is described by its file's entries, rather than by the positions and moves it knows."""
     from ttt_cli.engine.state_space import enumerated
 
     told = enumerated(state.rules) is not None or state.seen is not None
@@ -261,7 +261,7 @@ def _print(env: Environment, summary: StateSummary, units: tuple[str, str]) -> N
 
 
 MOST_RUNS = MOST_PLAYERS = 10
-"""Runs, and players of a log, that are told one by one; there are more under ``--json``."""
+"""Runs, and players of a log, that are listed one by one; there are more under ``--json``."""
 
 
 def _describe_runs(runs: list[RunFields]) -> list[str]:

@@ -31,7 +31,7 @@ UNLIMITED = 1 << 62
 """Nodes, where there is no limit."""
 
 NODES = 2_000
-"""Positions that the search for a move visits, unless told otherwise."""
+"""Positions that the search for a move visits, by default."""
 
 SLOTS = 1 << 15
 """Places of the transposition table."""
@@ -40,7 +40,7 @@ HALF, TOP = np.uint64(29), np.uint64(49)
 """What a place in the table is made of: the highest of 64 bits."""
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
-"""What a score in the table tells."""
+"""What a score in the table means."""
 
 STAMP, LEFT, BOUND, BEST = 0, 1, 2, 3
 """Columns of ``notes``: the position whose search an entry belongs to, the plies that were left, what the

@@ -1,4 +1,4 @@
-"""A policy that is other people's code: whatever it answers is checked, and told with its name."""
+"""A policy that is other people's code: whatever it answers is checked, and errors name it."""
 
 from pathlib import Path
 from typing import Any

@@ -36,8 +36,8 @@ class Policy(ABC):
 
     :ivar rules: the game it plays.
     :ivar formula: the same in short, where there is such a formula.
-    :ivar costly: whether it is asked only about positions that can come about, since each question takes its
-        time and a player may be at a loss in others.
+    :ivar costly: whether it is asked only about positions that can be reached, since each question takes its
+        time and a player may have no answer in others.
     """
 
     rules: Rules

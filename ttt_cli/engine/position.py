@@ -1,4 +1,4 @@
-"""A position: a board that can come about in play, written row by row as ``X.O......``.
+"""A position: a board that can be reached in play, written row by row as ``X.O......``.
 
 The text is the identity: strictly parsed, printable, hashable. X moves first, so the numbers of stones
 say whose turn it is.

@@ -57,7 +57,7 @@ from ttt_cli.errors import NotationError
 __all__ = ["MEMORY", "UNPROVEN", "Proof", "Solver"]
 
 MEMORY = 512 << 20
-"""Bytes that a solver's table may take, unless told otherwise."""
+"""Bytes that a solver's table may take, by default."""
 
 FIRST_SIZE = 1 << 12
 """Places of a new table."""
@@ -147,7 +147,7 @@ class Solver:
 
         :param nodes: the most positions to visit.
         :param seconds: stop after so much time, not counting that of loading compiled code.
-        :param report: is told ten times a second how far the search has come.
+        :param report: called ten times a second with how far the search has come.
         :raises NotationError: if the position belongs to other rules.
         """
         if position.rules != self.rules:

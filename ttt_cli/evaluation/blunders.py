@@ -33,9 +33,9 @@ class Blunders:
     :ivar probabilities: float64[k], of the move in that position.
     :ivar before: int8[k], the position's value for the mover: +1, 0 or -1.
     :ivar after: int8[k], its value for the mover once the move is played.
-    :ivar reach: float64[k, opponents], how likely the position comes about when the policy plays the mover's
+    :ivar reach: float64[k, opponents], how likely the position is reached when the policy plays the mover's
         side against each of the opponents.
-    :ivar reachable: bool[k], whether it can come about at all in the policy's own play.
+    :ivar reachable: bool[k], whether the policy's own play can reach it at all.
     """
 
     positions: Positions
@@ -86,12 +86,12 @@ def find_blunders(
     policy: Policy | PolicyTable, opponents: Sequence[Policy | PolicyTable] = (), *, budget: int = BUDGET
 ) -> Blunders:
     """All mistakes of the policy: in all open positions where the board has a state space and the player is
-    asked about all of it, else in those that can come about in its own play and whose value is known.
+    asked about all of it, else in those that its own play can reach and whose value is known.
 
     Their order: by what the mistake costs, times how often it happens against these opponents; then those
     that its own play can reach, by cost and probability; then the positions' own order.
 
-    :raises OutgrownError: if more positions can come about in its own play than ``budget`` allows.
+    :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
     """
     policy = as_policy(policy).tabulated()
     positions, reach = _own(policy, [as_policy(opponent).tabulated() for opponent in opponents], budget)
@@ -133,7 +133,7 @@ def find_blunders(
 
 def _own(policy: Policy, opponents: Sequence[Policy], budget: int) -> tuple[Positions, Floats]:
     """The open positions in which the policy can be to move, whatever the other side plays, both roles
-    together; and float64[k, opponents], how likely they come about against each opponent."""
+    together; and float64[k, opponents], how likely they are reached against each opponent."""
     parts: list[tuple[int, Positions, Floats]] = []
     for side in Side:
         walk = Walk.alone(policy, side, budget=budget)

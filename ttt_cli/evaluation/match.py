@@ -1,7 +1,7 @@
 """Sampled matches: games really played, for those who want to see some, with what they can and cannot show.
 
 All games of a match are played at the same time, ply by ply. The sides alternate: the agent is X in the 1st,
-3rd, 5th … game. Two greedy players repeat a few games for ever, so the number of distinct games is told, and
+3rd, 5th … game. Two greedy players repeat a few games for ever, so the number of distinct games is given, and
 intervals are Wilson's (1927), which stay sensible when everything is won or nothing is.
 """
 

@@ -1,5 +1,5 @@
 """Exact results of one policy against another: no games are played, the probability of every position that
-can come about is computed, ply by ply.
+can happen is computed, ply by ply.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Rates:
 class Matchup:
     """Everything that can happen between two policies.
 
-    :ivar walk: through the positions that can come about, and perhaps others.
+    :ivar walk: through the positions that can be reached, and perhaps others.
     :ivar reach: for each layer of it float64[k], the probability that a game goes through each position.
     :ivar rates: how the games end for X.
     """
@@ -55,7 +55,7 @@ class Matchup:
 def play_exact(x: Policy | PolicyTable, o: Policy | PolicyTable, *, budget: int = BUDGET) -> Matchup:
     """Let ``x`` play X against ``o``. Resigning (a row without moves at an open position) is a loss.
 
-    :raises OutgrownError: if more positions can come about than ``budget`` allows.
+    :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
     return play_on(Walk.of(x, o, budget=budget))
 
@@ -88,7 +88,7 @@ def play_on(walk: Walk, opponent: Policy | None = None) -> Matchup:
 
 def _answers(layer: Layer, opponent: Policy, reach: Floats) -> tuple[Floats, Bools]:
     """float64[m] and bool[k]: how likely the opponent makes each move of a layer in which anything can be
-    played, and where it resigns. It is asked about positions that come about only."""
+    played, and where it resigns. It is only asked about positions that are reached."""
     positions = layer.positions
     chances, resigns = np.zeros(len(layer.rows)), np.zeros(len(layer), np.bool_)
     going = np.flatnonzero(~positions.terminal)

@@ -53,7 +53,7 @@ class Tournament:
 
 
 def play_tournament(agents: Sequence[Policy | PolicyTable], *, budget: int = BUDGET) -> Tournament:
-    """Let all players meet as both sides, exactly where no more than ``budget`` positions can come about
+    """Let all players meet as both sides, exactly where no more than ``budget`` positions can be reached
     and nobody's choices vary from one question to the next."""
     players = [as_policy(agent).tabulated().competing() for agent in agents]
     rates: list[list[Rates | None]] = [[None] * len(players) for _ in players]

@@ -90,7 +90,7 @@ def judge(
 ) -> Verdict:
     """Judge a policy, and how it fares against each of the named opponents.
 
-    :param budget: positions that it may take in each role; ``tick`` is told how many it has been so far.
+    :param budget: positions that it may take in each role; ``tick`` is called with their number so far.
     :raises OutgrownError: if it takes more.
     """
     policy = as_policy(policy).tabulated()
@@ -180,7 +180,7 @@ def _loses_as(policy: Policy, side: Side) -> bool:
 
 @dataclass(frozen=True)
 class Step:
-    """One move of a line of play, as ``ttt evaluate --explain`` tells it.
+    """One move of a line of play, as ``ttt evaluate --explain`` shows it.
 
     :ivar position: before the move.
     :ivar cell: from 0; None: the policy resigns here.

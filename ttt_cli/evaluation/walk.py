@@ -1,4 +1,4 @@
-"""The walk: ply by ply, the distinct positions that can come about when policies meet, or when one policy
+"""The walk: ply by ply, the distinct positions that can be reached when policies meet, or when one policy
 meets anything at all, and the moves between them.
 
 Each policy is asked once a ply, for the positions in which it is to move. Whatever an evaluation computes is
@@ -23,7 +23,7 @@ from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, enumerated
 from ttt_cli.errors import TttError
 
 BUDGET = 10_000_000
-"""Positions that a walk goes through at most, unless told otherwise: all of 4x4 with four in a row."""
+"""Positions that a walk goes through at most, by default: all of 4x4 with four in a row."""
 
 PIECE = 1 << 16
 """Positions that a policy is asked for at a time, so that temporary arrays stay small."""
@@ -41,7 +41,7 @@ class OutgrownError(TttError):
 
     def __init__(self, plies: int, positions: int, budget: int) -> None:
         super().__init__(
-            f"more than {budget:,} positions can come about ({positions:,} within {plies} plies)",
+            f"more than {budget:,} positions can be reached ({positions:,} within {plies} plies)",
             hint="--positions N allows more",
         )
         self.plies, self.positions = plies, positions
@@ -54,7 +54,7 @@ class Layer:
 
     :ivar rows: int32[m], in which position.
     :ivar cells: int8[m].
-    :ivar targets: int32[m], which position of the next layer comes about.
+    :ivar targets: int32[m], which position of the next layer the move leads to.
     :ivar probabilities: float64[m], of the policy that is to move; None where anything can be played.
     """
 
@@ -158,7 +158,7 @@ def own_positions(policy: Policy, *, budget: int = BUDGET) -> Positions:
     """The open positions in which the policy can be to move, whatever the other side plays, both roles
     together, in their order.
 
-    :raises OutgrownError: if more positions can come about than ``budget`` allows.
+    :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
     parts = [part for side in Side for part in Walk.alone(policy, side, budget=budget).own]
     parts.sort(key=lambda part: part[0])

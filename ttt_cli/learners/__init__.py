@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """What is said of a learner before its file is loaded.
+    """What is known of a learner before its file is loaded.
 
     :ivar about: the method in a few words.
     :ivar module: the file that it is in; the learner is the class there with its name.

@@ -518,11 +518,11 @@ class Learner(ABC, Generic[T]):
         return None
 
     def entry_moves(self, entry: Any) -> int:
-        """How many moves, or other ``units``, a sound entry tells about."""
+        """How many moves, or other ``units``, a sound entry is about."""
         return len(entry)
 
     def seen(self, table: T) -> Positions | None:
-        """The positions it has learned something about, in order; None where that cannot be told."""
+        """The positions it has learned something about, in order; None where that is not known."""
         policy = self.policy(table)
         space = StateSpace.of(policy.rules)
         known = policy.known(space.positions)

@@ -1,7 +1,7 @@
 """``book``: an experience book of moves and how their games ended.
 
 Every finished game leaves one row a ply: the position, the move, and how the game ended, its *stage*. That is
-plies - 1 for a won game, which also tells who won, and one more than the longest win for a draw: on the usual
+plies - 1 for a won game, which also says who won, and one more than the longest win for a draw: on the usual
 board 4 to 8, and 9. Nothing is worked out while learning; all thinking is in the choice.
 
 The author's book is a set of rows, filled by a trainer that completes lines, blocks lines, or moves anywhere
@@ -204,8 +204,8 @@ def stages(rules: Rules) -> int:
 
 @lru_cache(maxsize=8)
 def stage_results(rules: Rules) -> Int8s:
-    """int8[cells + 1]: who wins the games that end at each stage, +1 X, -1 O, 0 nobody; told from whose stone
-    was the last, and nobody where a state space has no such game."""
+    """int8[cells + 1]: who wins the games that end at each stage, +1 X, -1 O, 0 nobody; it is whose stone was
+    the last, and nobody where a state space has no such game."""
     results = np.where(np.arange(rules.cells + 1) % 2 == 0, 1, -1) * (-1 if rules.misere else 1)
     results[: first_stage(rules)] = results[rules.cells] = 0
     space = enumerated(rules)

@@ -1,4 +1,4 @@
-"""Reading the entries of a state file: the position each is about, and how its faults are told.
+"""Reading the entries of a state file: the position each is about, and how its faults are reported.
 
 Entries pass by in batches, which are taken apart into arrays. A batch that cannot be is gone through one
 entry at a time, for the one that is wrong.

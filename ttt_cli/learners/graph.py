@@ -92,7 +92,7 @@ class GraphTable(Columns):
     :ivar visits: int64[rows], how often each position came up in a game.
     :ivar seen: int32[rows], its place in the order of first sight from 0, -1 if it is no node.
     :ivar edges: int8[moves], of each position the moves played from it in the order of first sight, then -1:
-        a move is told by its place among the position's moves.
+        a move is identified by its place among the position's moves.
     :ivar spelled: int8[rows], how the file that the node was imported from spells its score, 0 if it was not.
     :ivar nodes: int64[1], how many there are.
     """

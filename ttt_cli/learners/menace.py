@@ -51,7 +51,7 @@ from ttt_cli.learners.entries import Batch, Uint16s, cell_names, indexed, member
 from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, meet, moves_of
 
 MOST_BEADS = 2**53
-"""Beads are drawn by a uniform float64, which tells no more than these apart."""
+"""Beads are drawn by a uniform float64, which cannot distinguish more than these."""
 
 
 @dataclass(eq=False)

@@ -79,7 +79,7 @@ class PlainLearner(Learner[Table]):
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
         """Learn from one finished game, from the moves of these sides, changing ``table``.
 
-        ``game.texts()`` are the boards gone through, ``game.moves`` the cells from 0, ``game.result`` tells
+        ``game.texts()`` are the boards gone through, ``game.moves`` the cells from 0, ``game.result`` says
         each side's ``outcome(side)``, 1, 0 or -1. Nothing but table and game may make a difference.
         """
 

@@ -1,6 +1,6 @@
 """``q``: Q-learning, by default in self-play on one shared table.
 
-A table tells for each position and each move of the side to move what the move is worth to that side: 1 a
+A table says for each position and each move of the side to move what the move is worth to that side: 1 a
 win, -1 a loss, 0 a draw, or nothing known. After a game each of its moves is taken a step towards a target
 (Watkins, Learning from delayed rewards, 1989):
 

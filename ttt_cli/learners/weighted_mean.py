@@ -39,7 +39,7 @@ class Joining:
     def add(self, places: Int64s, values: Floats, weights: Int64s, *terms: Floats) -> None:
         """Add a part.
 
-        :param places: int64[k], which entries it tells of, each of them once.
+        :param places: int64[k], which entries it has, each of them once.
         :param weights: int64[k], its visits beyond the base's; where there are none, it has learned nothing.
         :param terms: float64[k], what is added up; without any, the values as often as they weigh.
         """

@@ -164,7 +164,7 @@ def with_environment(function: "Callable[..., Any] | Spread") -> Spread:
             from ttt_cli.agents.program import PATIENCE
 
             PATIENCE.set(values["patience"])
-        if "TTT_BACKUPS" in os.environ:  # what it says wrongly is told before any work, not after it
+        if "TTT_BACKUPS" in os.environ:  # a mistake in it is reported before any work, not after it
             from ttt_cli.store.backups import allowed
 
             allowed()

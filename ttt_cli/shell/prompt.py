@@ -44,7 +44,7 @@ def choose(
 
 
 def agrees(env: Environment, question: str) -> bool | None:
-    """Ask a question whose answer is yes unless told otherwise; None if the person leaves."""
+    """Ask a question whose answer is yes by default; None if the person leaves."""
     answers = {"": True, "y": True, "yes": True, "n": False, "no": False}
     return choose(env, f"{question} [Y/n] ", answers, "y or Enter for yes, n for no, q leaves")
 

@@ -270,7 +270,7 @@ def waiting_games(store: Path, names: Collection[str], state: State) -> Iterator
     ids, quoted = {game.encode() for game in learned}, [orjson.dumps(name) for name in names]
 
     def wanted(line: bytes) -> bool:
-        """A log grows for years: most lines are told by their bytes, if nothing in them is escaped."""
+        """A log grows for years: most lines are recognized by their bytes, if nothing in them is escaped."""
         if b"\\" in line:
             return True
         return any(name in line for name in quoted) and not (

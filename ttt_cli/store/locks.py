@@ -111,7 +111,7 @@ def held_lock(path: AnyPath) -> Lock | None:
 
 
 def stamp(path: AnyPath) -> tuple[int, ...] | None:
-    """What tells one version of a file from the next; None if there is no file."""
+    """What distinguishes one version of a file from the next; None if there is no file."""
     known = status(path)
     return None if known is None else (known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 
@@ -127,8 +127,7 @@ def lock(
     """Lock ``path`` for a read-modify-write, waiting at most ``wait`` seconds for another holder.
 
     ``doing`` is what others are told while it is held ("trained": q.json is being trained by process 4711);
-    ``remedy`` is what this call's user is told to do if another process holds it; ``parents`` makes missing
-    folders.
+    ``remedy`` is what this call's user can do if another process holds it; ``parents`` makes missing folders.
 
     :raises BusyError: another holder, in this process or another, has not let go in time.
     :raises TttError: the lock file cannot be made (its folder is missing or read-only).

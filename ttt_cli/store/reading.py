@@ -129,7 +129,7 @@ def read_text(path: AnyPath, limit: int = LIMIT, *, bom: bool = False) -> str:
 
 @contextmanager
 def _opened(path: AnyPath) -> Iterator[BinaryIO]:
-    """A file to be read in parts; what goes wrong meanwhile is told with its name."""
+    """A file to be read in parts; errors meanwhile name it."""
     fd = _open(path)
     with translate_os_errors(path, _CANNOT, InvalidFileError), os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(mode := os.fstat(fd).st_mode):

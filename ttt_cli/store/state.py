@@ -164,7 +164,7 @@ class State:
 
     @cached_property
     def seen(self) -> Positions | None:
-        """The positions it has learned something about, in order; None where that cannot be told."""
+        """The positions it has learned something about, in order; None where that is not known."""
         if self.plays is not None:
             space = StateSpace.of(self.rules)
             known = self.policy.known(space.positions)
@@ -173,7 +173,7 @@ class State:
 
     @cached_property
     def positions(self) -> int:
-        """How many positions it knows; of an imported table, and where that cannot be told, how many entries
+        """How many positions it knows; of an imported table, and where that is not known, how many entries
         there are."""
         if self.plays is not None or self.seen is None:
             return self.entries[0]

@@ -112,7 +112,7 @@ def descriptor(path: AnyPath) -> int | None:
 
 def keep_access(fd: int, like: Path) -> None:
     """Give the open file the owner, group, mode, access list and extended attributes of the one at ``like``.
-    What cannot be kept is told, and nobody gains by it."""
+    What cannot be kept is reported, and nobody gains access by it."""
     if sys.platform == "win32":
         return
     old = os.stat(like)

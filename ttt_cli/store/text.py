@@ -1,4 +1,4 @@
-"""Bytes as text: strict UTF-8, anything else told by its name; and pieces of it as messages quote them."""
+"""Bytes as text: strict UTF-8, anything else refused by its name; and pieces of it as messages quote them."""
 
 import os
 

@@ -3,7 +3,7 @@ along the way.
 
 A study is a CSV file with a row for each look at each training. It is sorted and knows no times, so it is the
 same whoever trained what when; one that is not complete is where the next call goes on. After Patterson et
-al., Empirical design in reinforcement learning (2023): many seeds, and what is told are medians and ranges.
+al., Empirical design in reinforcement learning (2023): many seeds, reported by medians and ranges.
 """
 
 import hashlib

@@ -259,7 +259,7 @@ def _policy(side: Fixed | None) -> Policy | None:
 
 
 def advance(run: TrainingRun, progress: Progress) -> None:
-    """Take a block into a run: the state it has led to, and what is said of it."""
+    """Take a block into a run: the state it has led to, and its record."""
     lost, drawn, won = map(int, progress.results)
     run.record = replace(run.record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
     run.state = run.state.with_run(run.record, progress.table)

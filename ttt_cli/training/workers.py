@@ -93,7 +93,7 @@ def cluster_workers(address: str) -> Iterator[Workers]:
     except ImportError:
         raise UsageError("a cluster needs Dask", where="--cluster", hint="pip install distributed") from None
     for name in ("distributed", "distributed.client", "tornado.application"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is raised, and told in a line
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it is raised
     try:
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

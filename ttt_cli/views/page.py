@@ -49,7 +49,7 @@ SHARES = 10_000
 NUMBER_DIGITS = 4
 
 EXACT = 2.0**53
-"""Below it whole numbers are told apart."""
+"""Below it whole numbers are distinct."""
 
 LARGE = 1_000_000
 """Bytes of data from which on it is compressed."""
@@ -67,7 +67,7 @@ def is_whole(rules: Rules) -> bool:
 class Coverage:
     """The positions on the page of a policy, in their order.
 
-    :ivar positions: all of them: of a large game those that can come about when it plays one of the sides.
+    :ivar positions: all of them: of a large game those that can be reached when it plays one of the sides.
     :ivar described: those whose moves the page describes: the open ones, of a large game where it is to move.
     """
 
@@ -91,7 +91,7 @@ def covered(policy: Policy | PolicyTable) -> Coverage:
         walks = [Walk.alone(policy, side, budget=MOST_WALKED) for side in Side]
     except OutgrownError as error:
         raise UsageError(
-            f"more than {MOST_WALKED:,} positions can come about when it plays, {error.positions:,} within "
+            f"more than {MOST_WALKED:,} positions can be reached when it plays, {error.positions:,} within "
             f"{error.plies} plies: too many for a page",
             hint="ttt play needs no page",
         ) from None
@@ -146,7 +146,7 @@ def page_data(
     """What the page knows.
 
     ``mistakes``: the number of the position, cell (-1: resigns), in how many ``SHARES`` of the games against
-    which of the opponents it comes about at most, and whether it can come about at all. ``unknown``: the
+    which of the opponents it is reached at most, and whether it can be reached at all. ``unknown``: the
     numbers of positions of which the agent has learned nothing. ``withinReach``: of a whole game it was asked
     only where its own play leads. The rest: ``_whole`` and ``_own_games``.
     """

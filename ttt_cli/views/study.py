@@ -22,7 +22,7 @@ RATES = {
     "worst_o": "can lose as O",
     "exploitability": "exploitability",
 }
-"""What is told of the end of each training, by the field of ``Row``."""
+"""What is reported of the end of each training, by the field of ``Row``."""
 
 
 class SpreadFields(TypedDict):

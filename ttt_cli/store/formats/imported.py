@@ -71,7 +71,7 @@ class Options:
 
     @property
     def readings(self) -> dict[str, str]:
-        """What is said of how a file is to be read, by the names of an agent's options."""
+        """What the user says about how a file is to be read, by the names of an agent's options."""
         said = {"values": self.values_for, "unknown": self.unknown, "wins": self.wins}
         facets = {f"spelling.{name}": value for name, value in self.spelling.items()}
         return {**{name: str(value) for name, value in said.items() if value is not None}, **facets}
@@ -89,13 +89,13 @@ class Imported:
     :ivar choice: the choice rule it is played by.
     :ivar entries: as in a native file of that learner; empty for a book.
     :ivar rows: of a book.
-    :ivar games: how many games the experience is from, where the file tells.
+    :ivar games: how many games the experience is from, where the file says so.
     :ivar results: how these ended: ``x``, ``o``, ``draw``.
     :ivar repaired: what was wrong and has been put right, in words.
     :ivar rejected: what was left out.
     :ivar notes: what was inferred, in words.
     :ivar plays: how its author's program plays by it, where that is not how the learner does.
-    :ivar positions: how many positions the file tells something about.
+    :ivar positions: how many positions the file says something about.
     :ivar moves: of how many moves; of ``td``, how many values there are.
     """
 

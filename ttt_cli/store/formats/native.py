@@ -1,8 +1,8 @@
 """What the native files of states have in common: header and runs, digest, the search for faults.
 
 ``digest`` is taken over the file's own bytes with the digest itself left empty, so that any damage and any
-edit is noticed. What tells one state from another is the same without learning curves: they are what was seen
-of a player, not what it has learned.
+edit is noticed. A state is identified by the same digest without learning curves: they are what was seen of a
+player, not what it has learned.
 """
 
 import gc
@@ -82,7 +82,7 @@ def header(state: State) -> dict[str, Any]:
 
 
 def _version(learner: Learner[Any]) -> dict[str, int]:
-    """Of a learner that is not built in, what tells its file from one of another version of it."""
+    """Of a learner that is not built in, what distinguishes its file from one of another version of it."""
     return {} if learner.name in LEARNERS else {"kernel_version": learner.kernel_version}
 
 

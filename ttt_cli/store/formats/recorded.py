@@ -1,7 +1,7 @@
 """A policy that was written to a file, as a player: what the file says, to the last digit.
 
 A file may hold every position of a board, or only those that the player could come to face: of another one it
-says nothing, which is told when such a position is met.
+says nothing, and such a position is an error when it is met.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ class Recorded(Policy):
     :param texts: of the positions, each once.
     """
 
-    costly = True  # asked about anything, it would be at a loss
+    costly = True  # it has no answer about just any position
 
     def __init__(
         self, rules: Rules, where: str, texts: Sequence[str], probabilities: Floats, values: Floats | None

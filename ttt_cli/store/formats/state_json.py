@@ -28,7 +28,7 @@ from ttt_cli.store.strict_json import load_json
 BATCH = 1000
 """Entries that are written at a time."""
 MOST_FAULTY = 100
-"""Entries that are told as faulty: each has to be looked for."""
+"""Faulty entries that are reported: each has to be looked for."""
 
 _ENTRIES = b'\n"entries":{'
 
