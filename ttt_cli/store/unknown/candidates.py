@@ -147,14 +147,15 @@ def _value_in(field: str) -> Any:
     return None if None in items else items
 
 
-def _is_word(key: str) -> bool:
-    return bool(_WORDS.fullmatch(key)) and len({*key.lower()}) >= FEWEST_LETTERS
+def _is_word(key: str, rules: Rules) -> bool:
+    fits = len(key) != rules.cells and _WORDS.fullmatch(key)
+    return bool(fits) and len({*key.lower()}) >= FEWEST_LETTERS
 
 
 def learned_part(candidate: Candidate, rules: Rules) -> tuple[Candidate, list[str]]:
     """A candidate without what is no position or was never learned, with notes: keys that are null or words;
     of a table with all the boards there are those of the most frequent value, if at least half have it."""
-    words = [row for row, key in enumerate(candidate.keys) if _is_word(key)]
+    words = [row for row, key in enumerate(candidate.keys) if _is_word(key, rules)]
     strange = {*(words if len(words) <= MOST_WORDS * len(candidate.keys) else ())}
     strange |= {row for row, key in enumerate(candidate.keys) if key in NO_KEYS}
     rows = [row for row in range(len(candidate.keys)) if row not in strange]
