@@ -259,6 +259,9 @@ def test_a_newer_version_is_told(mc: Run):
         ("def explore(self, t, p, r): return 0", "explore plays 0 in 'X...' (one of position.legal)"),
         ("def explore(self, t, p, r): return None", "explore plays None in '....'"),
         ("def policy(self, t): raise ValueError('no')", "count: policy raised ValueError: no in line 12 of"),
+        ("def train(self, t, s): return None", "the learner that is not built in leads to TypeError"),
+        ("def to_entries(self, t): return 5", "leads to TypeError: 'int' object is not iterable (python -m"),
+        ("title = 5", "title is 5, not a text"),
         ("block_games = 0", "block_games is 0, not a whole number from 1"),
         ("default_games = 'many'", "default_games is 'many', not a whole number from 1"),
         ("choices = ()", "choices are (), without 'default'"),
@@ -271,3 +274,12 @@ def test_what_it_does_wrong_is_one_line_and_saves_nothing(ttt: Run, body: str, s
     assert found.code in (1, 2) and said in found.err, found.err
     assert found.err.count("\n") <= 2 and "internal" not in found.err
     assert not [*Path("state_store").glob("*.json*")]
+
+
+def test_parameters_cannot_take_the_options_of_the_command(ttt: Run):
+    written()
+    code = Path("mine.py").read_text() + "from dataclasses import dataclass\nfrom ttt_cli import parameter\n"
+    taken = "    games: int = parameter(1, 'x')\n    seed: int = parameter(1, 'x')\n"
+    Path("mine.py").write_text(f"{code}@dataclass(frozen=True)\nclass Wrong(Count):\n{taken}")
+    found = ttt("train", "./mine.py:Wrong", "--seed", "1")
+    assert found.code == 2 and "an option already: --games, --seed" in found.err, found.err

@@ -143,6 +143,8 @@ def checked(found: Any, where: str = "") -> "type[Learner[Any]]":
     if not is_name(name) or name in RESERVED or name in LEARNERS:
         taken = "is taken" if is_name(name) else "is not a name of small letters and digits"
         raise UsageError(f"the name {name!r} of {found.__name__} {taken}", where=where)
+    if not isinstance(found.title, str):
+        raise UsageError(f"title is {found.title!r}, not a text", where=where)
     for attribute in ("block_games", "shard_games", "default_games", "kernel_version"):
         number = getattr(found, attribute)
         if not (type(number) is int and 0 < number < 1 << 53):

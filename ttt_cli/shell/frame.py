@@ -36,7 +36,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ttt_cli.errors import ExitCode, Stopped, UsageError, did_you_mean
+from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError, did_you_mean
+from ttt_cli.guests import at_fault, described
 from ttt_cli.shell.numbers import written_freely
 
 if TYPE_CHECKING:
@@ -215,6 +216,15 @@ def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
             aside = redirect_stdout(env.stderr) if context.run(any_offered) else nullcontext()
             with aside:
                 return context.run(command.function, **arguments)
+        except TttError:
+            raise
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            if not context.run(any_offered) or at_fault(error):
+                raise
+            raise TttError(
+                f"the learner that is not built in leads to {described(error)}",
+                hint="python -m ttt_cli.conformance FILE.py:CLASS checks it; --debug shows the traceback",
+            ) from error
         except KeyboardInterrupt as error:
             raise Stopped(ExitCode.INTERRUPTED) from error
         except BrokenPipeError as error:

@@ -36,7 +36,7 @@ class Spread:
 
     :ivar made: those parameters, each with its options and what makes its value from theirs.
     :ivar doc: instead of the function's own.
-    :raises TypeError: if two options have the same name.
+    :raises UsageError: if two options have the same name.
     """
 
     function: Callable[..., Any]
@@ -46,7 +46,8 @@ class Spread:
     def __post_init__(self) -> None:
         names = [parameter.name for parameter in self.parameters]
         if twice := {name for name in names if names.count(name) > 1}:
-            raise TypeError(f"{self.function.__name__} has these options twice: {', '.join(sorted(twice))}")
+            taken = ", ".join(f"--{name}" for name in sorted(twice))
+            raise UsageError(f"a parameter cannot be called as what is an option already: {taken}")
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
