@@ -43,16 +43,14 @@ def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -
 def judged(
     data: str | bytes, program: Callable[[str], Moves], tmp_path, sides: str = "XO", **options
 ) -> Imported:
-    """Assert that a file, and the state that it is imported as, play as a program."""
+    """Assert that a file plays as a program, and so does the state that it is imported as when it is read."""
     path: Path = tmp_path / "file.json"
     path.write_bytes(data.encode() if isinstance(data, str) else data)
-    loaded = library.load(path, options=Options(**options))
+    loaded = library.import_file(path, Options(**options))
     plays_as(loaded.state, program, sides)
-    imported = library.import_file(path, Options(**options))
-    again = library.parse(library.content(imported.state), "again.json")
-    assert np.array_equal(
-        again.policy.table(SPACE).probabilities, loaded.state.policy.table(SPACE).probabilities
-    )
+    again = library.parse(library.content(loaded.state), "again.json")
+    plays = (state.policy.table(SPACE).probabilities for state in (again, loaded.state))
+    assert np.array_equal(*plays)
     assert loaded.imported is not None
     assert (loaded.imported.positions, loaded.imported.moves) == again.entries
     return loaded.imported
