@@ -95,9 +95,9 @@ def test_a_family_shows_its_help_bare_and_suggests(train: Run) -> None:
 def test_a_field_may_not_hide_an_option_of_the_command() -> None:
     def clash(env: Environment, given: dict[str, Any], alpha: float = 1.0) -> None: ...
 
-    with pytest.raises(TypeError, match="alpha"):
+    with pytest.raises(UsageError, match="alpha"):
         with_parameters(clash, Dummy)
-    with pytest.raises(TypeError, match="json"):
+    with pytest.raises(UsageError, match="json"):
         make_command("clash", lambda env, json: None)
 
 
