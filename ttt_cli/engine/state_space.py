@@ -96,6 +96,11 @@ class StateSpace:
         return self.positions.stones
 
     @cached_property
+    def powers(self) -> Int64s:
+        """int64[cells]: by how much each cell's stone counts in a code."""
+        return 3 ** np.arange(self.cells - 1, -1, -1, dtype=np.int64)
+
+    @cached_property
     def codes(self) -> Int64s:
         """int64[n]: ``Position.code`` of each; ascending among positions with equally many stones."""
         return self._codes_of(self.positions)

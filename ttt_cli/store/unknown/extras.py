@@ -22,7 +22,6 @@ class Extras:
     :ivar cells: the cell's name in every key, if one is there.
     :ivar played: int64[keys], the cell in every key, if the board after the move is there.
     :ivar owners: int64[keys], +1 X, -1 O: the player in every key, if there is one.
-    :ivar added: whether numbers of the same move are added up.
     """
 
     facets: Mapping[str, str]
@@ -33,6 +32,7 @@ class Extras:
 
     @property
     def added(self) -> bool:
+        """Whether numbers of the same move are added up."""
         return self.facets.get("player-x") == ADDED
 
     @property
@@ -87,9 +87,8 @@ def _played(column: Sequence[str], reading: KeyReading, space: StateSpace) -> In
     digits = {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
     if spelling.relative or not _is_board(column, space) or not {*"".join(column)} <= digits.keys():
         return None
-    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
     boards = np.array([[digits[symbol] for symbol in item] for item in column], np.int64)
-    after = space.find(boards @ powers)[:, None]
+    after = space.find(boards @ space.powers)[:, None]
     moves = space.legal[reading.indexes] & (space.successors[reading.indexes] == after)
     return moves.argmax(axis=1) if moves.any(axis=1).all() else None
 

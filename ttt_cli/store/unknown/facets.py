@@ -65,4 +65,5 @@ def in_words(facets: Mapping[str, str]) -> str:
 
 
 def as_option(name: str, value: str) -> str:
+    """A facet as it is typed on the command line."""
     return f"--values-for {value}" if name == "values" else f"--spelling {shlex.quote(f'{name}={value}')}"

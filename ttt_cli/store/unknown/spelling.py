@@ -265,11 +265,10 @@ def spellings(
 
 def turned(reading: KeyReading, space: StateSpace) -> Iterator[KeyReading]:
     """The same keys with their cells in the orders that the board turned or mirrored would give."""
-    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
     stones = space.stones[reading.indexes].astype(np.int64)
     for image in space.rules.symmetries[1:]:
         spelling = replace(reading.spelling, order=_order_name(image, space.rules))
-        yield replace(reading, spelling=spelling, indexes=space.find(stones @ powers[list(image)]))
+        yield replace(reading, spelling=spelling, indexes=space.find(stones @ space.powers[list(image)]))
 
 
 def _order_name(image: Sequence[int], rules: Rules) -> str:

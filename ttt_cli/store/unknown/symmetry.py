@@ -29,10 +29,9 @@ def groups(rules: Rules) -> dict[str, Images]:
 def images(space: StateSpace, indexes: Int64s, group: Images) -> Iterator[tuple[Sequence[int], Int64s]]:
     """The symmetries of a group, the identity first, and what each makes of positions (int64[k]): cell
     ``at`` of an image is cell ``image[at]`` of the position."""
-    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
     stones = space.stones[indexes].astype(np.int64)
     for image in group:
-        yield image, space.find(stones[:, list(image)] @ powers)
+        yield image, space.find(stones[:, list(image)] @ space.powers)
 
 
 def is_canonical(reading: KeyReading, space: StateSpace, group: Images) -> bool:
@@ -49,10 +48,9 @@ def is_canonical(reading: KeyReading, space: StateSpace, group: Images) -> bool:
     if reading.spelling.relative:
         side = space.movers[found[0, several]]
         stones = np.where((side < 0)[None, :, None] & (stones > 0), 3 - stones, stones)
-    powers = 3 ** np.arange(space.cells - 1, -1, -1, dtype=np.int64)
     for order in space.rules.symmetries:
-        weights = np.empty_like(powers)
-        weights[list(order)] = powers
+        weights = np.empty_like(space.powers)
+        weights[list(order)] = space.powers
         for ranks in permutations(range(3)):
             codes = np.array(ranks)[stones] @ weights
             if (codes[0] == codes.min(axis=0)).mean() >= NEARLY_ALL:
