@@ -61,7 +61,7 @@ def decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[R
                 why = "a program that takes the largest value would play badly"
                 raise undecided([usual, leader], where, why)
             blocks = leader.table.rank_of_wins < usual.table.rank_of_wins  # rather than wins
-            if blocks or leader.facets.get("player-x") != usual.facets.get("player-x"):
+            if blocks or leader.facets.get("player-x") == ADDED:
                 raise undecided([usual, leader], where)
         near = [it for it in ranked if it is not leader and leader.table.score - it.table.score < CLEAR]
         rivals = [it for it in near if it is usual or it.oddness <= leader.oddness]
@@ -94,7 +94,7 @@ def undecided(rivals: list[Reading], where: str, why: str = "") -> InvalidFileEr
         options = " ".join(as_option(name, value) for name, value in said)
         agent = ",".join(f"{'' if name == 'values' else 'spelling.'}{name}={value}" for name, value in said)
         hint = f"say which: ttt import FILE {options}; or behind the colon of an agent: {agent}"
-    if differing == ["player-x"]:
+    if "player-x" in differing:
         hint += f"; spelling.player-x={ADDED} if its program adds the two up"
     return UndecidedError(
         f"{why or f'{len(told_apart)} readings fit equally well'}: {'; '.join(list(told_apart)[:TOLD])}",
