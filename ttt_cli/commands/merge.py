@@ -69,6 +69,7 @@ def merge(
 
     from ttt_cli.shell.options import given_rules
     from ttt_cli.store import library
+    from ttt_cli.store.formats.imported import Options
     from ttt_cli.store.locks import lock
     from ttt_cli.store.merge import merge as merge_states
 
@@ -81,9 +82,10 @@ def merge(
     with held:
         inputs: list[library.Loaded] = []
         for name in files:
-            loaded = library.load(library.existing(env.store, name, rules, what="file"), rules)
+            path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
+            loaded = library.load(path, rules, Options(table=kept))
             env.remark(loaded.remarks)
-            inputs.append(loaded if len(inputs) < KEPT else loaded.without_table())
+            inputs.append(loaded if kept else loaded.without_table())
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state
         backup = None

@@ -57,6 +57,7 @@ class Options:
     :ivar rules: the game it is about; None: what the file says, or the usual one.
     :ivar empty_brain: whether a file of no bytes is meant: the brain of a graph that has seen nothing.
     :ivar trust_edits: whether a native file whose digest does not fit its content is no error.
+    :ivar table: whether of a native file more is wanted than what its header and its digest tell.
     """
 
     visits: int = 1
@@ -67,6 +68,7 @@ class Options:
     wins: str | None = None
     rules: Rules | None = None
     trust_edits: bool = False
+    table: bool = True
     empty_brain: bool = False
 
     @property

@@ -8,6 +8,7 @@ player, not what it has learned.
 import gc
 import hashlib
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -178,7 +179,7 @@ class OtherLayoutError(Exception):
 def read_in_order(
     source: Source,
     options: Options,
-    streamed: Callable[[Source], Native],
+    streamed: Callable[[Source, Options], Native],
     whole: Callable[[Source, Options], Native],
 ) -> Native:
     """A native file: in blocks where it is as this program wrote it, which its digest vouches for; any other
@@ -188,7 +189,7 @@ def read_in_order(
     """
     if not options.trust_edits:
         try:
-            return streamed(source)
+            return streamed(source, options)
         except OtherLayoutError as error:
             if source.size > allowed(LIMIT):
                 raise InvalidFileError(
@@ -199,11 +200,16 @@ def read_in_order(
     return whole(source, options)
 
 
-def make_state(fields: dict[str, Any], entries: Iterable[tuple[str, Any]], where: str) -> State:
+def make_state(
+    fields: dict[str, Any], entries: Iterable[tuple[str, Any]], where: str, options: Options = DEFAULTS
+) -> State:
     """The state of a header's fields and a file's entries.
 
     :raises InvalidFileError: naming the entry that no state can hold.
     """
+    if not options.table:
+        deque(entries, maxlen=0)
+        return State(table=None, **fields)
     try:
         with no_collection():
             table = fields["learner"].from_entries(fields["rules"], fields["symmetric"], entries)
@@ -362,7 +368,7 @@ def layout(
     ending: str,
     recognises: Callable[[Source, Options], bool],
     content: Callable[[State], Iterator[bytes]],
-    streamed: Callable[[Source], Native],
+    streamed: Callable[[Source, Options], Native],
     whole: Callable[[Source, Options], Native],
     single: Callable[[Source], Iterable[Rejected]] = lambda source: (),
 ) -> Format:

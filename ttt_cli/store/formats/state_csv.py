@@ -51,7 +51,7 @@ def _content(state: State) -> Iterator[bytes]:
         yield "".join(f"{','.join([key, *map(str, row)])}\n" for key, rows in batch for row in rows).encode()
 
 
-def _streamed(source: Source) -> Native:
+def _streamed(source: Source, options: Options) -> Native:
     """The state of a file as this program writes it: its rows pass by in blocks."""
     digest = native.Digest()
     blocks = digest.over(source.blocks())
@@ -61,7 +61,8 @@ def _streamed(source: Source) -> Native:
     stated, fields = _header(head, source.where)
     try:
         rows = _rows(_lines(chain([head], blocks), source.where), 2, None, source.where)
-        state = native.make_state(fields, _in_order(_known(rows, fields, source.where)), source.where)
+        entries = _in_order(_known(rows, fields, source.where))
+        state = native.make_state(fields, entries, source.where, options)
     except InvalidFileError:
         for _ in blocks:  # damage explains the fault
             pass
@@ -134,7 +135,7 @@ def _whole(source: Source, options: Options) -> Native:
         fields = _unstated(rows, where)
     rows = list(_known(rows, fields, where))
     try:
-        state = native.make_state(fields, _gathered(rows).items(), where)
+        state = native.make_state(fields, _gathered(rows).items(), where, options)
     except InvalidFileError as error:
         place = f"{where}: line {_line_of_fault(fields, rows)}"
         raise InvalidFileError(error.message, where=place, hint=error.hint) from None

@@ -52,7 +52,7 @@ def _item(name: str, value: Any) -> bytes:
     return orjson.dumps({name: value}, option=orjson.OPT_SORT_KEYS)[1:-1]
 
 
-def _streamed(source: Source) -> Native:
+def _streamed(source: Source, options: Options) -> Native:
     """The state of a file as this program writes it: its entries pass by in blocks."""
     digest = native.Digest()
     blocks = digest.over(source.blocks())
@@ -69,7 +69,7 @@ def _streamed(source: Source) -> Native:
     fields = native.read_header(found, source.where)
     entries = _entries(chain([head[start:]], blocks), head.count(b"\n", 0, start) + 1)
     try:
-        state = native.make_state(fields, entries, source.where)
+        state = native.make_state(fields, entries, source.where, options)
     except InvalidFileError:
         for _ in blocks:  # damage explains the fault
             pass
@@ -122,7 +122,7 @@ def _whole(source: Source, options: Options) -> Native:
     entries = found.get("entries")
     if not isinstance(entries, dict):
         raise InvalidFileError("expected an object of positions", where=f'{source.where}: "entries"')
-    return Native(native.make_state(fields, entries.items(), source.where), digest.learned)
+    return Native(native.make_state(fields, entries.items(), source.where, options), digest.learned)
 
 
 def _faulty_entries(source: Source) -> Iterator[Rejected]:
