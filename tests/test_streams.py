@@ -102,14 +102,19 @@ def test_no_exception_is_raised_into_an_import(tmp_path: Path):
         "except BaseException as error:\n    print('raised', error)\n",
         encoding="utf-8",
     )
-    code = "from ttt_cli.shell.signals import stop_by_signals\nstop_by_signals()\nimport slow\n"
+    code = (
+        "from ttt_cli.shell.signals import stop_by_signals\nfrom ttt_cli.store.locks import lock\n"
+        "held = lock('q.json')\nstop_by_signals()\nimport slow\n"
+    )
     outcome = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}{tmp_path}"},
     )
     assert (outcome.returncode, outcome.stdout, outcome.stderr) == (143, "", "Error: terminated\n")
+    assert not (tmp_path / ".locks").exists()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])

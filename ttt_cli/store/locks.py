@@ -88,6 +88,12 @@ class Lock:
             os.close(fd)
 
 
+def release_all() -> None:
+    """Release every lock of this process, which is about to end."""
+    for held in [*_held]:
+        held.release()
+
+
 def _forget_all() -> None:
     for held in _held:
         held._forget()
