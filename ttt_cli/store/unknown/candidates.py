@@ -18,7 +18,7 @@ MOST_PARTS = 100
 """The most objects of a file that are tried as tables."""
 NO_KEYS = ("None", "null")
 """What a key is that stands for no position."""
-_WORDS = re.compile(r"[^\W\d]{4,}([ _-]?[^\W\d]+)*")
+_WORDS = re.compile(r"[^\W\d]{4,}([ -][^\W\d]+)*")  # each letter, and _, can be matched in one way only
 FEWEST_LETTERS = 4
 """How many different letters make a word of what could be a board: ``episodes`` beside the positions."""
 MOST_WORDS = 0.1
