@@ -93,9 +93,10 @@ def merge(
             backup = library.save(state, out, keep_backup=library.would_lose_runs(out, state))
     positions = state.positions
     if env.json:
+        used = set(merged.used)
         fields: Merge = {
             "inputs": [
-                {"file": str(loaded.path), "games": loaded.state.games, "used": loaded in merged.used}
+                {"file": str(loaded.path), "games": loaded.state.games, "used": loaded in used}
                 for loaded in inputs
             ],
             "games": state.games,

@@ -162,7 +162,7 @@ def would_lose_runs(path: Path, state: State) -> bool:
     if not path.exists():
         return False
     with suppress(TttError):
-        return not state.contains(load(path).state)
+        return not state.contains(load(path, options=Options(table=False)).state)
     return True
 
 

@@ -203,7 +203,7 @@ def read_in_order(
 def make_state(
     fields: dict[str, Any], entries: Iterable[tuple[str, Any]], where: str, options: Options = DEFAULTS
 ) -> State:
-    """The state of a header's fields and a file's entries.
+    """The state of a header's fields and a file's entries; its table is None where none is wanted.
 
     :raises InvalidFileError: naming the entry that no state can hold.
     """
