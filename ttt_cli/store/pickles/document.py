@@ -101,7 +101,7 @@ class _Walk:
         if isinstance(found.values, list):
             rows: list[Any] = found.values
             for length in reversed(found.shape[1:]):
-                rows = [rows[at : at + length] for at in range(0, len(rows), length)]
+                rows = [rows[at : at + length] for at in range(0, len(rows), length or 1)]
             self.count(len(found.values))
             return rows
         self.count(found.values.size)
