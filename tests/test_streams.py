@@ -95,7 +95,8 @@ def test_a_signal_at_any_moment_of_the_start_leaves_no_traceback(tmp_path: Path,
         assert err.count(b"\n") <= 1
 
 
-def test_no_exception_is_raised_into_an_import(tmp_path: Path):
+@pytest.mark.parametrize("before", ["held = lock('q.json')", "sys.modules['ttt_cli.store.locks'] = sys"])
+def test_no_exception_is_raised_into_an_import(tmp_path: Path, before: str):
     (tmp_path / "slow.py").write_text(
         "import os, signal\n"
         "try:\n    os.kill(os.getpid(), signal.SIGTERM)\n    for _ in range(10**6): pass\n"
@@ -103,8 +104,8 @@ def test_no_exception_is_raised_into_an_import(tmp_path: Path):
         encoding="utf-8",
     )
     code = (
-        "from ttt_cli.shell.signals import stop_by_signals\nfrom ttt_cli.store.locks import lock\n"
-        "held = lock('q.json')\nstop_by_signals()\nimport slow\n"
+        "import sys\nfrom ttt_cli.shell.signals import stop_by_signals\nfrom ttt_cli.store.locks import lock\n"
+        f"{before}\nstop_by_signals()\nimport slow\n"
     )
     outcome = subprocess.run(
         [sys.executable, "-c", code],

@@ -52,8 +52,9 @@ def stop(number: int, frame: FrameType | None) -> None:
             if sys.stderr is not None:
                 sys.stderr.write(f"Error: {code.label}\n")
                 sys.stderr.flush()
-            if locks := sys.modules.get("ttt_cli.store.locks"):
-                locks.release_all()
+            release = getattr(sys.modules.get("ttt_cli.store.locks"), "release_all", None)
+            if release is not None:  # that module itself may be what is imported
+                release()
             os._exit(code)
         frame = frame.f_back
     raise KeyboardInterrupt if number == signal.SIGINT else Stopped(code)
