@@ -104,8 +104,8 @@ def test_no_exception_is_raised_into_an_import(tmp_path: Path, before: str):
         encoding="utf-8",
     )
     code = (
-        "import sys\nfrom ttt_cli.shell.signals import stop_by_signals\nfrom ttt_cli.store.locks import lock\n"
-        f"{before}\nstop_by_signals()\nimport slow\n"
+        "import sys\nfrom ttt_cli.shell.signals import stop_by_signals\n"
+        f"from ttt_cli.store.locks import lock\n{before}\nstop_by_signals()\nimport slow\n"
     )
     outcome = subprocess.run(
         [sys.executable, "-c", code],
