@@ -6,8 +6,9 @@ from typing import Any
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
+from ttt_cli.engine.arrays import Bools
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.state_space import Bools, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 
 
 def uniform(space: StateSpace) -> PolicyTable:

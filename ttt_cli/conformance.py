@@ -18,11 +18,12 @@ import numpy as np
 import orjson
 
 from ttt_cli.agents.grammar import resolve
+from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.state_space import Int8s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import TttError
 from ttt_cli.guests import at_fault, described, guest

@@ -8,10 +8,10 @@ import pytest
 
 from tests.commands.conftest import Run
 from ttt_cli.agents.registry import AgentType, one_of, players, register
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, first, last
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 
 
 class Corner(Policy):

@@ -5,11 +5,12 @@ import pytest
 
 from tests.engine import test_positions
 from ttt_cli.engine.alpha_beta import search
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.network import Network, gain, line_network, network, place, squashed, total
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import ILLEGAL, solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 
 BOARDS = [Rules(), Rules(2, 4, 2), Rules(3, 4, 3), Rules(1, 5, 3), Rules(3, 3, 3, misere=True)]
 

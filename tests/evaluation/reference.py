@@ -6,9 +6,10 @@ from functools import cache
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.state_space import Bools, Floats, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import Matchup
 
 

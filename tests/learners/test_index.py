@@ -12,10 +12,11 @@ from tests.learners.common import made
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.conformance import after, content, resigning
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import base, index
 from ttt_cli.learners.base import FixedSides, can_answer
 from ttt_cli.learners.index import COUNTED, FIRST, Index

@@ -8,11 +8,12 @@ import pytest
 from tests import tables
 from tests.learners.common import exchanged, is_unbeatable, made, trained
 from ttt_cli.conformance import after, empty_table, policy_of
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, best
 from ttt_cli.engine.policy import uniform as equally
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q, QTable

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, best, drawn, thresholds, uniform
-from ttt_cli.engine.positions import Int64s, Positions
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Floats
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 

@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.positions import Int64s, Positions
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 from ttt_cli.errors import TttError
 
 RESIGNS = -1

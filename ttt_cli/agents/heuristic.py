@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from ttt_cli.agents.registry import FLAG, AgentType, one_of
+from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Formula, Policy, first, uniform
 from ttt_cli.engine.positions import Positions, completing
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats
 
 
 class Heuristic(Policy):

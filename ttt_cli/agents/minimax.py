@@ -14,13 +14,14 @@ from typing import Literal
 import numpy as np
 
 from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
+from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, values_of
 from ttt_cli.engine.policy import Policy, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import ILLEGAL, move_scores, scores_within, solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, StateSpace, enumerated
+from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import TttError, UsageError
 
 EQUAL = 1e-12

@@ -9,10 +9,10 @@ import numpy as np
 
 from ttt_cli.agents.registry import WHOLE, AgentType
 from ttt_cli.engine.alpha_beta import Search
+from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.state_space import Bools, Floats
 
 
 class LookingAhead(Policy):

@@ -1,10 +1,10 @@
 """``random``: every legal cell with the same probability."""
 
 from ttt_cli.agents.registry import AgentType
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Formula, Policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 
 
 class Uniform(Policy):

@@ -10,7 +10,7 @@ import pyspiel
 from open_spiel.python import policy
 
 from ttt_cli.api import Player, Positions, Rules, TttError, policies
-from ttt_cli.engine.state_space import Floats
+from ttt_cli.engine.arrays import Floats
 
 
 def rules_of(game: Any) -> Rules:

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats, Int32s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, Bitboard, first, popcount
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
 from ttt_cli.engine.policy import Policy, best, uniform
-from ttt_cli.engine.positions import Int32s, Int64s, Positions, Uint64s
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import MIX, STIR, Game, ends, game_of, insert
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 from ttt_cli.engine.symmetry import classes
 
 UNLIMITED = 1 << 62

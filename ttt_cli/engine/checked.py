@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import Policy, are_sound
-from ttt_cli.engine.positions import Bools, Int64s, Positions
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 from ttt_cli.errors import TttError
 from ttt_cli.guests import guest
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.positions import Positions, completing
 from ttt_cli.engine.retrograde import ILLEGAL
-from ttt_cli.engine.state_space import Floats
 
 Scores = NDArray[Any]
 """int8; float64 with an opinion."""

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats, Int32s
 from ttt_cli.engine.kernel import Part
-from ttt_cli.engine.positions import Int32s
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 
 LONGEST = 10
 """Lines of more cells are not looked at: they would have too many patterns."""

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Int8s, enumerated
+from ttt_cli.engine.state_space import enumerated
 
 if TYPE_CHECKING:
     from ttt_cli.engine.solver import Solver

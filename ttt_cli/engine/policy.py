@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.positions import Int64s, Positions
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Bools, Floats, StateSpace, enumerated
+from ttt_cli.engine.state_space import StateSpace, enumerated
 
 
 class Formula(NamedTuple):

@@ -12,15 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint16s, Uint64s
 from ttt_cli.engine.bits import ONE
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
-
-Bools = NDArray[np.bool_]
-Int8s = NDArray[np.int8]
-Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
-Uint64s = NDArray[np.uint64]
 
 KEPT = ("plies", "results", "terminal")
 """What a part of a batch takes over, once it has been worked out for the whole."""
@@ -233,7 +228,7 @@ def _unpacked(boards: Uint64s, cells: int) -> Bools:
 
 
 @lru_cache(maxsize=1)
-def _spread() -> NDArray[np.uint16]:
+def _spread() -> Uint16s:
     """uint16[256]: the bits of each byte in reverse order, spread to every second place."""
     spread = np.zeros(256, np.uint16)
     for bit in range(8):

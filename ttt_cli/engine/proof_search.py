@@ -23,12 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Int8s, Int64s, Uint8s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, Bitboard, first, popcount
 from ttt_cli.engine.kernel import Kernel, Part
-from ttt_cli.engine.positions import Int8s, Int64s, Uint64s
 from ttt_cli.engine.rules import Rules
 
-Uint8s = NDArray[np.uint8]
 Game = tuple[Uint64s, Int64s, Int64s, Bitboard, bool]
 Table = tuple[Uint64s, Uint8s]
 Path = tuple[Uint64s, Int64s, Int64s]

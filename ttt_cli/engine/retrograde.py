@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.state_space import Int8s, StateSpace
+from ttt_cli.engine.arrays import Int8s
+from ttt_cli.engine.state_space import StateSpace
 
 ILLEGAL = np.int8(-128)
 """The score of a move that may not be played: below every other score."""

@@ -48,8 +48,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.engine import proof_search as search
+from ttt_cli.engine.arrays import Int8s, Uint64s
 from ttt_cli.engine.position import Cell, Position
-from ttt_cli.engine.positions import Int8s, Uint64s
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError

@@ -14,17 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError, UsageError
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Int8s = NDArray[np.int8]
-Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
 
 PIECE = 1 << 16
 """How many positions are worked on at a time, so that temporary arrays stay small."""

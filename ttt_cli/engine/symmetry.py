@@ -10,11 +10,10 @@ from functools import lru_cache, reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Uint8s, Uint64s
 from ttt_cli.engine.bits import ONE
-from ttt_cli.engine.positions import Bools, Int8s, Positions, Uint64s
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +91,13 @@ def _tables(rules: Rules) -> tuple[Uint64s, Uint64s]:
     return boards, Positions(rules, np.zeros_like(flat), flat).keys.reshape(*boards.shape, -1)
 
 
-def _bytes(boards: Uint64s, rules: Rules) -> NDArray[np.uint8]:
+def _bytes(boards: Uint64s, rules: Rules) -> Uint8s:
     """uint8[bytes, k]: the bytes of boards that have cells."""
     found = boards.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.ascontiguousarray(found[:, : (rules.cells + 7) // 8].T)
 
 
-def _joined(table: Uint64s, found: NDArray[np.uint8], *chosen: NDArray[np.intp]) -> Uint64s:
+def _joined(table: Uint64s, found: Uint8s, *chosen: NDArray[np.intp]) -> Uint64s:
     """uint64[k] or [k, words]: what a table makes of boards, given their bytes."""
     parts = [table[(*chosen, number, byte)] for number, byte in enumerate(found)]
     return reduce(np.bitwise_or, parts)

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.perfect import NODES, move_values_of, values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import plies_left, solve
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, enumerated
+from ttt_cli.engine.state_space import enumerated
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.perfect import UNPROVEN, values_of
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, enumerated
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.walk import BUDGET, Walk
 

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 
 EQUAL = 1e-12
 """Probabilities and values closer than this differ by rounding only."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.state_space import Floats, Int8s
 
 BATCH = 1 << 14
 """Games played at a time; part of what a seed means."""
@@ -65,7 +65,7 @@ class Games:
     first: int
     moves: Int8s
     results: Int8s
-    resigned: NDArray[np.bool_]
+    resigned: Bools
 
 
 @dataclass(frozen=True)

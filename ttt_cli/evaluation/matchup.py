@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Policy, PolicyTable
-from ttt_cli.engine.state_space import Bools, Floats
 from ttt_cli.evaluation.walk import BUDGET, PIECE, Layer, Walk
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats, Int8s, Int64s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Floats, Int8s, Int64s
 
 WIDTHS = (16, 256, 2048)
 """Positions that are kept a ply, in one attempt after the other."""

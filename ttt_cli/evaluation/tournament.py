@@ -12,8 +12,8 @@ from itertools import combinations, permutations
 import numpy as np
 
 from ttt_cli.agents.asked import UnsteadyError
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
-from ttt_cli.engine.state_space import Floats
 from ttt_cli.evaluation.match import play_match
 from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError

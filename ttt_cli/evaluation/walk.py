@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, enumerated
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import TttError
 
 BUDGET = 10_000_000

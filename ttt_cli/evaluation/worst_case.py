@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats, Int8s, Int32s
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Floats, Int8s, Int32s
 from ttt_cli.evaluation.walk import Layer, Walk
 
 EQUAL = 1e-12

@@ -12,16 +12,17 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
 from ttt_cli.engine.bits import ONE, popcount
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Policy, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
-from ttt_cli.learners.index import FIRST, Board, Index, Links, Uint32s, is_line
+from ttt_cli.learners.index import FIRST, Board, Index, Links, is_line
 from ttt_cli.learners.random_numbers import seed_from, uniform
 
 CHUNK = 4096

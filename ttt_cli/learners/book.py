@@ -36,13 +36,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint16s
 from ttt_cli.engine.bits import ONE, ZERO
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, StateSpace, enumerated
+from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.learners.base import (
     BELOW_ONE,
     Answers,
@@ -54,17 +55,7 @@ from ttt_cli.learners.base import (
     can_answer,
     parameter,
 )
-from ttt_cli.learners.entries import (
-    Batch,
-    Uint16s,
-    are,
-    are_counts,
-    chained,
-    indexed,
-    is_count,
-    numbered,
-    unfit,
-)
+from ttt_cli.learners.entries import Batch, are, are_counts, chained, indexed, is_count, numbered, unfit
 from ttt_cli.learners.index import (
     FIRST,
     OPEN,

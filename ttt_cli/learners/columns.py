@@ -4,7 +4,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from ttt_cli.engine.positions import Int64s
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.learners.index import Index, grown
 
 

@@ -13,20 +13,17 @@ from math import isnan
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
 from ttt_cli.engine.position import SYMBOLS, Position
-from ttt_cli.engine.positions import Bools, Int8s, Int64s, Positions
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats
 from ttt_cli.engine.symmetry import Classes, classes
 from ttt_cli.errors import InvalidFileError, NotationError
 from ttt_cli.learners.index import Index
 
 T = TypeVar("T")
 
-Uint8s = NDArray[np.uint8]
-Uint16s = NDArray[np.uint16]
 
 BATCH = 1 << 12
 """Entries that are taken apart at a time."""

@@ -33,20 +33,20 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint16s, Uint32s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, first, uniform
-from ttt_cli.engine.positions import Positions, Uint64s
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int32s, Int64s, enumerated
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import RARE, Answers, Chunk, Entry, Learned, Learner, Shard, can_answer, parameter
 from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import (
     Batch,
-    Uint16s,
     are,
     are_counts,
     chained,
@@ -56,19 +56,7 @@ from ttt_cli.learners.entries import (
     numbered,
     unfit,
 )
-from ttt_cli.learners.index import (
-    FIRST,
-    OPEN,
-    Board,
-    Index,
-    Links,
-    Uint32s,
-    grown,
-    meet,
-    moves_of,
-    pieces,
-    union,
-)
+from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, grown, meet, moves_of, pieces, union
 
 DISCOUNT = 0.9
 

@@ -17,16 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Bools, Int8s, Int64s, Uint8s, Uint32s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
-from ttt_cli.engine.positions import Bools, Int8s, Int64s, Positions, Uint64s
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.engine.symmetry import classes, orbit
-
-Uint8s = NDArray[np.uint8]
-Uint32s = NDArray[np.uint32]
 
 OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
 """The rows of what has no row of its own, and the first row of a position, the empty board's."""

@@ -29,12 +29,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint16s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
     Answers,
     Chunk,
@@ -47,7 +47,7 @@ from ttt_cli.learners.base import (
     taught,
 )
 from ttt_cli.learners.columns import Columns
-from ttt_cli.learners.entries import Batch, Uint16s, cell_names, indexed, members, objects, unfit
+from ttt_cli.learners.entries import Batch, cell_names, indexed, members, objects, unfit
 from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, meet, moves_of
 
 MOST_BEADS = 2**53

@@ -40,16 +40,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.alpha_beta import Search
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, network, place, squashed, total
 from ttt_cli.engine.policy import Formula, Policy, thresholds
-from ttt_cli.engine.positions import Bools, Int8s, Int32s, Int64s, Positions, Uint64s
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import Game as GameArrays
 from ttt_cli.engine.proof_search import ends, game_of
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, enumerated
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import is_count, is_number, unfit

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, best, thresholds, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int64s
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import LARGEST, is_count, is_number, refuse, unfit

@@ -48,12 +48,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
     BELOW_ONE,
     RARE,
@@ -70,7 +70,6 @@ from ttt_cli.learners.base import (
 from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import (
     Batch,
-    Uint16s,
     cell_names,
     check_pairs,
     indexed,
@@ -79,17 +78,7 @@ from ttt_cli.learners.entries import (
     unfit,
     values_and_visits,
 )
-from ttt_cli.learners.index import (
-    FIRST,
-    OPEN,
-    Board,
-    Index,
-    Links,
-    Uint8s,
-    meet,
-    moves_of,
-    pieces,
-)
+from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, meet, moves_of, pieces
 from ttt_cli.learners.weighted_mean import Joining
 
 

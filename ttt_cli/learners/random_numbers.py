@@ -7,8 +7,8 @@ vector code. Each number is a hash of the seed and of its own place, so there is
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.kernel import Kernel
-from ttt_cli.engine.state_space import Floats
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))

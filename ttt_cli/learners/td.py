@@ -37,12 +37,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.policy import Policy, best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int8s, Int64s
 from ttt_cli.learners.base import (
     BELOW_ONE,
     RARE,
@@ -57,17 +57,7 @@ from ttt_cli.learners.base import (
     taught,
 )
 from ttt_cli.learners.columns import Columns
-from ttt_cli.learners.entries import (
-    Batch,
-    Uint8s,
-    Uint16s,
-    check_pairs,
-    indexed,
-    members,
-    objects,
-    unfit,
-    values_and_visits,
-)
+from ttt_cli.learners.entries import Batch, check_pairs, indexed, members, objects, unfit, values_and_visits
 from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, meet
 from ttt_cli.learners.weighted_mean import Joining
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.state_space import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 
 PIECE = 1 << 16
 """Entries that are looked at together."""

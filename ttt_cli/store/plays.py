@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.state_space import Bools, Floats, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 
 LEARNED = "first-learned"

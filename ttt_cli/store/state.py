@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import orjson
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.guests import guest, is_ours
 from ttt_cli.learners import learner_class

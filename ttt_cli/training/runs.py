@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.state_space import Int64s
 from ttt_cli.learners.base import Learner, Shard
 
 SHARDED_FROM = 10_000_000

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import AgentFields, Count, PositionText, SideKey
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Floats, Int64s
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.difference import Comparison
 

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 import orjson
 
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict

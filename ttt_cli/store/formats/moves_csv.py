@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.state_space import Int64s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import (

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.engine.arrays import Int32s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.errors import InvalidFileError
@@ -44,7 +45,7 @@ def write(player: Player, wanted: Wanted) -> list[bytes]:
     return [stream.getvalue()]
 
 
-def _successors(positions: Positions) -> NDArray[np.int32]:
+def _successors(positions: Positions) -> Int32s:
     """int32[n, cells]: which of the positions a move leads to, -1 where it leads to none of them."""
     numbers = {text: number for number, text in enumerate(positions.texts())}
     rows, cells = np.nonzero(positions.legal)

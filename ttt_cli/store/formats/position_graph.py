@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int32s, Int64s
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
-from ttt_cli.engine.state_space import Bools, Floats, Int32s, Int64s
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.store.formats.format import Player, Wanted
 from ttt_cli.store.state import State

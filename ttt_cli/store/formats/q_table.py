@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import orjson
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.state_space import Floats, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
 from ttt_cli.store.formats.imported import Imported, Options

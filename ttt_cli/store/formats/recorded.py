@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.state_space import Floats, StateSpace, enumerated
+from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 
 EQUAL = 1e-9

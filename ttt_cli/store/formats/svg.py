@@ -6,8 +6,8 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Int64s
 from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.format import Format, Player, Wanted
 from ttt_cli.store.formats.position_graph import OPTIONS, PositionGraph, color_of

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Floats, Int64s
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.entries import LARGEST
 from ttt_cli.store.text import quoted

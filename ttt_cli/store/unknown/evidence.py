@@ -10,9 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Floats, Int64s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 
 
 @lru_cache(maxsize=4)

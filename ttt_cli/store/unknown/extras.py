@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.state_space import Int64s, StateSpace
+from ttt_cli.engine.arrays import Int64s
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.unknown.cell_values import Values, namings
 from ttt_cli.store.unknown.spelling import KeyReading
 

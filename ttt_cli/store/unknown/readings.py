@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
+from ttt_cli.engine.arrays import Floats, Int64s
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.unknown.cell_values import Values, namings
 from ttt_cli.store.unknown.extras import Extras, explained
@@ -33,6 +34,7 @@ class Reading:
     :ivar faults: values where there should be none; won positions that are worth little to the winner.
     :ivar keys: the reading of the keys.
     :ivar taken: how many numbers at occupied cells are no filler.
+    :ivar texts: how many values of free cells are no numbers.
     :ivar folded: how many positions the file has, if each stands for all its images; else 0.
     """
 
@@ -41,6 +43,7 @@ class Reading:
     oddness: int
     faults: int
     taken: int = 0
+    texts: int = 0
     folded: int = 0
 
 
@@ -144,7 +147,7 @@ def _moves(
         same = filler[0][1] if filler and not extras.of_moves else 0
         taken = opened & ~free & np.isfinite(numbers)
         strange = int(taken.sum()) - same
-        faults = strange + int((opened & free & np.isinf(numbers)).sum())
+        texts = int((opened & free & np.isinf(numbers)).sum())
         kept = opened & free & np.isfinite(numbers)
         places, which = np.unique(at[kept] * space.cells + cells[kept], return_inverse=True)
         if not kept.any() or (len(places) < len(which) and not extras.added):
@@ -164,8 +167,9 @@ def _moves(
                 Moves(space, by_move * signs, whose, others, values.counted),
                 {**reading.spelling.facets, **extras.facets, **words, "values": _in_file(meaning, reading)},
                 reading.spelling.oddness + extras.oddness + oddness + ODD_MEANING * (meaning != "mover"),
-                faults,
+                strange + texts,
                 strange,
+                texts,
             )
 
 

@@ -18,8 +18,9 @@ from itertools import permutations
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Bools, Int32s, Int64s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 
 SAMPLE = 200
 """Keys sampled before a full check of where the board is in a key."""

@@ -5,8 +5,9 @@ from itertools import permutations
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import Int64s, StateSpace
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.unknown.spelling import KeyReading
 
 Images = tuple[tuple[int, ...], ...]

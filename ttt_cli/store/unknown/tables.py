@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.state_space import Floats, Int64s, StateSpace
+from ttt_cli.engine.arrays import Floats, Int64s
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.plays import are_beads
 from ttt_cli.store.unknown.evidence import agreement, skill
 from ttt_cli.store.unknown.symmetry import Images, images
