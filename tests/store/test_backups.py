@@ -51,6 +51,11 @@ def test_how_many_are_kept_can_be_said(tmp_path, monkeypatch, allowed, left):
     assert (len(found) if isinstance(left, int) else found) == left
 
 
+def test_a_number_of_backups_that_is_empty_says_nothing(monkeypatch):
+    monkeypatch.setenv("TTT_BACKUPS", "")
+    assert backups.allowed() == backups.KEPT
+
+
 def test_numbers_of_backups_go_on_however_high_they_are(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]

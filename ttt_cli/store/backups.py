@@ -35,7 +35,7 @@ def allowed() -> int:
 
     :raises UsageError: if ``TTT_BACKUPS`` is no such number.
     """
-    text = os.environ.get("TTT_BACKUPS", str(KEPT))
+    text = os.environ.get("TTT_BACKUPS") or str(KEPT)
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
         raise UsageError(f"{text!r} is not a number of backups", where="TTT_BACKUPS", hint="such as 5")
     return int(text)

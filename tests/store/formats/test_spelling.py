@@ -217,6 +217,15 @@ def test_taken_cells_may_hold_their_stones():
     assert not differing(found, strangers.greedy_moves(moves()))
 
 
+def test_texts_at_free_cells_are_left_out_and_counted():
+    table = json.loads(Spell(STONES["XO."], KEYS["joined"], cell=CELLS["from 1"]).objects(moves()))
+    rows = [value for value in table.values() if len(value) > 1][:7]
+    for value in rows:
+        value[next(iter(value))] = "?"
+    found = read(json.dumps(table).encode(), "f.json")
+    assert "7 values of free cells are no numbers and are left out" in found.notes
+
+
 def test_numbers_may_be_mirrored_against_the_cells():
     """The digits of a number from the least on, the values of the moves from the first cell on."""
     table = {move: value for move, value in moves().items() if strangers.mover(move[0]) == "X"}

@@ -135,6 +135,8 @@ def _table(
             )
     elif chosen.taken:
         notes.append(f"{chosen.taken:,} numbers at occupied cells are left out")
+    if chosen.texts:
+        notes.append(f"{chosen.texts:,} values of free cells are no numbers and are left out")
     plays = _plays(table, options, where)
     zeros = plays != Plays()
     entries = table.entries(options.visits, zeros=zeros)
