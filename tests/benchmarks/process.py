@@ -42,8 +42,8 @@ step("50,000 games")
 content = library.content(State(state.learner, STANDARD, False, progress.table)); step("the file's bytes")
 from pathlib import Path
 files.write_bytes(Path("account.json"), content); step("writing and syncing")
-from ttt_cli.evaluation.verdict import judge
-judge(state.policy.table(StateSpace.of())); step("the proof")
+from ttt_cli.evaluation.verdict import is_unbeatable
+is_unbeatable(state.learner.policy(progress.table)); step("the proof")
 """
 
 
