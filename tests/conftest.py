@@ -12,6 +12,8 @@ from tests.compiling import compile_in_turn
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # nohup: children would inherit it
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # children would compile all that they import, each of them
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and lines would be folded
