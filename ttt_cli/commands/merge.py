@@ -72,6 +72,7 @@ def merge(
     from ttt_cli.store.formats.imported import Options
     from ttt_cli.store.locks import lock
     from ttt_cli.store.merge import merge as merge_states
+    from ttt_cli.views.numbers import counted
 
     if out is None and not dry_run:
         raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run to only look")
@@ -110,6 +111,6 @@ def merge(
         env.say(f"{printable(str(loaded.path))} adds nothing: another input contains its runs")
     if backup:
         env.say(f"the previous file is kept as {printable(str(backup))}")
-    games = "an unknown number of" if state.games is None else f"{state.games:,}"
+    games = "an unknown number of games" if state.games is None else counted(state.games, "game")
     goal = "would hold" if dry_run else f"saved to {printable(str(out))}:"
-    env.out(f"{goal} {games} games in {len(state.runs)} runs, {positions:,} positions")
+    env.out(f"{goal} {games} in {counted(len(state.runs), 'run')}, {counted(positions, 'position')}")

@@ -63,7 +63,7 @@ def _presses(
             message = "you have no move to take back yet"
         elif key == "h":
             screen.paint(cursor[0], "looking for the best moves", found)
-            machine = next((player for player in session.players if not player.is_person), None)
+            machine = session.machine
             found = hint(game.position, machine.policy if machine else None)
         elif key == "enter":
             cell = cursor[0]
@@ -98,7 +98,7 @@ def _types(env: Environment, session: "Session", screen: "PlayScreen") -> bool:
         elif key in ("h", "help", "?"):
             from ttt_cli.play.hints import hint
 
-            machine = next((player for player in session.players if not player.is_person), None)
+            machine = session.machine
             screen.show_hint(hint(game.position, machine.policy if machine else None), machine)
         else:
             correct(env, _fault(key, cell, session))
