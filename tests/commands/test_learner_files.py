@@ -282,4 +282,4 @@ def test_parameters_cannot_take_the_options_of_the_command(ttt: Run):
     taken = "    games: int = parameter(1, 'x')\n    seed: int = parameter(1, 'x')\n"
     Path("mine.py").write_text(f"{code}@dataclass(frozen=True)\nclass Wrong(Count):\n{taken}")
     found = ttt("train", "./mine.py:Wrong", "--seed", "1")
-    assert found.code == 2 and "an option already: --games, --seed" in found.err, found.err
+    assert found.code == 2 and "name of another option: --games, --seed" in found.err, found.err

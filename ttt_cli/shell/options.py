@@ -47,7 +47,7 @@ class Spread:
         names = [parameter.name for parameter in self.parameters]
         if twice := {name for name in names if names.count(name) > 1}:
             taken = ", ".join(f"--{name}" for name in sorted(twice))
-            raise UsageError(f"a parameter cannot be called as what is an option already: {taken}")
+            raise UsageError(f"a parameter cannot have the name of another option: {taken}")
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
