@@ -114,7 +114,7 @@ class Error(TypedDict):
     error: str
     where: str
     hint: str
-    exit_code: Literal[1, 2, 3, 4, 130, 143]
+    exit_code: Literal[1, 2, 3, 4, 129, 130, 143]
 
 
 class PlaysFields(TypedDict):

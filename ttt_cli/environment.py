@@ -237,9 +237,14 @@ class Environment:
             }
             line = json_text(fields)
         else:
-            line = self.folded(printable(f"Error: {error}"), self.stderr)
+            line = self.folded(_shortened(printable(f"Error: {error}")), self.stderr)
         self.stderr.write(line + "\n")
         self.stderr.flush()
+
+
+def _shortened(line: str) -> str:
+    """``line`` with the middle left out of words that no screen has room for, such as endless paths."""
+    return sub(r"\S{400,}", lambda word: f"{word[0][:150]}...{word[0][-150:]}", line)
 
 
 def printable(text: str) -> str:

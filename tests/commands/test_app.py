@@ -453,3 +453,20 @@ def test_each_shell_gets_its_own_script(ttt: Callable[..., Outcome]) -> None:
     assert scripts["zsh"].lstrip().startswith("#compdef ttt")
     assert scripts["fish"].startswith("complete --command ttt")
     assert ttt("--show-completion", "tcsh").code == 2
+
+
+def test_no_message_is_longer_than_a_screen(ttt):
+    result = ttt("evaluate", "q", "--store", "a" * 6000)
+    assert result.code == 3 and len(result.err) < 500
+
+
+def test_a_folder_is_not_suggested_in_place_of_a_file(ttt):
+    Path("near").mkdir()
+    assert "did you mean" not in ttt("evaluate", "./nea").err
+    Path("neat").touch()
+    assert "did you mean 'neat'" in ttt("evaluate", "./nea").err
+
+
+def test_the_schema_of_errors_has_every_exit_code(ttt):
+    codes = ttt("schema", "error").json["allOf"][1]["properties"]["exit_code"]["enum"]
+    assert {*codes} == {*ExitCode} - {ExitCode.DONE, ExitCode.CLOSED_PIPE}

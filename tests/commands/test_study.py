@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ttt_cli.store.locks import lock
+
 CALL = ("study", "q", "--seeds", 3, "--games", "2k", "--vary", "alpha=0.1,0.5", "-o", "study.csv")
 
 
@@ -76,3 +78,10 @@ def test_misuse(ttt):
         result = ttt("study", "q", "--games", 100, *words)
         assert (result.code, result.out) == (2, "") and says in result.err, words
         assert result.err.startswith("Error: ") and result.err.count("\n") == 1
+
+
+def test_a_locked_study_offers_what_works(ttt):
+    with lock(Path("study.csv")):
+        result = ttt(*CALL)
+    assert result.code == 4
+    assert "wait for it, or write to another file with -o" in result.err and "merge" not in result.err

@@ -371,7 +371,7 @@ def _unknown(name: str, store: Path) -> TttError:
     if path.name != name or path.suffix in (".json", ".csv", ".npz"):
         known: Iterable[str] = ()
         if path.parent.is_dir():
-            known = (str(path.parent / other.name) for other in path.parent.iterdir())
+            known = (str(path.parent / other.name) for other in path.parent.iterdir() if other.is_file())
         return InvalidFileError("there is no such file", where=name, hint=did_you_mean(name, known))
     base = name.partition(".")[0]
     if base in LEARNERS:

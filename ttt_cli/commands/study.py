@@ -87,7 +87,8 @@ def study_learner(env: Environment, learner: str, given: dict[str, Any], options
         options.symmetry or kind.symmetric_only,
         env.store,
     )
-    with lock(options.out, "filled by a study") if options.out else nullcontext():
+    remedy = "wait for it, or write to another file with -o"
+    with lock(options.out, "filled by a study", remedy=remedy) if options.out else nullcontext():
         return _fill(env, design, options)
 
 
