@@ -229,12 +229,13 @@ def train(
     """
     if isinstance(learner, State):
         kind = learner.learner
-        start = replace(learner, table=deepcopy(learner.table))
     else:
         kind = learner_of(learner if isinstance(learner, str) else checked(learner), preset or "default")
+    kind = type(kind).from_params(**{**kind.parameters(), "choice": kind.choice, **parameters})
+    if isinstance(learner, State):
+        start = replace(learner, learner=kind, table=deepcopy(learner.table))
+    else:
         start = State.empty(kind, rules, symmetric=symmetry)
-    values = {**kind.parameters(), "choice": kind.choice, **parameters}
-    start = replace(start, learner=type(kind).from_params(**values))
     seed = randbits(32) if seed is None else seed
     side: str | Fixed | None
     if opponent is None or isinstance(opponent, str):

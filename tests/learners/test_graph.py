@@ -466,6 +466,17 @@ def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner
     assert Derived.kept(table, article) is not kept
 
 
+def test_training_backs_up_by_the_discount(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "play", module.play._as_written)
+    monkeypatch.setattr(module, "DISCOUNT", 0.5)
+    for learner, opponent in ((DEFAULT, None), (ARTICLE, TabularPolicy(RANDOM))):
+        table, article = empty_table(learner, SPACE), learner is ARTICLE
+        learner.train(table, Shard(0, 30, np.random.default_rng(1), opponent=opponent))
+        scores = Derived.kept(table, article).scores[table.known]
+        assert np.array_equal(scores, back_up(table, article)[table.known])
+        assert np.isin(np.abs(scores), [0, *0.5 ** np.arange(9)]).all() and 0.5 in scores
+
+
 @pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
 def test_compiled_and_plain_python_give_the_same_bytes(learner: Graph, monkeypatch: pytest.MonkeyPatch):
     def once() -> dict[str, bytes]:

@@ -1,6 +1,7 @@
 """TD(0): the author's rule against a literal reading of it, the default against a hand-worked table."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from tests import tables
 from tests.learners.common import made, trained
+from ttt_cli import load, save, train
 from ttt_cli.conformance import after, agent, block, empty_table, policy_of
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
@@ -59,6 +61,15 @@ def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default()
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 1)
         before = draw.texts()[-2]
         assert worth(table, "o", before)[0] == (0.25 if preset == "article" else 0.5)
+
+
+def test_a_drawn_board_not_yet_seen_is_worth_a_draw(tmp_path: Path):
+    last = game(1, 5, 9, 2, 8, 7, 3, 6, 4).texts()[-1]
+    assert worth(empty_table(Td.from_params(draw=0.3), SPACE), "o", last) == (0.3, 0)
+    # A file says nothing of boards not yet seen; what they are worth follows from the runs.
+    state = train("td", games=40, seed=1, draw=0.3)
+    save(state, tmp_path / "td.json")
+    assert np.array_equal(load(tmp_path / "td.json").table.values, state.table.values)
 
 
 class ByTheBook:

@@ -33,9 +33,9 @@ class Listed(NamedTuple):
 
 LEARNERS = {
     "graph": Listed("a graph of seen positions, scored by discounted back-up", "ttt_cli.learners.graph"),
-    "td": Listed("TD(0) values of positions, a table for each side", "ttt_cli.learners.td"),
+    "td": Listed("values of positions, a table for each side (TD)", "ttt_cli.learners.td"),
     "book": Listed("an experience book of moves and how their games ended", "ttt_cli.learners.book"),
-    "q": Listed("Q-learning", "ttt_cli.learners.q"),
+    "q": Listed("values of moves (Q-learning)", "ttt_cli.learners.q"),
     "menace": Listed("Michie's matchboxes and beads (1961)", "ttt_cli.learners.menace"),
     "ntuple": Listed("an n-tuple network, for boards that no table holds", "ttt_cli.learners.ntuple"),
 }

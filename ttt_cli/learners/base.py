@@ -474,6 +474,10 @@ class Learner(ABC, Generic[T]):
         :raises UsageError: if there is no such table for these rules.
         """
 
+    def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
+        """The learner that reads the table of a file, given the parameters of the runs that trained it."""
+        return self
+
     @abstractmethod
     def train(self, table: T, shard: Shard) -> Int64s:
         """Play the games of the shard and learn, changing ``table``.

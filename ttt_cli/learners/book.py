@@ -16,9 +16,9 @@ move on, and plays the move with the best result for the mover:
 
 as if every move had been seen to draw once, so that few sightings weigh little. It trains by playing what the
 book says so far, with exploration: Monte Carlo control by averaging (Sutton and Barto, Reinforcement
-Learning, section 5.4). A row never goes away, so the early games, in which both sides blunder, spoil the
-averages until enough good ones have come. Exploration falls soon, with the number of the game, to keep them
-few, but not to nothing, since positions off the beaten track are reached by exploring only.
+Learning, 2018, section 5.4). A row never goes away, so the early games, in which both sides blunder, spoil
+the averages until enough good ones have come. Exploration falls soon, with the number of the game, to keep
+them few, but not to nothing, since positions off the beaten track are reached by exploring only.
 
 What stands in the way of more: an average holds the exploration of both sides, so a move scores by what
 comes of it when everybody slips now and then. From a fifth on (``epsilon_end`` 0.2) that bets on slips, and

@@ -747,11 +747,11 @@ def play(
                                 best_moves |= ONE << np.uint64(option)
                         if article:
                             lows[parent], highs[parent] = low, high
-                            score = 0.9 * largest
+                            score = DISCOUNT * largest
                         else:
                             untried = ALL >> np.uint64(64 - free) & ~tried[parent]
                             choices[parent] = untried if best < 0 and untried != ZERO else best_moves
-                            score = 0.9 * (sign * best)
+                            score = DISCOUNT * (sign * best)
                         if score != scores[parent]:
                             scores[parent] = score
                             queue[queued] = parent

@@ -19,7 +19,8 @@ may fall below what a box began with: there are never fewer than no beads.
 What his rule lacks is a reason to go on trying. In self-play the side that wins first fills its boxes with
 beads of one kind; then both play the same few games for ever, and what lies beside them is never learned. So
 in default training the machine makes any move with probability ``epsilon``, and the game teaches it like any
-other. With enough games the boxes of lost positions are empty and the commonest beads are perfect play.
+other. In long runs the boxes of lost positions run empty, and the commonest beads hold the draw; that they
+must do so in the end is not proved.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -13,14 +13,15 @@ a draw on the full board, and that who does not win now must block a line that t
 complete. Weights are multiples of 2^-40: their sums are exact, and symmetric positions are worth the same to
 the last bit.
 
-**Learning** (TD(0) of afterstates, in self-play). A finished game is gone through backwards. What follows
+**Learning** (of afterstates, in self-play). A finished game is gone through backwards. What follows
 after a move is the best that the opponent has then, by the values of now; with ``t`` minus its value
 
     w += alpha / m * |N| / A * (t - V)        for each of the ``m`` weights in x
 
-whoever chose the opponent's actual move, and why. N is the sum of a weight's errors t - V so far, A that of
-their absolute values (temporal coherence: Beal and Smith, 1999): where they agree in sign the weight takes
-whole steps, where they cancel out it comes to rest.
+whoever chose the opponent's actual move, and why. It is not the gradient of (t - V)^2: the derivative of V
+by x, 1 / (1 + |x|)^2, is left out, and large sums still move. N is the sum of a weight's errors t - V so far,
+A that of their absolute values (temporal coherence: Beal and Smith, 1999): where they agree in sign the
+weight takes whole steps, where they cancel out it comes to rest.
 
 **Choosing.** In training a uniformly random cell with probability ``epsilon``, else the one of the largest
 value, ties at random. Its policy searches two plies ahead by these values (``engine.alpha_beta``),

@@ -1,13 +1,13 @@
-"""``q``: Q-learning, by default in self-play on one shared table.
+"""``q``: what each move is worth; by the author's rule Q-learning.
 
 A table says for each position and each move of the side to move what the move is worth to that side: 1 a
-win, -1 a loss, 0 a draw, or nothing known. After a game each of its moves is taken a step towards a target
-(Watkins, Learning from delayed rewards, 1989):
+win, -1 a loss, 0 a draw, or nothing known. After a game each of its moves is taken a step towards a target:
 
     Q[s,a] += step * (target - Q[s,a])
 
-**The author's rule** (``choice=article``). The target of a move that was the learner's last is the reward.
-That of any other is what the learner thinks of its own next turn, at the position s' that the game came to:
+**The author's rule** (``choice=article``) is Q-learning (Watkins, Learning from delayed rewards, 1989). The
+target of a move that was the learner's last is the reward. That of any other is what the learner thinks of
+its own next turn, at the position s' that the game came to:
 
     target = gamma * max of Q[s',a']
 
@@ -23,7 +23,9 @@ max of Q[s',a'], or the result where the game is over, and over the positions s'
 
     target = gamma * ((1 - slips) * min of V[s'] + slips * mean of V[s'])
 
-It needs no move but the one it is about, so it does not matter who played that one and why. ``gamma`` counts
+This is no longer Q-learning, which samples the reply, but a full-width backup of each move along the games
+played: real-time dynamic programming (Barto, Bradtke and Singh, Learning to act using real-time dynamic
+programming, 1995). It does not matter who played a move and why. ``gamma`` counts
 once for each own turn to come: what is near is worth more. With ``gamma`` 0.8 all ``slips`` from 0.13 to 0.38
 give a fixed point that is unbeatable as both sides, also in the game with the wins of X and O exchanged, and
 that wins as often against random play as is possible without ever risking a loss. Below, too few traps are
@@ -135,7 +137,7 @@ class Q(Learner[QTable]):
     """Q-learning; see the module."""
 
     name: ClassVar[str] = "q"
-    title: ClassVar[str] = "Q-learning (Watkins, 1989), against an opponent that slips"
+    title: ClassVar[str] = "values of moves: real-time dynamic programming, or Q-learning (Watkins, 1989)"
     kernel_version: ClassVar[int] = 3
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 1_000_000

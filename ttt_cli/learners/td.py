@@ -1,18 +1,22 @@
-"""``td``: TD(0) on position values, one table a side.
+"""``td``: values of positions, one table a side; by the author's rule TD learning.
 
 A value for each position says what it is worth to a side: 1 where that side has won, 0 where it has lost, 0.5
 where nothing is known. Each side moves to where its own value is largest. When a game is over, its values are
 moved towards what came after them, going backwards through the game from the last position, whose target is
-the reward (Sutton and Barto, Reinforcement Learning, sections 1.5 and 6.1):
+the reward:
 
     V[s] += alpha * (target - V[s])
 
 In the author's rule (``target=next``) the target of any other position is the value just updated, that of the
-position that came next. Two things are missing there. A draw is worth no more than a loss, so O has no reason
-to hold one; and one exploring blunder spoils the values of all positions before it.
+position that came next: the tic-tac-toe player of Sutton and Barto (Reinforcement Learning, second edition,
+2018, section 1.5), but that theirs learns nothing from an exploring move, and learns while it plays. Two
+things are missing there. A draw is worth no more than a loss, so O has no reason to hold one; and one
+exploring blunder spoils the values of all positions before it.
 
-The default mends both. A draw is worth one half. And the target (``target=best``) is not what happened to
-come next but what the table expects to (an expected update: section 8.5), whichever move was played:
+The default mends both. A draw is worth one half (``draw``, also on drawn boards not yet seen). And the target
+(``target=best``) is no sample but what the table expects of all moves together, whichever of them was played:
+a full-width backup of each position along the games played, which is real-time dynamic programming (Barto,
+Bradtke and Singh, Learning to act using real-time dynamic programming, 1995) rather than TD(0):
 
     the side's own move:    gamma * max of V[next]
     the opponent's move:    (1 - slips) * min of V[next] + slips * mean of V[next]
@@ -30,10 +34,10 @@ the author's rule, explore by any move. Of moves that look equally good training
 exploration sees to the others; the policy plays them all alike.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -84,7 +88,9 @@ class Td(Learner[TdTable]):
     """TD(0) on position values; see the module."""
 
     name: ClassVar[str] = "td"
-    title: ClassVar[str] = "TD(0) on position values, one table a side (Sutton and Barto, 1998)"
+    title: ClassVar[str] = (
+        "values of positions, one table a side: real-time dynamic programming, or TD learning"
+    )
     kernel_version: ClassVar[int] = 3
     choices: ClassVar[tuple[str, ...]] = ("default", "article")
     default_games: ClassVar[int] = 300_000
@@ -119,12 +125,19 @@ class Td(Learner[TdTable]):
         index = Index.of(rules, symmetric)
         return TdTable(index, self._unseen(index), np.zeros((index.rows, 2), np.int64))
 
+    def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
+        """With the worth of a draw that all of these runs agree on, which drawn boards not yet seen have."""
+        draws = [known["draw"] for known in parameters if "draw" in known]
+        if not draws or any(draw != draws[0] for draw in draws):
+            return self
+        return type(self).from_params(**{**self.parameters(), "choice": self.choice, "draw": draws[0]})
+
     def _unseen(self, index: Index, start: int = 0) -> Floats:
         """float64[rows, 2]: what the positions from row ``start`` on are worth before they have come up."""
         rows = slice(start, index.rows)
         ends, over = index.links.ends[rows], index.links.number[rows] == 0
         over[: max(DRAWN - start, 0)] = False
-        drawn = np.where(over, 0.0 if self.choice == "article" else 0.5, 0.5)
+        drawn = np.where(over, self.draw, 0.5)
         return np.stack([np.where(ends == 0, drawn, ends == side) for side in (1, -1)], axis=1)
 
     def train(self, table: TdTable, shard: Shard) -> Int64s:

@@ -211,8 +211,10 @@ def make_state(
         deque(entries, maxlen=0)
         return State(table=None, **fields)
     try:
+        trained = [run.details["params"] for run in fields["runs"] if run.kind == "train"]
+        learner = fields["learner"].trained_with(trained)
         with no_collection():
-            table = fields["learner"].from_entries(fields["rules"], fields["symmetric"], entries)
+            table = learner.from_entries(fields["rules"], fields["symmetric"], entries)
     except TttError as error:
         place = ": ".join(filter(None, (where, error.where)))
         raise InvalidFileError(error.message, where=place, hint=error.hint) from None
