@@ -260,7 +260,7 @@ def _digest(player: Player, policy: Policy) -> str:
     space = enumerated(policy.rules)
     if space is None:  # nobody can say how it plays everywhere
         return f"once:{token_hex(16)}"
-    return f"sha256:{sha256(policy.table(space).probabilities.tobytes()).hexdigest()}"
+    return f"sha256:{sha256(policy.table(space).played.tobytes()).hexdigest()}"
 
 
 def load(

@@ -20,7 +20,7 @@ import orjson
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.arrays import Int8s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, first, uniform
+from ttt_cli.engine.policy import Policy, PolicyTable, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -83,7 +83,7 @@ def resigning(space: StateSpace) -> Policy:
     full = StateSpace.of(space.rules)
     probabilities = uniform(full.legal)
     probabilities[(full.plies >= 4) & (full.codes % 3 == 0)] = 0
-    return TabularPolicy(PolicyTable(full, probabilities))
+    return PolicyTable(full, probabilities)
 
 
 def block(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, **changes: Any) -> Shard:
@@ -234,7 +234,7 @@ def it_plays_whom_it_is_given(learner: Learner[Any]) -> None:
     space, journal = space_of(learner), list[Any]()
     if space.symmetric:  # which of several equal cells was played, its journal does not tell
         return
-    opponent = TabularPolicy(PolicyTable(space, uniform(first(space.legal))))
+    opponent = PolicyTable(space, uniform(first(space.legal)))
     shard = block(learner, space, GAMES, journal=journal, opponent=opponent, behaviour=None)
     learner.train(empty_table(learner, space), shard)
     for number, row in enumerate(np.concatenate(journal)):
@@ -299,8 +299,8 @@ def entries_come_back(learner: Learner[Any]) -> None:
     keys = [key for key, _ in learner.to_entries(table)]
     expect(keys == sorted(set(keys)), "entries are not in the order of their keys, each once")
     chosen, chosen_after = policy_of(learner, table), policy_of(learner, read)
-    alike = np.array_equal(chosen.probabilities, chosen_after.probabilities)
-    alike = alike and (chosen.known is None or np.array_equal(chosen.known, chosen_after.known))  # type: ignore[arg-type]
+    alike = np.array_equal(chosen.played, chosen_after.played)
+    alike = alike and (chosen.learned is None or np.array_equal(chosen.learned, chosen_after.learned))  # type: ignore[arg-type]
     expect(alike, "plays otherwise when its table is read again")
 
 
@@ -309,8 +309,8 @@ def no_entries_are_the_empty_table(learner: Learner[Any]) -> None:
     space = space_of(learner)
     empty = empty_table(learner, space)
     expect(dict(learner.to_entries(empty)) == {}, "an empty table has entries")
-    read = policy_of(learner, read_table(learner, space, {})).probabilities
-    expect(np.array_equal(read, policy_of(learner, empty).probabilities), "no entries play otherwise")
+    read = policy_of(learner, read_table(learner, space, {})).played
+    expect(np.array_equal(read, policy_of(learner, empty).played), "no entries play otherwise")
 
 
 def learning_goes_on_from_a_file(learner: Learner[Any]) -> None:

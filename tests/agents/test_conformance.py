@@ -1,5 +1,6 @@
-"""What every agent has to keep to, with each of its options, on every kind of board, states included."""
+"""Every agent, with each of its options, states included, is a pure function of rules and position."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -7,12 +8,10 @@ import pytest
 
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.registry import players
-from ttt_cli.engine.policy import PolicyTable
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.blunders import find_blunders
-from ttt_cli.evaluation.match import Games, play_match
-from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord
@@ -29,21 +28,34 @@ VALUES = {
 }
 """Every value of every option of the built-in players."""
 
-VALUED = ["q", "td", "graph", "ntuple"]
-"""The learners whose values say how good a position is."""
-
 PLAYERS = [name for name, player in players().items() if player.make is not None and not player.argument]
-AGENTS = [
+STATES = [
+    *LEARNERS,
+    *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.25", "side=o")),
+    *(f"{name}:choice=article" for name in LEARNERS if name != "ntuple"),
+    *(f"{name}:{option}" for name in ("q", "td", "graph", "ntuple") for option in ("search=1", "search=3")),
+    "q:search=2,ties=last",
+]
+SMALL = [
     *PLAYERS,
     *(f"{name}:{key}={value}" for key, of in VALUES.items() for name in of for value in of[name]),
     "minimax:depth=2,ties=last,opening=random,speed=false",
-    *LEARNERS,
-    *(f"{name}:{option}" for name in LEARNERS for option in ("epsilon=0.1", "side=o")),
-    *(f"{name}:choice=article" for name in LEARNERS if name != "ntuple"),
-    *(f"{name}:{option}" for name in VALUED for option in ("search=1", "search=3", "search=2,ties=last")),
 ]
-BOARDS = [Rules(), Rules(2, 3, 2), Rules(1, 4, 3)]
+ANYWHERE = [
+    "random",
+    "heuristic:ties=first",
+    "heuristic:centre=true",
+    "minimax:depth=1",
+    "minimax:depth=2,ties=first,opening=random",
+    "search:depth=2",
+    "search:nodes=50",
+]
 GAMES = {Rules(): ((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw"), Rules(2, 3, 2): ((0, 2, 1), "x")}
+CASES = [
+    *((text, rules) for rules in GAMES for text in (*SMALL, *STATES)),
+    *((text, Rules(3, 4, 3)) for text in SMALL),
+    *((text, rules) for rules in (Rules(4, 4, 4), Rules(5, 5, 4), Rules(8, 8, 5)) for text in ANYWHERE),
+]
 
 
 def test_every_option_is_tried() -> None:
@@ -55,72 +67,79 @@ def test_every_option_is_tried() -> None:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with a state of every learner that has learned a game or two, for each of the boards."""
+    """A store with a state of every learner that has learned a game, for two boards."""
     store = tmp_path_factory.mktemp("store")
     for name in LEARNERS:
-        for rules in BOARDS:
+        for rules, (moves, result) in GAMES.items():
             state = State.empty(learner_of(name, "default"), rules)
-            if rules in GAMES:
-                moves, result = GAMES[rules]
-                state = teach(state, [GameRecord(moves, result, name, "other", rules)], name).state
-            library.save(state, library.path_in(store, library.default_name(name, rules), name))
+            taught = teach(state, [GameRecord(moves, result, name, "other", rules)], name).state
+            library.save(taught, library.path_in(store, library.default_name(name, rules), name))
     return store
 
 
-def policy_of(text: str, store: Path, rules: Rules) -> PolicyTable:
-    return resolve(text, store, rules).policy.table(StateSpace.of(rules))
+@cache
+def sample(rules: Rules) -> Positions:
+    """The positions of some random games, the ended ones too."""
+    rng = np.random.default_rng(1)
+    games = 12 if rules.cells <= 16 else 2
+    parts = []
+    positions = Positions.concatenate([Positions.start(rules)] * games)
+    while len(positions):
+        parts.append(positions)
+        positions = positions[~positions.terminal]
+        if len(positions):
+            cells = np.array([rng.choice(np.flatnonzero(row)) for row in positions.legal])
+            positions = positions.play(np.arange(len(positions)), cells)
+    return Positions.concatenate(parts).distinct()
 
 
-@pytest.mark.parametrize("rules", BOARDS, ids=str)
-@pytest.mark.parametrize("text", AGENTS)
-def test_a_policy_is_a_policy(text: str, rules: Rules, store: Path) -> None:
-    space = StateSpace.of(rules)
-    policy = policy_of(text, store, rules)
-    rows = policy.probabilities
-    assert policy.space is space
-    assert (rows.shape, rows.dtype) == (space.legal.shape, np.float64)
-    assert (rows >= 0).all() and not rows[~space.legal].any()  # legal moves only, none when the game is over
-    sums = rows.sum(axis=1)
-    resigns = ~rows.any(axis=1) & ~space.terminal
-    assert np.allclose(sums, np.where(space.terminal | resigns, 0, 1), rtol=0, atol=1e-12)
-    assert not resigns.any() or text.startswith("menace")
-    if policy.values is not None:
-        assert policy.values.shape == rows.shape
-        assert not np.isinf(policy.values).any()
-    if policy.known is not None:
-        assert (policy.known.shape, policy.known.dtype) == ((len(space),), np.bool_)
-        assert not policy.known[space.terminal].any()
+def answers(policy: Policy, positions: Positions) -> list[np.ndarray | None]:
+    return [policy.probabilities(positions), policy.values(positions), policy.known(positions)]
 
 
-@pytest.mark.parametrize("text", AGENTS)
-def test_the_same_seed_gives_the_same_games_and_judging_changes_nothing(text: str, store: Path) -> None:
-    rules = Rules(2, 3, 2)
-    policy, opponent = policy_of(text, store, rules), policy_of("random", store, rules)
-    before = [
-        None if part is None else part.copy() for part in (policy.probabilities, policy.values, policy.known)
+def same(one: list[np.ndarray | None], other: list[np.ndarray | None]) -> bool:
+    return all(
+        (a is None and b is None) or (a is not None and b is not None and a.tobytes() == b.tobytes())
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("text", "rules"), CASES, ids=str)
+def test_a_policy_is_a_pure_function_of_the_position(text: str, rules: Rules, store: Path) -> None:
+    policy, positions = resolve(text, store, rules).policy, sample(rules)
+    whole = answers(policy, positions)
+    plays_legal_moves(text, positions, *whole)
+    reverse = slice(None, None, -1)
+    backwards = [
+        None if part is None else part[reverse].copy() for part in answers(policy, positions[reverse])
+    ]
+    assert same(whole, backwards)  # in another order, and after other questions
+    assert same(whole, answers(policy.tabulated(), positions))
+    fresh = resolve(text, store, rules).policy
+    for row in range(0, len(positions), 7):  # one at a time, from one that has been asked nothing else
+        single = answers(fresh, positions[row : row + 1])
+        assert same(single, [None if part is None else part[row : row + 1] for part in whole])
+    assert [len(part) for part in answers(policy, positions[:0]) if part is not None] == [
+        0 for part in whole if part is not None
     ]
 
-    def games() -> list[list[list[int]]]:
-        batches: list[Games] = []
-        play_match(policy, opponent, 50, 1, batches.append)
-        return [batch.moves.tolist() for batch in batches]
 
-    first = games()
-    assert judge(policy, [("random", opponent), ("itself", policy)]) == judge(
-        policy_of(text, store, rules), [("random", opponent), ("itself", policy)]
-    )
-    find_blunders(policy, [opponent])
-    assert games() == first
-    for old, now in zip(before, (policy.probabilities, policy.values, policy.known), strict=True):
-        assert (old is None) == (now is None)
-        assert old is None or np.array_equal(old, now, equal_nan=old.dtype == np.float64)
+def plays_legal_moves(text: str, positions: Positions, probabilities, values, known) -> None:
+    assert probabilities is not None
+    assert (probabilities.shape, probabilities.dtype) == (positions.legal.shape, np.float64)
+    assert (probabilities >= 0).all() and not probabilities[~positions.legal].any()
+    resigns = ~probabilities.any(axis=1) & ~positions.terminal
+    assert np.allclose(probabilities.sum(axis=1), ~(positions.terminal | resigns), rtol=0, atol=1e-12)
+    assert not resigns.any() or text.startswith("menace")
+    assert values is None or (values.shape == probabilities.shape and not np.isinf(values).any())
+    assert known is None or (known.dtype == np.bool_ and not known[positions.terminal].any())
 
 
 @pytest.mark.parametrize("text", PLAYERS)
 def test_turning_the_board_turns_the_play(text: str, store: Path) -> None:
     """Players without a sense of direction play symmetric positions alike."""
     space = StateSpace.of()
-    rows = policy_of(text, store, Rules()).probabilities
+    rows = resolve(text, store).policy.probabilities(space.positions)
     for image in space.rules.symmetries:
         turned = space.find(space.stones @ space.powers[list(image)])
         assert np.allclose(rows[turned][:, list(image)], rows)

@@ -44,7 +44,7 @@ def test_built_in_players(store: Path) -> None:
     space = StateSpace.of()
     expected = tables.minimax(space, ties="first", speed=False, depth=3)
     found = policy_of("minimax:depth=3,ties=first,speed=false", store)
-    assert np.array_equal(found.probabilities, expected.probabilities)
+    assert np.array_equal(found.played, expected.played)
     with pytest.raises(UsageError, match="a person can only be played with"):
         _ = resolve("human", store).policy
     agent = resolve("random", store, Rules(2, 2, 2))
@@ -65,16 +65,16 @@ def test_states_by_name_and_by_path(store: Path) -> None:
 
 def test_options_of_states(store: Path) -> None:
     plain, space = policy_of("td", store), StateSpace.of()
-    half = policy_of("td:epsilon=0.5", store).probabilities
-    assert np.allclose(half, (plain.probabilities + tables.uniform(space).probabilities) / 2)
+    half = policy_of("td:epsilon=0.5", store).played
+    assert np.allclose(half, (plain.played + tables.uniform(space).played) / 2)
     article = policy_of("td:choice=article", store)
-    assert not np.array_equal(article.probabilities, plain.probabilities)
+    assert not np.array_equal(article.played, plain.played)
     as_x = policy_of("td:side=x", store)
-    assert plain.known is not None and as_x.known is not None
+    assert plain.learned is not None and as_x.learned is not None
     x_moves, o_moves = (tables.to_move(space, side) for side in (0, 1))
-    assert np.array_equal(as_x.probabilities[x_moves], plain.probabilities[x_moves])
-    assert np.array_equal(as_x.probabilities[o_moves], tables.uniform(space).probabilities[o_moves])
-    assert np.array_equal(as_x.known, plain.known & x_moves)
+    assert np.array_equal(as_x.played[x_moves], plain.played[x_moves])
+    assert np.array_equal(as_x.played[o_moves], tables.uniform(space).played[o_moves])
+    assert np.array_equal(as_x.learned, plain.learned & x_moves)
 
 
 def test_states_search_with_their_values(store: Path) -> None:

@@ -25,7 +25,7 @@ from ttt_cli.evaluation.worst_case import guaranteed_result
 def cells(policy: PolicyTable, text: str) -> list[int]:
     """The cells (from 1) the policy plays, having checked that they are equally likely."""
     position = Position.parse(text, policy.space.rules)
-    row = policy.probabilities[policy.space.index(position)]
+    row = policy.played[policy.space.index(position)]
     played = np.flatnonzero(row)
     assert np.allclose(row[played], 1 / len(played))
     return (played + 1).tolist()
@@ -89,7 +89,7 @@ def test_minimax(text: str, options: dict[str, Any], expected: list[int]) -> Non
 def test_minimax_never_gives_up_game_value(rules: Rules, options: dict[str, Any]) -> None:
     space = StateSpace.of(rules)
     solution = solve(space)
-    at, played = np.nonzero(tables.minimax(space, **options).probabilities)
+    at, played = np.nonzero(tables.minimax(space, **options).played)
     assert np.array_equal(-solution.values[space.successors[at, played]], solution.values[at])
     assert len(np.unique(at)) == (~space.terminal).sum()
 
@@ -103,7 +103,7 @@ def test_traps_win_as_often_as_anyone_who_never_loses_can() -> None:
 
 
 def test_what_minimax_thinks_its_moves_are_worth() -> None:
-    values = tables.minimax(StateSpace.of()).values
+    values = tables.minimax(StateSpace.of()).worth
     assert values is not None
     row = values[StateSpace.of().index(Position("X...O...X"))]
     assert row[[1, 2, 3]].tolist() == [0, -1, 0]

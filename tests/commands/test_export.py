@@ -12,7 +12,6 @@ import pytest
 
 from tests import tables
 from ttt_cli.app import run
-from ttt_cli.engine.policy import TabularPolicy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
@@ -45,7 +44,7 @@ def store(ttt, trained):
 
 def written(module, policy):
     """The bytes of a policy in a format."""
-    return b"".join(module.write(Player("", None, TabularPolicy(policy)), Wanted()))
+    return b"".join(module.write(Player("", None, policy), Wanted()))
 
 
 def test_policies_of_any_player(ttt):
@@ -56,7 +55,7 @@ def test_policies_of_any_player(ttt):
     assert Path("p.json").read_bytes() == written(policy_json, policy)
     assert ttt("export", "minimax", "-o", "p.npz").code == 0
     arrays = np.load("p.npz")
-    assert np.array_equal(arrays["probabilities"], policy.probabilities)
+    assert np.array_equal(arrays["probabilities"], policy.played)
 
 
 @pytest.mark.parametrize("name", ["policy-csv", "policy-json", "dot", "node-link", "svg", "npz"])
@@ -146,7 +145,7 @@ def test_authors_formats(ttt, store):
     table = orjson.loads(Path("q.json").read_bytes())
     assert len(table) == 4520
     index = policy.space.index(Position("X...O...."))
-    assert table["100020000"] == np.nan_to_num(policy.values[index]).tolist()
+    assert table["100020000"] == np.nan_to_num(policy.worth[index]).tolist()
 
 
 @pytest.mark.parametrize(
@@ -171,7 +170,7 @@ def test_book_s_rows(ttt, store):
     every, best = (Path(name).read_text().splitlines() for name in ("all.csv", "best.csv"))
     assert set(best) < set(every)
     policy = library.load(store / "book.csv").state.policy.table(StateSpace.of())
-    seen = ~np.isnan(policy.values)
+    seen = ~np.isnan(policy.worth)
     for lines, moves in ((every, seen), (best, seen & policy.support)):
         found = set()
         for line in lines:

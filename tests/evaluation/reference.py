@@ -24,7 +24,7 @@ def some_policy(space: StateSpace, seed: int, *, resigning: float = 0.0) -> Poli
 
 def moves(policy: PolicyTable, position: Position) -> dict[int, Fraction]:
     """The policy's moves in a position with their probabilities, made to sum to 1 exactly."""
-    row = policy.probabilities[policy.space.index(position)]
+    row = policy.played[policy.space.index(position)]
     found = {
         cell: Fraction(float(row[cell])).limit_denominator(99) for cell in position.legal if row[cell] > 0
     }
@@ -82,7 +82,7 @@ def can_reach(policy: PolicyTable, side: int) -> Bools:
     reached[0] = True
     for index in range(len(space)):
         for cell in np.flatnonzero(space.legal[index] & reached[index]):
-            if space.plies[index] % 2 != side or policy.probabilities[index, cell] > 0:
+            if space.plies[index] % 2 != side or policy.played[index, cell] > 0:
                 reached[space.successors[index, cell]] = True
     return reached
 

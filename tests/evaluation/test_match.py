@@ -45,7 +45,7 @@ def test_games_are_games(rules: Rules) -> None:
         assert game.result == result
         for ply, (index, cell) in enumerate(zip(tables.path(space, game.moves), game.moves, strict=False)):
             player = agent if (ply + number) % 2 == 0 else opponent
-            assert player.probabilities[index, cell] > 0
+            assert player.played[index, cell] > 0
         wins += game.result == (1 if number % 2 == 0 else -1)
     assert match.games == 501 == number + 1
     assert sum(match.counts[0]) == 251

@@ -23,7 +23,7 @@ def as_openspiel(game: Any, ours: PolicyTable) -> Any:
     from open_spiel.python import policy
 
     space = ours.space
-    rows = dict(zip(map(str.lower, space.texts), ours.probabilities.tolist(), strict=True))
+    rows = dict(zip(map(str.lower, space.texts), ours.played.tolist(), strict=True))
 
     class Theirs(policy.Policy):  # type: ignore[misc]
         def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
@@ -36,7 +36,7 @@ def as_openspiel(game: Any, ours: PolicyTable) -> Any:
 def half_trained(space: StateSpace) -> PolicyTable:
     """Perfect in half of the positions, of no sense in the others."""
     sound = np.random.default_rng(1).random((len(space), 1)) < 0.5
-    rows = np.where(sound, tables.minimax(space).probabilities, some_policy(space, 1).probabilities)
+    rows = np.where(sound, tables.minimax(space).played, some_policy(space, 1).played)
     return PolicyTable(space, rows)
 
 

@@ -1,7 +1,5 @@
 """Mistakes and verdicts."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -20,12 +18,12 @@ from ttt_cli.evaluation.verdict import Coverage, MistakeCount, explain, is_unbea
 
 def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:
     """The policy with other probabilities (by cell from 1) in one position."""
-    rows = policy.probabilities.copy()
+    rows = policy.played.copy()
     index = policy.space.index(Position.parse(text))
     rows[index] = 0
     for cell, probability in cells.items():
         rows[index, cell - 1] = probability
-    return replace(policy, probabilities=rows)
+    return PolicyTable(policy.space, rows)
 
 
 def test_mistakes_are_the_moves_that_lower_the_value() -> None:
@@ -34,10 +32,10 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
     for policy in (tables.heuristic(space), some_policy(space, 1, resigning=0.1)):
         expected = set()
         for index in np.flatnonzero(~space.terminal).tolist():
-            for cell in np.flatnonzero(policy.probabilities[index]).tolist():
+            for cell in np.flatnonzero(policy.played[index]).tolist():
                 if -values[space.successors[index, cell]] < values[index]:
                     expected.add((index, cell, values[index], -values[space.successors[index, cell]]))
-            if not policy.probabilities[index].any() and values[index] > -1:
+            if not policy.played[index].any() and values[index] > -1:
                 expected.add((index, RESIGNS, values[index], -1))
         found = find_blunders(policy)
         columns = (space.rows(found.positions), found.cells, found.before, found.after)
@@ -109,7 +107,7 @@ def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
     space = StateSpace.of(Rules(3, 4))  # X can win, but not after every first move
     slips = np.flatnonzero(space.legal[0] & (solve(space).values[space.successors[0]] > -1))
     assert len(slips)
-    rows = tables.minimax(space).probabilities.copy()
+    rows = tables.minimax(space).played.copy()
     rows[0] = np.eye(12)[slips[0]]
     verdict = judge(PolicyTable(space, rows))
     assert not verdict.unbeatable
@@ -123,7 +121,9 @@ def test_coverage_counts_positions_in_the_policys_own_play() -> None:
     known = own.copy()
     known[0] = False
     known[~own & ~space.terminal] = True
-    assert judge(replace(first, known=known)).coverage == Coverage(int(own.sum()) - 1, int(own.sum()))
+    assert judge(PolicyTable(space, first.played, known=known)).coverage == Coverage(
+        int(own.sum()) - 1, int(own.sum())
+    )
 
 
 def test_results_come_in_the_order_asked_for() -> None:

@@ -49,12 +49,12 @@ def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
             path = tables.path(space, line)
             for index, cell in zip(path, line, strict=False):
                 if space.plies[index] % 2 == side:
-                    assert policy.probabilities[index, cell] > 0
+                    assert policy.played[index, cell] > 0
             if space.terminal[path[-1]]:
                 assert space.results[path[-1]] == (-1 if side == 0 else 1)
             else:  # it resigned
                 assert space.plies[path[-1]] % 2 == side
-                assert not policy.probabilities[path[-1]].any()
+                assert not policy.played[path[-1]].any()
 
 
 def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> None:
@@ -66,7 +66,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
         assert found.loss == 1  # without chance, what can be forced is certain …
         assert len(found.line) == (6, 5)[side]  # … and here it takes three stones in a row
     row = np.zeros((len(space), 9))
-    sound = tables.minimax(space).probabilities
+    sound = tables.minimax(space).played
     row[:] = sound
     index = space.index(space.position(0).play(0))
     row[index] = 0
@@ -79,7 +79,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
 def test_rounding_decides_nothing() -> None:
     """A mistake of the smallest probability is a way to lose, however small the number it comes to."""
     space = StateSpace.of()
-    row = tables.minimax(space, ties="first").probabilities.copy()
+    row = tables.minimax(space, ties="first").played.copy()
     corner = space.index(space.position(0).play(0))
     row[corner, 4], row[corner, 1] = 1 - 1e-18, 1e-18
     found = worst_case(Walk.alone(PolicyTable(space, row), Side(1)))

@@ -140,7 +140,7 @@ def test_the_author_trains_by_what_his_rules_of_thumb_play():
 def test_the_default_weighs_results_and_doubts_few_sightings():
     x_wins, o_wins = [1, 5, "X", "", 1], [3, 6, "O", "", 1]
     table = read_table(DEFAULT, SPACE, {".........": [x_wins, o_wins, [2, 9, "draw", "", 5]]})
-    values = policy_of(DEFAULT, table).values
+    values = policy_of(DEFAULT, table).worth
     assert values is not None
     assert values[0, :3].tolist() == [0.75, 0.5, 0.25]
     assert np.isnan(values[0, 3:]).all()

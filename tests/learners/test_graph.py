@@ -13,7 +13,7 @@ from tests import tables
 from tests.learners.common import exchanged
 from ttt_cli.conformance import empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
+from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -112,7 +112,7 @@ def graph_of(**following: list[int]) -> GraphTable:
 
 def cells_played(table: GraphTable, text: str, learner: Graph = ARTICLE) -> list[int]:
     """The cells, from 1, that the machine may choose."""
-    row = policy_of(learner, table).probabilities[SPACE.index(Position(text))]
+    row = policy_of(learner, table).played[SPACE.index(Position(text))]
     return (np.flatnonzero(row) + 1).tolist()
 
 
@@ -320,11 +320,7 @@ def test_complete_graph():
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 60), st.integers(0, 2**32 - 1))
 def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
-    table = (
-        trained(ARTICLE, games, seed, opponent=TabularPolicy(RANDOM))
-        if games
-        else empty_table(ARTICLE, SPACE)
-    )
+    table = trained(ARTICLE, games, seed, opponent=RANDOM) if games else empty_table(ARTICLE, SPACE)
     support, author = policy_of(ARTICLE, table).support, authors(table)
     known = table.known[FIRST:]
     assert np.array_equal(support[~known], SPACE.legal[~known])
@@ -336,7 +332,7 @@ def test_training_plays_the_authors_machine_ply_by_ply():
     """X in the 1st, 3rd, 5th … game, and the graph complete up to the position in hand at every choice."""
     journal: list[np.ndarray] = []
     table = empty_table(ARTICLE, SPACE)
-    block = Shard(0, 40, np.random.default_rng(1), opponent=TabularPolicy(RANDOM), journal=journal)
+    block = Shard(0, 40, np.random.default_rng(1), opponent=RANDOM, journal=journal)
     ARTICLE.train(table, block)
     following: dict[str, list[str]] = {"." * 9: []}
     for number, moves in enumerate(np.concatenate(journal).tolist()):
@@ -452,7 +448,7 @@ def test_other_boards():
 def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner: Graph):
     table, article = empty_table(learner, SPACE), learner.choice == "article"
     for first, games in ((0, 300), (300, 2000), (2300, 4000)):
-        opponent = TabularPolicy(RANDOM) if article else None
+        opponent = RANDOM if article else None
         learner.train(table, Shard(first, games, np.random.default_rng(first), opponent=opponent))
         kept, afresh, known = Derived.kept(table, article), Derived.of(table, article), table.known
         assert kept is not afresh
@@ -480,9 +476,7 @@ def test_training_backs_up_by_the_discount(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
 def test_compiled_and_plain_python_give_the_same_bytes(learner: Graph, monkeypatch: pytest.MonkeyPatch):
     def once() -> dict[str, bytes]:
-        return content(
-            trained(learner, 200, 1, opponent=TabularPolicy(RANDOM) if learner is ARTICLE else None)
-        )
+        return content(trained(learner, 200, 1, opponent=RANDOM if learner is ARTICLE else None))
 
     compiled = once()
     monkeypatch.setattr(module, "play", module.play._as_written)
@@ -491,11 +485,11 @@ def test_compiled_and_plain_python_give_the_same_bytes(learner: Graph, monkeypat
 
 @pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
 def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
-    often = RANDOM.probabilities.copy()
+    often = RANDOM.played.copy()
     often[np.random.default_rng(1).random(len(SPACE)) < 0.2] = 0
     journal: list[np.ndarray] = []
     table, replayed = empty_table(learner, SPACE), empty_table(learner, SPACE)
-    opponent = TabularPolicy(PolicyTable(SPACE, often))
+    opponent = PolicyTable(SPACE, often)
     block = Shard(0, 500, np.random.default_rng(2), opponent, journal=journal)
     learner.train(table, block)
     given_up = 0
@@ -573,7 +567,7 @@ def test_shards_count_only_what_is_new(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_entries_say_everything():
-    table = trained(ARTICLE, 100, 1, opponent=TabularPolicy(RANDOM))
+    table = trained(ARTICLE, 100, 1, opponent=RANDOM)
     entries = dict(ARTICLE.to_entries(table))
     assert entries["." * 9]["seen"] == 0 and entries["." * 9]["visits"] == 100
     again = read_table(ARTICLE, SPACE, dict(sorted(entries.items())))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import tables
 from ttt_cli.conformance import empty_table, game_on, policy_of, read_table
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable, TabularPolicy, uniform
+from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
@@ -98,7 +98,7 @@ def test_there_is_no_box_for_a_single_move():
     assert (BOXES & tables.to_move(SPACE, 0)).sum() == 304  # as many as Michie had
     table = trained(DRAWING, 2000, 1)
     assert not changes(table)[single].any()
-    assert (on_classes(DRAWING, table).probabilities[single].max(axis=1) == 1).all()
+    assert (on_classes(DRAWING, table).played[single].max(axis=1) == 1).all()
 
 
 def test_a_state_of_it_is_always_symmetric():
@@ -109,9 +109,9 @@ def test_drawing_goes_by_the_number_of_beads():
     table = empty_table(DRAWING, SPACE)
     DRAWING.learn(table, game_of(5, 1, 2, 9, 8))  # X wins
     at = SPACE.index(Position("." * 9))
-    assert on_classes(DRAWING, table).probabilities[at, [0, 1, 4]].tolist() == [4 / 15, 4 / 15, 7 / 15]
-    assert policy_of(MOST, table).probabilities[at, [0, 1, 4]].tolist() == [0, 0, 1]
-    assert on_classes(DRAWING, table).values[at, [0, 1, 4]].tolist() == [4, 4, 7]
+    assert on_classes(DRAWING, table).played[at, [0, 1, 4]].tolist() == [4 / 15, 4 / 15, 7 / 15]
+    assert policy_of(MOST, table).played[at, [0, 1, 4]].tolist() == [0, 0, 1]
+    assert on_classes(DRAWING, table).worth[at, [0, 1, 4]].tolist() == [4, 4, 7]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_an_empty_box_resigns():
     at = SPACE.index(Position("....X...."))
     put(table, at, [-4, -5, 0, 0, 0, 0, 0, 0, 0])
     for learner in (DRAWING, MOST):
-        assert on_classes(learner, table).probabilities[at].tolist() == [0] * 9
+        assert on_classes(learner, table).played[at].tolist() == [0] * 9
     journal: list[np.ndarray] = []
     results = MICHIE.train(table, Shard(0, 50, np.random.default_rng(1), journal=journal))
     resigned = [moves for moves in np.concatenate(journal).tolist() if moves[:2] == [4, -1]]
@@ -175,7 +175,7 @@ def test_a_first_box_that_is_empty_loses_every_game():
 # --- training ---
 
 
-@pytest.mark.parametrize("opponent", [None, TabularPolicy(RANDOM)], ids=["self", "random"])
+@pytest.mark.parametrize("opponent", [None, RANDOM], ids=["self", "random"])
 def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypatch: pytest.MonkeyPatch):
     journal: list[np.ndarray] = []
 

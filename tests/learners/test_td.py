@@ -143,7 +143,7 @@ def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
     for preset, row in (("article", [1.0] + [0.0] * 8), ("default", [1 / 9] * 9)):
         learner = made("td", preset)
         policy = policy_of(learner, empty_table(learner, SPACE))
-        assert policy.probabilities[start] == pytest.approx(row)
+        assert policy.played[start] == pytest.approx(row)
 
 
 def test_each_side_chooses_by_its_own_table():
@@ -151,9 +151,9 @@ def test_each_side_chooses_by_its_own_table():
     table = empty_table(learner, SPACE)
     learner.learn(table, game(1, 4, 2, 5, 3))
     policy = policy_of(learner, table)
-    assert policy.probabilities[SPACE.index(Position("XX.OO...."))][2] == 1
-    assert policy.values is not None
-    assert policy.values[SPACE.index(Position("XX.OO....")), 2] == 1
+    assert policy.played[SPACE.index(Position("XX.OO...."))][2] == 1
+    assert policy.worth is not None
+    assert policy.worth[SPACE.index(Position("XX.OO....")), 2] == 1
 
 
 def test_against_an_opponent_only_its_own_moves_teach():

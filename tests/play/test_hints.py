@@ -5,7 +5,7 @@ import pytest
 
 from tests.play.test_session import Anywhere
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable, TabularPolicy
+from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -26,7 +26,7 @@ def test_what_a_machine_thinks_and_has_not_seen():
     values = np.full((len(SPACE), 9), np.nan)
     values[0, 4] = 0.5
     known = np.arange(len(SPACE)) == 0
-    policy = TabularPolicy(PolicyTable(SPACE, SPACE.legal / 9.0, values, known))
+    policy = PolicyTable(SPACE, SPACE.legal / 9.0, values, known)
     found = hint(Position(), policy)
     assert [move.opinion for move in found.moves] == [None] * 4 + [0.5] + [None] * 4
     assert {move.probability for move in found.moves} == {1 / 9}

@@ -54,8 +54,8 @@ def test_what_was_not_saved_waits_and_is_learnt_once(tmp_path):
     broken_off.close()  # as if killed: nothing has been saved yet
     assert not (tmp_path / "td.json").exists()
     again = pupil(tmp_path)
-    assert again.study().games == 3
-    assert again.study().games == 0
+    assert again.catch_up().games == 3
+    assert again.catch_up().games == 0
     assert loaded(tmp_path).games == 3
 
 
@@ -66,7 +66,7 @@ def test_while_another_writes_the_state_games_wait(tmp_path):
         assert len(list(play_and_learn(session, tmp_path, 2))) == 2
         assert "td.json is being trained" in td.total.waits
         assert not (tmp_path / "td.json").exists()
-    assert td.study().games == 2
+    assert td.catch_up().games == 2
     assert loaded(tmp_path).games == 2
 
 
@@ -76,18 +76,18 @@ def test_an_unfinished_training_run_lets_games_wait(tmp_path):
     library.save(state.with_run(run, state.table), tmp_path / "td.json")
     before = (tmp_path / "td.json").read_bytes()
     record_game(tmp_path, record(*X_WINS, teaches=("td",)))
-    assert "training run" in pupil(tmp_path).study().waits
+    assert "training run" in pupil(tmp_path).catch_up().waits
     assert (tmp_path / "td.json").read_bytes() == before
     finished = replace(run, games=100)
     library.save(state.with_run(finished, state.table), tmp_path / "td.json")
-    assert pupil(tmp_path).study().games == 1
+    assert pupil(tmp_path).catch_up().games == 1
 
 
 def test_games_for_others_and_of_other_boards_teach_nothing(tmp_path):
     wide = Rules(3, 4, 3)
     record_game(tmp_path, record(*X_WINS, teaches=("q",)))
     record_game(tmp_path, record(1, 5, 2, 6, 3, rules=wide, teaches=("td",)))
-    assert pupil(tmp_path).study().games == 0
+    assert pupil(tmp_path).catch_up().games == 0
     assert not (tmp_path / "td.json").exists()
 
 
@@ -164,7 +164,7 @@ def test_a_run_in_a_file_that_was_put_back_is_not_continued(tmp_path):
 
     def study() -> bytes:
         record_game(tmp_path, record(*X_WINS, teaches=("td",)))
-        td.study()
+        td.catch_up()
         return path.read_bytes()
 
     backup = study()

@@ -29,7 +29,7 @@ def test_a_state_comes_back_as_it_was(trained: Callable[..., State], learner: st
     assert library.content(again) == content
     assert again.runs == state.runs and again.rules == rules and again.games == 300
     space = StateSpace.of(state.rules)
-    one, other = (each.policy.table(space).probabilities for each in (again, state))
+    one, other = (each.policy.table(space).played for each in (again, state))
     assert one.tobytes() == other.tobytes()
 
 

@@ -43,7 +43,7 @@ def native(data: bytes) -> object:
         state = library.parse(content, "fuzz")
         library.content(state)
         policy = state.policy.table(StateSpace.of(state.rules))
-        assert policy.probabilities.shape[0] == len(policy.space)
+        assert policy.played.shape[0] == len(policy.space)
     return None
 
 

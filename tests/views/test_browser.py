@@ -38,7 +38,7 @@ NAME = '<b>ours</b> & "theirs"'
 def player() -> PolicyTable:
     """Perfect play, spoilt in three positions, with values of its own."""
     perfect = tables.minimax(SPACE, ties="first")
-    probabilities, values = perfect.probabilities.copy(), perfect.values.copy() * 0.5
+    probabilities, values = perfect.played.copy(), perfect.worth.copy() * 0.5
     for text, chances in (
         ("........X", {8: 1.0}),  # only the middle holds the draw
         ("X...O...X", {3: 0.25, 7: 0.75}),  # corners lose, other cells hold the draw
@@ -128,13 +128,13 @@ def test_every_kind_of_position_shows_what_the_evaluation_says(browser):
             assert cell["worth"] == word
             assert word in cell["kind"].split()
             assert cell["far"] == (f"in {10 - abs(score) - position.plies}" if score else "")
-            chance = POLICY.probabilities[index, cell["cell"] - 1]
+            chance = POLICY.played[index, cell["cell"] - 1]
             assert cell["chance"] == f"{100 * chance:.0f} %"
             slip = bool(chance > 0 and (score > 0) - (score < 0) < best)
             assert cell["flag"] is slip
             assert ("Mistake" in cell["label"]) is slip
             assert ("played" in cell["kind"].split()) is bool(chance > 0)
-            assert float(cell["value"].replace("\u2212", "-")) == POLICY.values[index, cell["cell"] - 1]
+            assert float(cell["value"].replace("\u2212", "-")) == POLICY.worth[index, cell["cell"] - 1]
 
 
 def test_colours_follow_the_perfect_value_in_light_and_dark(browser):
@@ -258,7 +258,7 @@ def test_a_mistake_leads_to_its_board(browser):
         side = int(SPACE.plies[path[-1]]) % 2
         if MISTAKES.reachable[number]:
             for index, played in zip(path[side::2], line[side::2], strict=False):
-                assert POLICY.probabilities[index, played - 1] > 0
+                assert POLICY.played[index, played - 1] > 0
 
 
 def test_links_open_the_position_they_name(browser, address):
@@ -460,7 +460,7 @@ def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tm
             after = SPACE.successors[index, cell["cell"] - 1]
             value = -int(SOLUTION.values[after])
             assert cell["worth"] == {1: "win", 0: "draw", -1: "loss"}[value]
-            chance = POLICY.probabilities[index, cell["cell"] - 1]
+            chance = POLICY.played[index, cell["cell"] - 1]
             assert cell["chance"] == (f"{100 * chance:.0f} %" if text in own else "")
             assert cell["flag"] == (text in own and chance > 0 and value < SOLUTION.values[index])
     unreached = next(text for text in SPACE.positions.texts() if text not in coverage.positions.texts())

@@ -66,7 +66,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
     for number in range(0, 16167, 57):
         after = SPACE.successors[rows[number], cells[number]]
         assert found["scores"][number] == -solution.scores[after]
-        chance = policy.probabilities[rows[number], cells[number]]
+        chance = policy.played[rows[number], cells[number]]
         assert abs(found["chances"][number] / 10000 - chance) <= 0.5e-4
     mistakes = find_blunders(policy, [RANDOM])
     assert [row[:2] for row in found["mistakes"]] == np.column_stack(
@@ -77,7 +77,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
 
 
 def test_what_is_possible_is_never_shown_as_impossible():
-    probabilities = RANDOM.probabilities.copy()
+    probabilities = RANDOM.played.copy()
     probabilities[0] = 0
     probabilities[0, :2] = [1 - 1e-9, 1e-9]
     found = page_data(PolicyTable(SPACE, probabilities), "q")
@@ -89,7 +89,7 @@ def test_values_and_what_is_not_known():
     values[0, :3] = [0.123456, -1.0, 7]
     known = np.zeros(len(SPACE), np.bool_)
     known[0] = True
-    found = page_data(PolicyTable(SPACE, RANDOM.probabilities, values, known), "q")
+    found = page_data(PolicyTable(SPACE, RANDOM.played, values, known), "q")
     assert found["values"][:4] == [0.1235, -1, 7, None]
     assert len(found["unknown"]) == 4519
     assert 0 not in found["unknown"]
@@ -98,7 +98,7 @@ def test_values_and_what_is_not_known():
 def test_values_may_be_any_numbers():
     for value in (1e19, -1e300, 1.7e308, 2.0**53):
         values = np.full((len(SPACE), 9), value)
-        found = page_data(PolicyTable(SPACE, RANDOM.probabilities, values), "huge")
+        found = page_data(PolicyTable(SPACE, RANDOM.played, values), "huge")
         assert orjson.loads(orjson.dumps(found))["values"][0] == value
 
 
@@ -186,7 +186,7 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
 
 def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
     monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", 10)
-    probabilities, known = RANDOM.probabilities.copy(), np.zeros(len(SPACE), np.bool_)
+    probabilities, known = RANDOM.played.copy(), np.zeros(len(SPACE), np.bool_)
     probabilities[0] = 0
     probabilities[0, :2] = [1 - 1e-9, 1e-9]
     probabilities[1] = 0

@@ -87,7 +87,7 @@ class Asked(Policy):
     :param samples: ask so often about each position, and take how often each cell is answered.
     """
 
-    costly = True
+    external = True
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Asked(Policy):
         """As ``Policy.choose``, but what is drawn is up to the player: it is asked for each row anew."""
         return self._ask(self._respondents[0], positions[rows].texts())
 
-    def competing(self) -> Policy:
+    def forfeiting(self) -> Policy:
         return self._but(lenient=True)
 
     def frozen(self) -> Policy:

@@ -74,7 +74,7 @@ def _positions(env: Environment, agents: "list[Agent]") -> "Positions | None":
     from ttt_cli.evaluation.walk import own_positions
 
     rules = agents[0].rules
-    if programs := [agent for agent in agents if agent.policy.costly]:
+    if programs := [agent for agent in agents if agent.policy.external]:
         names = " and ".join(printable(agent.name) for agent in programs)
         env.say(f"compared in the positions that the play of {names} can reach")
         return Positions.concatenate([own_positions(agent.policy) for agent in programs]).distinct()

@@ -45,7 +45,7 @@ def explore(
       ttt explore minimax:depth=2 -o page.html
     """
     from ttt_cli.agents.grammar import resolve
-    from ttt_cli.engine.policy import Policy, PolicyTable
+    from ttt_cli.engine.policy import Policy
     from ttt_cli.engine.state_space import StateSpace
     from ttt_cli.evaluation.verdict import judge
     from ttt_cli.shell.options import given_rules
@@ -57,8 +57,8 @@ def explore(
         raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
     player = resolve(agent, env.store, given_rules(env))
     rules = player.rules
-    policy: Policy | PolicyTable = player.policy
-    if is_whole(rules) and not player.policy.costly:
+    policy: Policy = player.policy
+    if is_whole(rules) and not player.policy.external:
         policy = player.policy.table(StateSpace.of(rules))
     coverage = covered(policy)
     if not is_whole(rules):

@@ -144,7 +144,7 @@ def _reached(agent: "Agent") -> "Positions | None":
     from ttt_cli.engine.state_space import enumerated
     from ttt_cli.evaluation.walk import OutgrownError, own_positions
 
-    if agent.policy.costly:
+    if agent.policy.external:
         return own_positions(agent.policy)
     if agent.loaded is not None or enumerated(agent.rules) is not None:
         return None

@@ -102,7 +102,7 @@ class _Answers:
         import numpy as np
 
         if new := self.remembered.positions[len(self.over) :]:
-            if not self._policy.costly:
+            if not self._policy.external:
                 self._probabilities = np.concatenate([self._probabilities, self._policy.probabilities(new)])
             self.over += new.terminal.tolist()
 
@@ -120,7 +120,7 @@ class _Answers:
             if self.over[row]:
                 raise UsageError(f"the game is over in {self.remembered.positions.text(row)!r}")
         uniforms = rng.random(len(rows))
-        if self._policy.costly:
+        if self._policy.external:
             chosen = self._policy.choose(self.remembered.positions, np.array(rows, np.int64), uniforms)
         else:
             chosen = drawn(thresholds(self._probabilities[rows]), uniforms)
@@ -139,7 +139,7 @@ class _Answers:
 
     def fields(self, row: int, cell: int | None) -> Move:
         """A move as a ``ttt-move`` document holds it."""
-        probability = None if self._policy.costly else 1.0
+        probability = None if self._policy.external else 1.0
         if probability is not None and cell is not None:
             probability = float(self._probabilities[row, cell])
         return {

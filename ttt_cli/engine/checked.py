@@ -32,7 +32,7 @@ class Checked(Policy):
     def __init__(self, rules: Rules, name: str, player: Any, path: Path | None = None) -> None:
         self.rules, self._name, self._player, self._path = rules, name, player, path
         self._is_policy = isinstance(player, Policy)
-        self.costly = self._is_policy and bool(player.costly)
+        self.external = self._is_policy and bool(player.external)
         self._last: tuple[Positions, tuple[Positions, Int64s]] | None = None
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -102,8 +102,8 @@ class Checked(Policy):
         """As ``Policy.looking_ahead``."""
         return self._like("looking_ahead", depth) if self._is_policy else None
 
-    def competing(self) -> Policy:
-        return (self._like("competing") if self._is_policy else None) or self
+    def forfeiting(self) -> Policy:
+        return (self._like("forfeiting") if self._is_policy else None) or self
 
     def frozen(self) -> Policy:
         return (self._like("frozen") if self._is_policy else None) or self

@@ -6,7 +6,6 @@ one way to answer among others.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -37,13 +36,13 @@ class Policy(ABC):
 
     :ivar rules: the game it plays.
     :ivar formula: the same in short, where there is such a formula.
-    :ivar costly: whether it is asked only about positions that can be reached, since each question takes its
+    :ivar external: whether it is asked only about positions that can be reached, since each question takes
         time and a player may have no answer in others.
     """
 
     rules: Rules
     formula: Formula | None = None
-    costly: bool = False
+    external: bool = False
 
     @abstractmethod
     def probabilities(self, positions: Positions) -> Floats:
@@ -74,8 +73,8 @@ class Policy(ABC):
     def tabulated(self) -> "Policy":
         """The same policy, asked once for all positions where the board has a state space: for those who
         will ask again and again."""
-        space = None if self.costly else enumerated(self.rules)
-        return self if space is None else TabularPolicy(self.table(space))
+        space = None if self.external else enumerated(self.rules)
+        return self if space is None else self.table(space)
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
         """int64[k]: the cell that it plays in each of some games; -1: it resigns.
@@ -85,11 +84,11 @@ class Policy(ABC):
         """
         return drawn(thresholds(self.probabilities(positions))[rows], uniforms)
 
-    def competing(self) -> "Policy":
+    def forfeiting(self) -> "Policy":
         """The same player, whose failures to answer lose the game instead of ending the call."""
         return self
 
-    def frozen(self) -> "Policy":
+    def memoised(self) -> "Policy":
         """The same player, who answers once for each position and is kept to it."""
         return self
 
@@ -99,63 +98,81 @@ class Policy(ABC):
         return []
 
 
-class TabularPolicy(Policy):
-    """A policy that is looked up in a table."""
+class PolicyTable(Policy):
+    """A policy that is looked up in arrays over a whole state space (``n`` positions).
 
-    def __init__(self, table: "PolicyTable") -> None:
-        self.rules = table.space.rules
-        self._table = table
+    :ivar played: float64[n, cells], as ``Policy.probabilities`` of all positions.
+    :ivar worth: float64[n, cells], as ``Policy.values``, or None.
+    :ivar learned: bool[n], as ``Policy.known``, or None.
+    """
+
+    def __init__(
+        self,
+        space: StateSpace,
+        probabilities: Floats,
+        values: Floats | None = None,
+        known: Bools | None = None,
+    ) -> None:
+        self.rules, self.space = space.rules, space
+        self.played, self.worth, self.learned = probabilities, values, known
+
+    @property
+    def support(self) -> Bools:
+        """bool[n, cells]: the moves that are played at all."""
+        return np.greater(self.played, 0)
 
     def probabilities(self, positions: Positions) -> Floats:
-        return self._table.probabilities[self._table.space.rows(positions)]
+        return self.played[self.space.rows(positions)]
 
     def values(self, positions: Positions) -> Floats | None:
-        values = self._table.values
-        return None if values is None else values[self._table.space.rows(positions)]
+        return None if self.worth is None else self.worth[self.space.rows(positions)]
 
     def known(self, positions: Positions) -> Bools | None:
-        known = self._table.known
-        return None if known is None else known[self._table.space.rows(positions)]
+        return None if self.learned is None else self.learned[self.space.rows(positions)]
 
     def table(self, space: StateSpace) -> "PolicyTable":
-        return self._table if space is self._table.space else super().table(space)
+        return self if space is self.space else super().table(space)
 
     def tabulated(self) -> Policy:
         return self
 
 
-def as_policy(found: "Policy | PolicyTable") -> Policy:
-    """A policy, whichever way it answers."""
-    return TabularPolicy(found) if isinstance(found, PolicyTable) else found
+class Modified(Policy):
+    """A policy that plays by another one, and knows and values what that one does.
+
+    :ivar player: the other one.
+    """
+
+    def __init__(self, player: Policy) -> None:
+        self.rules, self.external = player.rules, player.external
+        self.player = player
+
+    def values(self, positions: Positions) -> Floats | None:
+        return self.player.values(positions)
+
+    def known(self, positions: Positions) -> Bools | None:
+        return self.player.known(positions)
 
 
-class Exploring(Policy):
+class Exploring(Modified):
     """A policy that with probability ``epsilon`` plays any legal cell instead, uniformly."""
 
-    def __init__(self, policy: Policy, epsilon: float) -> None:
-        self.rules = policy.rules
-        self._policy, self._epsilon = policy, epsilon
-        self.costly = policy.costly
+    def __init__(self, player: Policy, epsilon: float) -> None:
+        super().__init__(player)
+        self._epsilon = epsilon
 
     def probabilities(self, positions: Positions) -> Floats:
         chance = self._epsilon * uniform(positions.legal)
-        mixed: Floats = (1 - self._epsilon) * self._policy.probabilities(positions) + chance
+        mixed: Floats = (1 - self._epsilon) * self.player.probabilities(positions) + chance
         return mixed
 
-    def values(self, positions: Positions) -> Floats | None:
-        return self._policy.values(positions)
 
-    def known(self, positions: Positions) -> Bools | None:
-        return self._policy.known(positions)
+class OneSided(Modified):
+    """A policy as one side; as the other it plays anywhere, as if it had learned nothing."""
 
-
-class OneSided(Policy):
-    """What a policy knows as one side; as the other it plays anywhere, as if it had learned nothing."""
-
-    def __init__(self, policy: Policy, side: Side) -> None:
-        self.rules = policy.rules
-        self._policy, self._side = policy, side
-        self.costly = policy.costly
+    def __init__(self, player: Policy, side: Side) -> None:
+        super().__init__(player)
+        self._side = side
 
     def _own(self, positions: Positions) -> Bools:
         own: Bools = (positions.plies % 2 == self._side) & ~positions.terminal
@@ -164,44 +181,16 @@ class OneSided(Policy):
     def probabilities(self, positions: Positions) -> Floats:
         found, own = uniform(positions.legal), np.flatnonzero(self._own(positions))
         if len(own):
-            found[own] = self._policy.probabilities(positions[own])
+            found[own] = self.player.probabilities(positions[own])
         return found
 
     def values(self, positions: Positions) -> Floats | None:
-        values = self._policy.values(positions)
+        values = self.player.values(positions)
         return None if values is None else np.where(self._own(positions)[:, None], values, np.nan)
 
     def known(self, positions: Positions) -> Bools | None:
-        known = self._policy.known(positions)
+        known = self.player.known(positions)
         return None if known is None else known & self._own(positions)
-
-
-@dataclass(frozen=True, eq=False)
-class PolicyTable:
-    """What a player does in every position of ``space`` (``n`` positions).
-
-    :ivar probabilities: float64[n, cells]; an open position's row sums to 1, or is all zeros where the player
-        resigns; a terminal position's row is all zeros.
-    :ivar values: float64[n, cells], what the player thinks each move is worth, from the mover's side in the
-        player's own unit; NaN where it has no opinion. None for players that have none at all.
-    :ivar known: bool[n], the open positions the player has learned something about; None where the question
-        makes no sense (players that need no experience).
-    """
-
-    space: StateSpace
-    probabilities: Floats
-    values: Floats | None = None
-    known: Bools | None = None
-
-    @property
-    def rules(self) -> Rules:
-        """The game."""
-        return self.space.rules
-
-    @property
-    def support(self) -> Bools:
-        """bool[n, cells]: the moves that are played at all."""
-        return np.greater(self.probabilities, 0)
 
 
 def thresholds(probabilities: Floats) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.perfect import UNPROVEN, values_of
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.side import Side
@@ -58,7 +58,7 @@ def can_blunder(policy: PolicyTable) -> Bools:
     found = np.zeros(len(space), np.bool_)
     for rows in space.forwards():
         now = rows.start + np.flatnonzero(~space.terminal[rows] & (values[rows] > -1))
-        played = policy.probabilities.take(now, axis=0).T > 0
+        played = policy.played.take(now, axis=0).T > 0
         worse = -values[space.successors.take(now, axis=0).T] < values[now]
         found[now] = (played & worse).any(axis=0) | ~played.any(axis=0)
     return found
@@ -83,9 +83,7 @@ def proved_blunders(policy: Policy, layers: Sequence[Positions]) -> int | None:
     return found
 
 
-def find_blunders(
-    policy: Policy | PolicyTable, opponents: Sequence[Policy | PolicyTable] = (), *, budget: int = BUDGET
-) -> Blunders:
+def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
     """All mistakes of the policy: in all open positions where the board has a state space and the player is
     asked about all of it, else in those that its own play can reach and whose value is known.
 
@@ -94,10 +92,10 @@ def find_blunders(
 
     :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
     """
-    policy = as_policy(policy).tabulated()
-    positions, reach = _own(policy, [as_policy(opponent).tabulated() for opponent in opponents], budget)
+    policy = policy.tabulated()
+    positions, reach = _own(policy, [opponent.tabulated() for opponent in opponents], budget)
     reachable = np.ones(len(positions), np.bool_)
-    if not policy.costly and (space := enumerated(policy.rules)) is not None:
+    if not policy.external and (space := enumerated(policy.rules)) is not None:
         own, still_open = space.rows(positions), np.flatnonzero(~space.terminal)
         positions = space.positions[still_open]
         everywhere = np.zeros((len(space), reach.shape[1]))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace
 
@@ -70,14 +70,11 @@ class Comparison:
         return found[np.lexsort((found, ~self.differs[found], -stake))]
 
 
-def compare(
-    a: Policy | PolicyTable, b: Policy | PolicyTable, positions: Positions | None = None
-) -> Comparison:
+def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Comparison:
     """Compare two policies of one game.
 
     :param positions: where, in the order of positions; None: everywhere, on a board with a state space.
     """
-    a, b = as_policy(a), as_policy(b)
     if positions is None:
         positions = StateSpace.of(a.rules).positions
     positions = positions[~positions.terminal]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 
 BATCH = 1 << 14
@@ -94,8 +94,8 @@ class Match:
 
 
 def play_match(
-    agent: Policy | PolicyTable,
-    opponent: Policy | PolicyTable,
+    agent: Policy,
+    opponent: Policy,
     games: int,
     seed: int,
     watch: Callable[[Games], None] = lambda batch: None,
@@ -104,7 +104,7 @@ def play_match(
 
     :param watch: called with each batch of games once it is played.
     """
-    agent, opponent = (as_policy(player).tabulated().competing() for player in (agent, opponent))
+    agent, opponent = (player.tabulated().forfeiting() for player in (agent, opponent))
     counts = np.zeros((2, 3), np.int64)
     seen: tuple[set[bytes], set[bytes]] = set(), set()
     for batch in _batches(agent, opponent, games, seed):

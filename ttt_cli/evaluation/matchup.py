@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy, PolicyTable
+from ttt_cli.engine.policy import Policy
 from ttt_cli.evaluation.walk import BUDGET, PIECE, Layer, Walk
 
 
@@ -52,7 +52,7 @@ class Matchup:
     rates: Rates
 
 
-def play_exact(x: Policy | PolicyTable, o: Policy | PolicyTable, *, budget: int = BUDGET) -> Matchup:
+def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Matchup:
     """Let ``x`` play X against ``o``. Resigning (a row without moves at an open position) is a loss.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
@@ -106,6 +106,6 @@ def _answers(layer: Layer, opponent: Policy, reach: Floats) -> tuple[Floats, Boo
     return chances, resigns
 
 
-def both_sides(policy: Policy | PolicyTable, opponent: Policy | PolicyTable) -> tuple[Rates, Rates]:
+def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:
     """How ``policy`` fares as X and as O against ``opponent``."""
     return play_exact(policy, opponent).rates, play_exact(opponent, policy).rates.turned()

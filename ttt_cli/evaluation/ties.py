@@ -32,7 +32,7 @@ def rates_by_ties(player: "Agent", opponent: Policy) -> dict[Side, dict[str, Rat
         policies = {ties: play_by(loaded.state, ties=ties, **player.options) for ties in GUESSES}
     except UsageError:
         return {}
-    known = policies["random"].table(space).known
+    known = policies["random"].table(space).learned
     return {
         side: {
             ties: play_exact(policy, opponent).rates

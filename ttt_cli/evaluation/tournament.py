@@ -13,7 +13,7 @@ import numpy as np
 
 from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.evaluation.match import play_match
 from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
@@ -52,10 +52,10 @@ class Tournament:
         return np.argsort(-np.round(self.points, 12), kind="stable").tolist()
 
 
-def play_tournament(agents: Sequence[Policy | PolicyTable], *, budget: int = BUDGET) -> Tournament:
+def play_tournament(agents: Sequence[Policy], *, budget: int = BUDGET) -> Tournament:
     """Let all players meet as both sides, exactly where no more than ``budget`` positions can be reached
     and nobody's choices vary from one question to the next."""
-    players = [as_policy(agent).tabulated().competing() for agent in agents]
+    players = [agent.tabulated().forfeiting() for agent in agents]
     rates: list[list[Rates | None]] = [[None] * len(players) for _ in players]
     sampled = 0
     for a, b in combinations(range(len(players)), 2):

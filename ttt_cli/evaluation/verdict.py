@@ -7,7 +7,7 @@ import numpy as np
 
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.perfect import UNPROVEN, game_bounds, game_value, move_values_of, values_of
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -82,8 +82,8 @@ class Verdict:
 
 
 def judge(
-    policy: Policy | PolicyTable,
-    opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
+    policy: Policy,
+    opponents: Sequence[tuple[str, Policy]] = (),
     *,
     budget: int = BUDGET,
     tick: Callable[[int], None] = lambda positions: None,
@@ -93,10 +93,10 @@ def judge(
     :param budget: positions that it may take in each role; ``tick`` is called with their number so far.
     :raises OutgrownError: if it takes more.
     """
-    policy = as_policy(policy).tabulated()
-    against = [as_policy(opponent).tabulated() for _, opponent in opponents]
+    policy = policy.tabulated()
+    against = [opponent.tabulated() for _, opponent in opponents]
     space = enumerated(policy.rules)
-    wrong = None if space is None or policy.costly else can_blunder(policy.table(space))
+    wrong = None if space is None or policy.external else can_blunder(policy.table(space))
     rates: list[list[Rates]] = []
     cases: list[WorstCase] = []
     reachable, known, own = 0, 0, 0
@@ -140,10 +140,10 @@ def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
     return None if value is None else guaranteed >= side.sign * value
 
 
-def is_unbeatable(policy: Policy | PolicyTable, *, budget: int = BUDGET) -> bool | None:
+def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
     """``Verdict.unbeatable`` alone: by one line of play where that is enough, else by a walk through what can
     happen; None where it would take more than ``budget`` positions or the game's value is not known."""
-    policy = as_policy(policy).tabulated()
+    policy = policy.tabulated()
     if enumerated(policy.rules) is None and loses_somewhere(policy):
         return False
     held = []
@@ -154,9 +154,9 @@ def is_unbeatable(policy: Policy | PolicyTable, *, budget: int = BUDGET) -> bool
     return None if None in held else True
 
 
-def holds_as(policy: Policy | PolicyTable, side: Side, *, budget: int = BUDGET) -> bool | None:
+def holds_as(policy: Policy, side: Side, *, budget: int = BUDGET) -> bool | None:
     """``is_unbeatable`` for one side."""
-    policy = as_policy(policy).tabulated()
+    policy = policy.tabulated()
     if enumerated(policy.rules) is None and _loses_as(policy, side):
         return False
     return _proved(policy, side, budget)
@@ -198,9 +198,8 @@ class Step:
     after: int | None
 
 
-def explain(policy: Policy | PolicyTable, side: Side, line: Sequence[int]) -> list[Step]:
+def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
     """What happens in a line of play in which ``policy`` plays ``side``."""
-    policy = as_policy(policy)
     game = Game(policy.rules)
     steps = []
     for cell in [*line, None]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy, uniform
+from ttt_cli.engine.policy import Policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -110,8 +110,8 @@ class Walk:
     @classmethod
     def of(
         cls,
-        x: Policy | PolicyTable | None,
-        o: Policy | PolicyTable | None,
+        x: Policy | None,
+        o: Policy | None,
         *,
         budget: int = BUDGET,
         tick: Callable[[int], None] = lambda positions: None,
@@ -121,7 +121,6 @@ class Walk:
         :param tick: called after each ply with the number of positions so far.
         :raises OutgrownError: if there are more positions than ``budget`` allows, as soon as that is seen.
         """
-        x, o = None if x is None else as_policy(x), None if o is None else as_policy(o)
         policy = x or o
         assert policy is not None
         space = enumerated(policy.rules)
@@ -144,7 +143,7 @@ class Walk:
     @classmethod
     def alone(
         cls,
-        policy: Policy | PolicyTable,
+        policy: Policy,
         side: Side,
         *,
         budget: int = BUDGET,

@@ -80,7 +80,7 @@ def hint(position: Position, policy: Policy | None) -> Hint:
     opinions: list[float | None] = [None] * rules.cells
     probabilities: list[float | None] = [None] * rules.cells
     has_opinions = is_new = False
-    if policy is not None and not policy.costly:
+    if policy is not None and not policy.external:
         probabilities = policy.probabilities(here)[0].tolist()
         own, seen = policy.values(here), policy.known(here)
         is_new = seen is not None and not seen[0]

@@ -116,7 +116,7 @@ class OnlineLearner:
         if held is not None:
             held.release()
 
-    def study(self) -> Learned:
+    def catch_up(self) -> Learned:
         """Learn from the games that wait for it and save, if the file is free."""
         waits = "" if self._held is not None else self.take()
         if waits:
@@ -155,7 +155,7 @@ def learning(learners: Sequence[OnlineLearner]) -> Iterator[Callable[[GameRecord
             learner.learn_waiting()
         yield learn
         for learner in learners:
-            learner.study()
+            learner.catch_up()
     finally:
         for learner in learners:
             learner.release()

@@ -45,7 +45,7 @@ def play_with_people(env: Environment, session: "Session", games: int | None) ->
             screen.show_summary(last)
             _document(env, session)
             for learner in session.learners:
-                env.say(what_was_learned(learner, learner.study(), session.record))
+                env.say(what_was_learned(learner, learner.catch_up(), session.record))
     except KeyboardInterrupt:
         env.say(f"\n{_kept(env, session)}")
         return ExitCode.INTERRUPTED

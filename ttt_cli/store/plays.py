@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, best, first, last, uniform
+from ttt_cli.engine.policy import Modified, Policy, PolicyTable, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -124,7 +124,7 @@ def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
         probabilities = np.where(known[:, None], drawn, uniform(space.legal))
     else:
         probabilities = uniform(_chosen(values, held, space, plays))
-    return TabularPolicy(PolicyTable(space, probabilities, np.where(held, values, np.nan), known))
+    return PolicyTable(space, probabilities, np.where(held, values, np.nan), known)
 
 
 def _chosen(values: Floats, held: Bools, space: StateSpace, plays: Plays) -> Bools:
@@ -154,18 +154,17 @@ def broken(chosen: Bools, ties: str, learned: Bools) -> Bools:
     return {"random": lambda cells: cells, "first": first, "last": last}[ties](chosen)
 
 
-class BreakingTies(Policy):
+class BreakingTies(Modified):
     """A policy that plays the first, or the last, of the cells among which another one draws."""
 
     def __init__(self, policy: Policy, ties: str) -> None:
-        self.rules = policy.rules
-        self._policy, self._ties = policy, ties
-        self.values, self.known = policy.values, policy.known  # type: ignore[method-assign]
+        super().__init__(policy)
+        self._ties = ties
 
     def probabilities(self, positions: Positions) -> Floats:
-        chosen = np.greater(self._policy.probabilities(positions), 0)
+        chosen = np.greater(self.player.probabilities(positions), 0)
         everything: Bools = np.any(chosen, axis=1)
-        known = self._policy.known(positions)
+        known = self.player.known(positions)
         return uniform(broken(chosen, self._ties, everything if known is None else known))
 
 

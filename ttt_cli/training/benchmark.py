@@ -43,5 +43,5 @@ def run_benchmark(store: Path, *, seed: int, rules: Rules = STANDARD) -> Iterato
             warm_up(start)
             train(run)
             policy = run.state.policy.table(StateSpace.of(rules))
-            known = 0 if policy.known is None else int(policy.known.sum())
+            known = 0 if policy.learned is None else int(policy.learned.sum())
             yield Entrant(name, run.games, known, run.seconds, judge(policy, opponents))

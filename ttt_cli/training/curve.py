@@ -12,7 +12,7 @@ from errno import ENOENT
 from pathlib import Path
 
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.policy import Policy, PolicyTable
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import InvalidFileError
@@ -39,7 +39,7 @@ def is_kept(rules: Rules) -> bool:
     return enumerated(rules) is not None and len(StateSpace.of(rules).positions) <= KEPT_UP_TO
 
 
-def row(games: int, policy: Policy | PolicyTable) -> Row:
+def row(games: int, policy: Policy) -> Row:
     """What a policy is worth, ``games`` games into a run."""
     verdict = judge(policy, [("random", Uniform(policy.rules))])
     as_x, as_o = verdict.results[0].as_x, verdict.results[0].as_o
@@ -108,9 +108,7 @@ class Curve:
         """Whether the run is to be looked at: it has reached a point since the last look."""
         return due(self._points, self.seen, games)
 
-    def look(
-        self, games: int, policy: Callable[[], Policy | PolicyTable], *, now: bool = False
-    ) -> Row | None:
+    def look(self, games: int, policy: Callable[[], Policy], *, now: bool = False) -> Row | None:
         """Add the row of ``policy``, if it is due, and write the file.
 
         :param now: look even if no point has been reached, as when a run ends early.

@@ -14,7 +14,7 @@ from time import monotonic
 import numpy as np
 
 from ttt_cli.agents.grammar import is_program, resolve
-from ttt_cli.engine.policy import Policy, TabularPolicy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import printable
@@ -131,14 +131,14 @@ def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
     On a board with a state space it is asked before the first game, where its own play can lead; everywhere,
     if a position stands for all that a turn or mirror makes equal.
     """
-    if not policy.costly:
+    if not policy.external:
         return policy
-    policy, space = policy.frozen(), enumerated(policy.rules)
+    policy, space = policy.memoised(), enumerated(policy.rules)
     if space is None:
         return policy
     if symmetric:
-        return TabularPolicy(policy.table(space))
-    return TabularPolicy(WithinReach(policy).table(space))
+        return policy.table(space)
+    return WithinReach(policy).table(space)
 
 
 def usual_run(

@@ -21,7 +21,7 @@ import orjson
 
 from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
-from ttt_cli.engine.policy import Policy, PolicyTable, as_policy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -76,12 +76,11 @@ class Coverage:
     described: Positions
 
 
-def covered(policy: Policy | PolicyTable) -> Coverage:
+def covered(policy: Policy) -> Coverage:
     """What the page of a policy covers.
 
     :raises UsageError: if that is too much.
     """
-    policy = as_policy(policy)
     rules = policy.rules
     if is_whole(rules):
         positions = StateSpace.of(rules).positions
@@ -102,10 +101,10 @@ def covered(policy: Policy | PolicyTable) -> Coverage:
 
 
 def page(
-    policy: Policy | PolicyTable,
+    policy: Policy,
     name: str,
     facts: Sequence[Fact],
-    opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
+    opponents: Sequence[tuple[str, Policy]] = (),
     coverage: Coverage | None = None,
 ) -> bytes:
     """The page on the agent called ``name``, which plays ``policy``.
@@ -116,7 +115,6 @@ def page(
     :raises UsageError: if it would be too large, or the worth of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("explore.js")
-    policy = as_policy(policy)
     coverage = coverage or covered(policy)
     data = orjson.dumps(page_data(policy, name, opponents, coverage))
     packed = len(data) > LARGE
@@ -139,9 +137,9 @@ def page(
 
 
 def page_data(
-    policy: Policy | PolicyTable,
+    policy: Policy,
     name: str,
-    opponents: Sequence[tuple[str, Policy | PolicyTable]] = (),
+    opponents: Sequence[tuple[str, Policy]] = (),
     coverage: Coverage | None = None,
 ) -> dict[str, Any]:
     """What the page knows.
@@ -151,7 +149,6 @@ def page_data(
     numbers of positions of which the agent has learned nothing. ``withinReach``: of a whole game it was asked
     only where its own play leads. The rest: ``_whole`` and ``_own_games``.
     """
-    policy = as_policy(policy)
     coverage = coverage or covered(policy)
     rules = policy.rules
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
@@ -162,7 +159,7 @@ def page_data(
         "opponents": [opponent for opponent, _ in opponents],
         **(_whole(policy, coverage) if is_whole(rules) else _own_games(policy, coverage.described)),
         "mistakes": _mistakes(mistakes, _codes(numbered)),
-        **({"withinReach": True} if policy.costly and is_whole(rules) else {}),
+        **({"withinReach": True} if policy.external and is_whole(rules) else {}),
     }
 
 
@@ -172,7 +169,7 @@ def _whole(policy: Policy, coverage: Coverage) -> dict[str, Any]:
     agent's; null where there is none)."""
     asked, still_open = coverage.described, np.flatnonzero(~coverage.positions.terminal)
     legal = asked.legal
-    shown = WithinReach(policy) if policy.costly else policy
+    shown = WithinReach(policy) if policy.external else policy
     values, known = shown.values(asked), shown.known(asked)
     scores = solve(StateSpace.of(policy.rules)).move_scores()[still_open]
     return {

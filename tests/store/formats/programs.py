@@ -35,7 +35,7 @@ def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -
     for number, row in enumerate(rows):
         for cell, share in program(SPACE.texts[row]).items():
             expected[number, cell] = share
-    found = state.policy.table(SPACE).probabilities[rows]
+    found = state.policy.table(SPACE).played[rows]
     wrong = np.flatnonzero(~np.isclose(found, expected, rtol=1e-6, atol=1e-12).all(axis=1))
     assert not wrong.size, (SPACE.texts[rows[wrong[0]]], found[wrong[0]], expected[wrong[0]])
 
@@ -49,7 +49,7 @@ def judged(
     loaded = library.import_file(path, Options(**options))
     plays_as(loaded.state, program, sides)
     again = library.parse(library.content(loaded.state), "again.json")
-    plays = (state.policy.table(SPACE).probabilities for state in (again, loaded.state))
+    plays = (state.policy.table(SPACE).played for state in (again, loaded.state))
     assert np.array_equal(*plays)
     assert loaded.imported is not None
     assert (loaded.imported.positions, loaded.imported.moves) == again.entries

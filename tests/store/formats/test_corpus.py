@@ -100,7 +100,7 @@ def test_beads_are_drawn_as_their_author_draws_them(name):
     beads = dict.fromkeys(range(9), 0.0) | {
         int(cell) - 1: count for cell, (count, _) in imported(name).entries[text].items()
     }
-    shares = policy.probabilities[policy.space.index(Position(text))].tolist()
+    shares = policy.played[policy.space.index(Position(text))].tolist()
     assert shares == pytest.approx([beads[cell] / sum(beads.values()) for cell in range(9)])
 
 
@@ -133,7 +133,7 @@ def test_visits_are_what_the_user_says():
 def test_what_a_file_does_not_know_is_played_at_random():
     policy = load(CORPUS / "printed_tuples.json").state.policy.table(StateSpace.of())
     index = policy.space.index(Position.parse("XOXOXO..."))  # X could win at once
-    assert policy.probabilities[index].tolist() == [0, 0, 0, 0, 0, 0, 1 / 3, 1 / 3, 1 / 3]
+    assert policy.played[index].tolist() == [0, 0, 0, 0, 0, 0, 1 / 3, 1 / 3, 1 / 3]
 
 
 def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():

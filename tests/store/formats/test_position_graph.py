@@ -37,7 +37,7 @@ def beginner() -> PolicyTable:
         index = SPACE.index(Position(text))
         values[index, cell - 1] = value
         known[index] = True
-    return PolicyTable(SPACE, tables.uniform(SPACE).probabilities, values, known)
+    return PolicyTable(SPACE, tables.uniform(SPACE).played, values, known)
 
 
 def test_everything_a_perfect_player_knows_is_the_whole_game():

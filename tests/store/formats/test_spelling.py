@@ -143,7 +143,7 @@ def drawn_as(found: Imported, table: dict[tuple[str, int], float]) -> bool:
     for (text, cell), count in table.items():
         boxes.setdefault(text, {})[cell] = count
     return all(
-        policy.probabilities[INDEX[text]].tolist()
+        policy.played[INDEX[text]].tolist()
         == pytest.approx([box.get(cell, 0) / sum(box.values()) for cell in range(9)])
         for text, box in boxes.items()
         if sum(box.values())

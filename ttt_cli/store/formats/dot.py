@@ -38,7 +38,7 @@ def dot(graph: PositionGraph, name: str) -> Iterator[bytes]:
     for start, cell, end in zip(
         graph.starts.tolist(), graph.cells.tolist(), graph.ends.tolist(), strict=True
     ):
-        played = graph.policy.probabilities[start, cell] > 0
+        played = graph.policy.played[start, cell] > 0
         style = "solid" if played else "dotted"
         yield f'  "{texts[start]}" -> "{texts[end]}" [label="{cell + 1}", style={style}];\n'.encode()
     yield b"}\n"

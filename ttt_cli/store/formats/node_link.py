@@ -36,7 +36,7 @@ def node_link(graph: PositionGraph, name: str) -> Iterator[bytes]:
         separator = b",\n"
     yield b'\n],\n"edges":['
     separator = b"\n"
-    values = np.full(policy.probabilities.shape, np.nan) if policy.values is None else policy.values
+    values = np.full(policy.played.shape, np.nan) if policy.worth is None else policy.worth
     for start, cell, end in zip(
         graph.starts.tolist(), graph.cells.tolist(), graph.ends.tolist(), strict=True
     ):
@@ -44,7 +44,7 @@ def node_link(graph: PositionGraph, name: str) -> Iterator[bytes]:
             "source": texts[start],
             "target": texts[end],
             "cell": cell + 1,
-            "probability": float(policy.probabilities[start, cell]),
+            "probability": float(policy.played[start, cell]),
             "value": float(values[start, cell]),  # orjson writes NaN as null
         }
         yield separator + orjson.dumps(edge)

@@ -65,10 +65,10 @@ def scores_of(policy: PolicyTable, state: State | None = None) -> Scores:
             return Scores(own, (-1.0, 1.0), f"the {state.learner.name} machine's own score")
     scale = state.learner.value_scale if state else (-1.0, 1.0)
     turned = np.where(space.plies % 2 == 0, 1.0, -1.0)
-    if policy.values is None or scale is None:
+    if policy.worth is None or scale is None:
         perfect = (solve(space).values * turned).astype(np.float64)
         return Scores(perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions")
-    largest = np.where(space.legal & ~np.isnan(policy.values), policy.values, -np.inf).max(axis=1)
+    largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
     low, high = scale
     for_x = np.where(turned > 0, largest, low + high - largest)
     ends = (low + high) / 2 + space.results * (high - low) / 2
@@ -135,7 +135,7 @@ class PositionGraph:
         stands_for[self.nodes] = self.nodes[firsts[kinds]]
         kept = np.flatnonzero(stands_for[self.starts] == self.starts)
         starts, cells, ends = self.starts[kept], self.cells[kept], stands_for[self.ends[kept]]
-        order = np.lexsort((-self.policy.probabilities[starts, cells], ends, starts))
+        order = np.lexsort((-self.policy.played[starts, cells], ends, starts))
         pairs = np.column_stack([starts[order], ends[order]])
         first = order[np.unique(pairs, axis=0, return_index=True)[1]]
         nodes = np.sort(self.nodes[firsts])
@@ -150,8 +150,8 @@ class PositionGraph:
 def _known_moves(policy: PolicyTable) -> Bools:
     """bool[n, cells]: the moves that the agent has an opinion on, in the positions that it knows."""
     legal = policy.space.legal
-    moves = legal.copy() if policy.values is None else legal & ~np.isnan(policy.values)
-    return moves if policy.known is None else moves & policy.known[:, None]
+    moves = legal.copy() if policy.worth is None else legal & ~np.isnan(policy.worth)
+    return moves if policy.learned is None else moves & policy.learned[:, None]
 
 
 def node_fields(graph: PositionGraph) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -189,7 +189,7 @@ def _plays(table: Moves | Positions, options: Options, where: str) -> Plays:
     x, o = (value * sign + 0.0 for sign in table.whose)
     values = values_by_move(table.learner, table.entries(1).items(), table.space, plays)
     guesses = [policy_by(values, table.space, replace(plays, unknown=pair)) for pair in ((0.0, 0.0), (x, o))]
-    as_zero, as_often = (guess.table(table.space).probabilities for guess in guesses)
+    as_zero, as_often = (guess.table(table.space).played for guess in guesses)
     if np.array_equal(as_zero, as_often):
         return plays
     raise UndecidedError(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Policy, PolicyTable, TabularPolicy, are_sound
+from ttt_cli.engine.policy import Policy, PolicyTable, are_sound
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -27,7 +27,7 @@ class Recorded(Policy):
     :param texts: of the positions, each once.
     """
 
-    costly = True  # it has no answer about just any position
+    external = True  # it has no answer about just any position
 
     def __init__(
         self, rules: Rules, where: str, texts: Sequence[str], probabilities: Floats, values: Floats | None
@@ -110,7 +110,7 @@ def policy_in(
     rows = space.rows(positions)
     played, thought = np.zeros((len(space), rules.cells)), np.full((len(space), rules.cells), np.nan)
     played[rows], thought[rows] = probabilities, values
-    return TabularPolicy(PolicyTable(space, played, None if opinions is None else thought))
+    return PolicyTable(space, played, None if opinions is None else thought)
 
 
 def game_of(where: str, cells: int) -> Rules:

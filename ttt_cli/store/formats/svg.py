@@ -118,7 +118,7 @@ def _moves(
     graph: PositionGraph, places: dict[int, tuple[int, int]], width: int, height: int
 ) -> Iterator[bytes]:
     """A curve for each move; the likely ones last, so that they lie on top."""
-    probabilities = graph.policy.probabilities[graph.starts, graph.cells]
+    probabilities = graph.policy.played[graph.starts, graph.cells]
     order: Int64s = np.argsort(probabilities, kind="stable")
     for at in order.tolist():
         probability = float(probabilities[at])
