@@ -465,7 +465,7 @@ def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner
 def test_training_backs_up_by_the_discount(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "play", module.play._as_written)
     monkeypatch.setattr(module, "DISCOUNT", 0.5)
-    for learner, opponent in ((DEFAULT, None), (ARTICLE, TabularPolicy(RANDOM))):
+    for learner, opponent in ((DEFAULT, None), (ARTICLE, RANDOM)):
         table, article = empty_table(learner, SPACE), learner is ARTICLE
         learner.train(table, Shard(0, 30, np.random.default_rng(1), opponent=opponent))
         scores = Derived.kept(table, article).scores[table.known]
