@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import COMPILED
-from ttt_cli.engine import bits, proof_search, retrograde
+from ttt_cli.engine import proof_search, retrograde
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.position import Position
@@ -324,10 +324,3 @@ def test_compiled_and_as_written_find_the_same(monkeypatch: pytest.MonkeyPatch):
     for position, proof in zip(positions, expected, strict=True):
         found = Solver(position.rules).solve(position)
         assert (found.value, found.nodes, found.line) == (proof.value, proof.nodes, proof.line)
-
-
-@given(board=st.integers(1, 2**64 - 1))
-def test_bitboards(board: int):
-    with np.errstate(over="ignore"):
-        assert bits.popcount(np.uint64(board)) == board.bit_count()
-        assert bits.first(np.uint64(board)) == (board & -board).bit_length() - 1

@@ -91,6 +91,11 @@ class Rules:
         return tuple(dict.fromkeys(images))
 
     @cached_property
+    def sources(self) -> tuple[tuple[int, ...], ...]:
+        """The symmetries the other way round: ``source[cell]`` is where the stone of ``cell`` comes from."""
+        return tuple(tuple(sorted(range(self.cells), key=image.__getitem__)) for image in self.symmetries)
+
+    @cached_property
     def positions_bound(self) -> int:
         """How many boards have the right numbers of stones: no fewer than the reachable positions."""
         return sum(comb(self.cells, plies) * comb(plies, plies // 2) for plies in range(self.cells + 1))

@@ -1,0 +1,43 @@
+"""What kernels share: bitboards, lines, symmetry, hashing."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.test_positions import sample
+from ttt_cli.engine import bits
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.symmetry import classes
+
+
+@pytest.fixture(autouse=True)
+def wrapping():
+    with np.errstate(over="ignore"):
+        yield
+
+
+@given(board=st.integers(1, 2**64 - 1))
+def test_bitboards(board: int):
+    assert bits.popcount(np.uint64(board)) == board.bit_count()
+    assert bits.first(np.uint64(board)) == (board & -board).bit_length() - 1
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(5, 5, 4), Rules(8, 8, 5)], ids=str)
+def test_kernels_and_arrays_agree_on_classes(rules: Rules):
+    positions = Positions.of(sample(rules), rules)[:40]
+    found, sources = classes(positions), np.array(rules.sources, np.int8)
+    for row, (x, o) in enumerate(zip(positions.x, positions.o, strict=True)):
+        image = bits.image_of_class(sources, x, o)
+        own = bits.turned(sources, x, image), bits.turned(sources, o, image)
+        assert own == (found.positions.x[row], found.positions.o[row])
+        for cell in range(rules.cells):
+            goal = rules.symmetries[image][cell]
+            assert bits.lowest_of(sources, *own, goal) == found.moves[row, cell]
+
+
+def test_the_upper_half_of_a_hash_tells_short_boards_apart():
+    positions = Positions.of(sample(Rules(4, 4, 4)), Rules(4, 4, 4)).distinct()
+    halves = bits.hashed(positions.x, positions.o) >> bits.HALF
+    assert len(np.unique(halves)) == len(positions)
