@@ -16,7 +16,7 @@ from ttt_cli.agents.registry import AgentType, one_of
 from ttt_cli.engine.policy import Policy, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.store.formats.format import Format, Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 
 
 class Corners(Policy):
@@ -56,13 +56,18 @@ class ConstantStep(PlainLearner):
         return table.get(position.play(cell).text, (None, 0))[0]
 
 
-def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
-    """A line for each open position: the board, and the cells that are played."""
-    positions = player.positions[~player.positions.terminal]
-    played = player.answers.probabilities(positions) > 0
-    for text, cells in zip(positions.texts(), played, strict=True):
-        yield f"{text} {' '.join(str(cell + 1) for cell in np.flatnonzero(cells))}\n".encode()
-
-
 CORNERS = AgentType("corners", "any corner, else anywhere", Corners, {"ties": one_of("random", "first")})
-MOVES_LIST = Format("moves-list", "a line for each position: the cells played", write=write)
+
+
+class MovesList(Format):
+    """A line for each open position: the board, and the cells that are played."""
+
+    name = "moves-list"
+    about = "a line for each position: the cells played"
+    written = True
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        positions = player.positions[~player.positions.terminal]
+        played = player.answers.probabilities(positions) > 0
+        for text, cells in zip(positions.texts(), played, strict=True):
+            yield f"{text} {' '.join(str(cell + 1) for cell in np.flatnonzero(cells))}\n".encode()

@@ -230,7 +230,7 @@ def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(
     assert ttt("move", "./mine.toy", ".........").code == 3
     toy = Path(__file__).parent.parent / "store" / "formats" / "toy.py"
     shutil.copy(toy, tmp_path / "toy_format_of_mine.py")
-    install(tmp_path, "toys", {"ttt_cli.formats": {"toy": "toy_format_of_mine:FORMAT"}})
+    install(tmp_path, "toys", {"ttt_cli.formats": {"toy": "toy_format_of_mine:Toy"}})
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ttt("move", "./mine.toy", ".........").out == "5\n"
     assert ttt("import", "mine.toy").code == 0

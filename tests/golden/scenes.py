@@ -50,7 +50,6 @@ def in_brief(agent: str) -> str:
     """Of a player on the usual board: its policy, its verdict, its mistakes, its page, its graph in part."""
     return f"""
         export {agent} -f policy-csv -o policy.csv
-        export {agent} -f node-link --from X...O.... --depth 2 -o small.json
         export {agent} -f svg --from XOX.O..X. -o small.svg
         move {agent} - --seed 1 <<< {POSITIONS}
         explore {agent} -o page.html
@@ -68,7 +67,6 @@ def in_full(agent: str) -> str:
         export {agent} -f npz -o policy.npz
         export {agent} -f dot -o graph.dot
         export {agent} -f dot --from X...O.... --depth 1 -o small.dot
-        export {agent} -f node-link -o nodes.json
         export {agent} -f svg --depth 2 -o graph.svg
         evaluate {agent} --json
         evaluate {agent} random minimax:ties=trap heuristic:ties=first --json
@@ -85,7 +83,6 @@ def own_formats(learner: str, agent: str) -> str:
         "graph": f"""
             export {agent} -f state-action -o own.json
             export {agent} -f dot -o graph.dot
-            export {agent} -f node-link -o nodes.json
         """,
         "td": f"""
             export {agent} -f value-table -o own.csv
@@ -196,7 +193,6 @@ def boards() -> dict[str, list[str]]:
             train {learner} --games 1000 --seed 1 --board 2x3 -o small-{file} --json
             train {learner} --games 1000 --seed 1 --board 2x3 --symmetry -o s-small-{file} --json
             export ./s-small-{file} -f policy-csv -o small.csv
-            export ./s-small-{file} -f node-link -o small.json
             evaluate ./small-{file} --explain --mistakes mistakes.csv --json
         """)
         for learner, file in FILES.items()

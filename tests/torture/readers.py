@@ -23,7 +23,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, recognise
-from ttt_cli.store.formats.format import Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.formats.imported import DEFAULTS, to_state
 from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord, read_games
@@ -106,7 +106,7 @@ def _games() -> bytes:
 
 def _exported(state: State, name: str, ending: str = "") -> bytes:
     form = next(form for form in all_formats() if form.name == name)
-    return b"".join(form.write(Player("", state, state.policy), Wanted(ending)))
+    return b"".join(form.write(ExportSource("", state, state.policy), ExportOptions(ending)))
 
 
 def _q_table(state: State) -> bytes:

@@ -14,7 +14,7 @@ from ttt_cli.shell.completion import complete_agents
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
     from ttt_cli.engine.positions import Positions
-    from ttt_cli.store.formats.format import Format, Player
+    from ttt_cli.store.formats.format import ExportSource, Format
     from ttt_cli.store.state import State
 
 HEADING = "Move experience between files"
@@ -47,7 +47,7 @@ def complete_formats() -> list[str]:
 def _written() -> "list[Format]":
     from ttt_cli.store.formats import all_formats
 
-    written = [form for form in all_formats() if form.write is not None]
+    written = [form for form in all_formats() if form.written and form.holds != "games"]
     return sorted(written, key=lambda form: not form.learner)  # a method's own first
 
 
@@ -76,12 +76,10 @@ def export(
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="POSITION", help="dot, node-link, svg: the game tree from this position."
-        ),
+        typer.Option("--from", metavar="POSITION", help="dot, svg: the game tree from this position."),
     ] = None,
     depth: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="dot, node-link, svg: at most N plies deep.")
+        int | None, typer.Option(min=0, metavar="N", help="dot, svg: at most N plies deep.")
     ] = None,
     best: Annotated[
         bool, typer.Option("--best", help="moves-csv: only the moves that the book would play.")
@@ -98,16 +96,16 @@ def export(
     """
     from ttt_cli.agents.grammar import resolve
     from ttt_cli.engine.position import Position
-    from ttt_cli.plugins import FORMATS, plugin
     from ttt_cli.shell.options import given_rules
-    from ttt_cli.store.formats.format import Format, Player, Wanted
+    from ttt_cli.store.formats import get
+    from ttt_cli.store.formats.format import ExportOptions, ExportSource
 
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
     formats = _written()
     if format_name is not None and not any(format_name in (form.name, STATE) for form in formats):
-        plugged = plugin(FORMATS, format_name, Format)
-        formats += [plugged] if plugged is not None and plugged.write is not None else []
+        plugged = get(format_name)
+        formats += [plugged] if plugged is not None and plugged.written else []
     names = list(dict.fromkeys(form.name for form in formats))
     if format_name is not None and format_name not in (*names, STATE):
         hint = did_you_mean(format_name, names) or f"there are {', '.join(names)}"
@@ -117,7 +115,7 @@ def export(
     if reached is not None:
         env.say(f"{printable(agent.name)}: the {len(reached):,} open positions that its own play can reach")
     env.remark(agent.remarks)
-    player = Player(printable(agent.name), _state(agent), agent.policy, reached)
+    player = ExportSource(printable(agent.name), _state(agent), agent.policy, reached)
     form = _chosen(player, out, format_name, formats)
     for option, given in (("--from", start is not None), ("--depth", depth is not None), ("--best", best)):
         if given and option not in form.options:
@@ -133,8 +131,7 @@ def export(
             "--depth N and --from POSITION draw other parts"
         )
     position = None if start is None else Position.parse(start, agent.rules)
-    wanted = Wanted(Path(out).suffix.lower(), position, depth, best, folded)
-    assert form.write is not None
+    wanted = ExportOptions(Path(out).suffix.lower(), position, depth, best, folded)
     _write(env, out, form, agent, form.write(player, wanted))
 
 
@@ -166,7 +163,7 @@ def _listed(formats: "Iterable[Format]") -> str:
     return ", ".join(dict.fromkeys(form.name for form in formats))
 
 
-def _chosen(player: "Player", out: str, asked: str | None, formats: "list[Format]") -> "Format":
+def _chosen(player: "ExportSource", out: str, asked: str | None, formats: "list[Format]") -> "Format":
     """The format asked for, or the one that the name of the file means.
 
     :raises UsageError: naming the formats that fit.
@@ -195,12 +192,13 @@ def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: I
         return
     from ttt_cli.store import library
     from ttt_cli.store.files import write_bytes
+    from ttt_cli.store.formats.native import FORMAT
     from ttt_cli.store.locks import lock
 
     path = Path(out)
     if agent.source is not None and path.exists() and path.samefile(agent.source):
         raise UsageError("would overwrite the file being exported", where=out, hint="-o another file")
-    if form.native:
+    if form.name == FORMAT:
         state = _state(agent)
         assert state is not None
         with lock(path, "exported to", parents=library.is_stored(env.store, path)):

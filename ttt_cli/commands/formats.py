@@ -41,20 +41,18 @@ def formats(env: Environment) -> None:
     """
     from itertools import chain
 
-    from ttt_cli.plugins import FORMATS, plugins
-    from ttt_cli.store.formats import all_formats
-    from ttt_cli.store.formats.format import Format
+    from ttt_cli.store.formats import all_formats, plugged_formats
 
-    found = chain(all_formats(), plugins(FORMATS, Format))
+    found = chain(all_formats(), plugged_formats())
     by_name = {form.name: form for form in reversed(list(found))}
     rows: list[FormatRow] = [
         {
             "name": form.name,
             "learner": form.learner or None,
             "about": form.about,
-            "reads": form.read is not None,
-            "plays": form.recognises is not None,
-            "writes": form.write is not None or form.logged,
+            "reads": form.holds in ("table", "games"),
+            "plays": bool(form.holds),
+            "writes": form.written,
         }
         for form in reversed(by_name.values())
     ]

@@ -20,7 +20,7 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import prune
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
-from ttt_cli.store.formats.format import Format, Native, Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest
 from ttt_cli.store.games import holds_games
@@ -172,8 +172,7 @@ def holds_state(path: Path) -> bool:
 
 
 def _native_format(source: Source) -> Format | None:
-    found = (form for form in native_formats() if form.recognises and form.recognises(source, DEFAULTS))
-    return next(found, None)
+    return next((form for form in native_formats() if form.recognises(source, DEFAULTS)), None)
 
 
 def refuse_state(path: Path) -> None:
@@ -219,8 +218,10 @@ def load_policy(path: Path, rules: Rules | None = None) -> Policy | None:
     if source.large or _native_format(source):  # most files are: no other format is loaded for them
         return None
     for form in all_formats():
-        if form.policy and form.recognises and form.recognises(source, options):
-            return form.policy(source, options)
+        if form.holds == "policy" and form.recognises(source, options):
+            found = form.read(source, options)
+            assert isinstance(found, Policy)
+            return found
     return None
 
 
@@ -263,7 +264,7 @@ def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str 
 
 
 def _read(source: Source, form: Format, options: Options) -> Imported | Native:
-    if form.read is None:
+    if form.holds == "policy":
         hint = f"{command_line('ttt', 'evaluate', source.where)} and other commands take it as a player"
         raise InvalidFileError(
             "holds a policy: what is played, not what was learned", where=source.where, hint=hint
@@ -271,7 +272,9 @@ def _read(source: Source, form: Format, options: Options) -> Imported | Native:
     if options.readings and not form.spelled:
         said = next(f"{name}={value}" for name, value in options.readings.items())
         raise UsageError(f"a {form.name} file is read in one way alone, not by {said}", where=source.where)
-    return form.read(source, options)
+    found = form.read(source, options)
+    assert not isinstance(found, Policy)
+    return found
 
 
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
@@ -282,7 +285,6 @@ def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     """
     source = Source(where, data)
     form = _native_format(source) or next(native_formats())
-    assert form.read is not None
     found = form.read(source, Options(trust_edits=trust_edits))
     assert isinstance(found, Native)
     return found.state
@@ -291,8 +293,7 @@ def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
 def chunks(state: State) -> Iterator[bytes]:
     """A state's native file, in parts."""
     form = next(form for form in native_formats() if form.fits(state))
-    assert form.write is not None
-    yield from form.write(Player("", state, state.policy), Wanted())
+    yield from form.write(ExportSource("", state, state.policy), ExportOptions())
 
 
 def content(state: State) -> bytes:

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from ttt_cli.errors import TttError
-from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.learners import LEARNERS
 from ttt_cli.store.formats import recognise
-from ttt_cli.store.formats.format import Native, Verification
-from ttt_cli.store.formats.imported import DEFAULTS, Rejected, fault_of
-from ttt_cli.store.formats.recorded import held
+from ttt_cli.store.formats.format import Verification
+from ttt_cli.store.formats.imported import Rejected, fault_of
 from ttt_cli.store.source import Source
 
 
@@ -18,15 +17,6 @@ def verify(path: Path) -> Verification:
         if not source.size and (learner := path.name.partition(".")[0]) in LEARNERS:
             lost = f"is empty, where training keeps what {learner} has learned (take it from a backup)"
             return Verification("", faults=[Rejected("the whole file", lost)], unfit=True)
-        form = recognise(source)
-        if form.check is not None:
-            return form.check(source)
-        if form.policy is not None:
-            return Verification(form.name, held(form.policy(source, DEFAULTS)))
-        assert form.read is not None
-        found = form.read(source, DEFAULTS)
+        return recognise(source).check(source)
     except TttError as error:
         return Verification("", faults=[fault_of(error, str(path))], unfit=True)
-    assert not isinstance(found, Native), "native formats check their files themselves"
-    units = learner_class(found.learner).units
-    return Verification(found.format, found.positions, found.moves, units, found.repaired, found.rejected)

@@ -8,8 +8,6 @@ from ttt_cli.store.source import Source
 def read(data: bytes, where: str, options: Options = DEFAULTS) -> Imported:
     """What a file of this name and content holds."""
     source = Source(where, data)
-    form = recognise(source, options)
-    assert form.read is not None
-    found = form.read(source, options)
+    found = recognise(source, options).read(source, options)
     assert isinstance(found, Imported)
     return found

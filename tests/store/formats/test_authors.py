@@ -397,8 +397,6 @@ def test_fillers_and_ended_positions_of_a_q_table_are_ignored():
 def test_any_bytes_are_read_or_refused_in_a_line(data):
     content = source.Source("file", data)
     try:
-        form = recognise(content, DEFAULTS)
-        if form.read is not None:  # tables of players are read by others
-            form.read(content, DEFAULTS)
+        recognise(content, DEFAULTS).read(content, DEFAULTS)
     except InvalidFileError as error:
         assert "\n" not in str(error)

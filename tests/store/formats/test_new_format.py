@@ -12,8 +12,7 @@ __all__ = ["ttt"]
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = formats.FORMATS.index(".moves_csv")  # before the one that takes whatever is left
-    listed = [*formats.FORMATS[:at], "tests.store.formats.toy", *formats.FORMATS[at:]]
+    listed = {"toy": "tests.store.formats.toy:Toy", **formats.FORMATS}
     monkeypatch.setattr(formats, "FORMATS", listed)
 
 

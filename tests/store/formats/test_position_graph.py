@@ -1,10 +1,10 @@
-"""The graph of positions as dot, node-link and SVG."""
+"""The graph of positions as dot and SVG."""
 
 import re
+from math import isnan
 from xml.etree import ElementTree
 
 import numpy as np
-import orjson
 import pytest
 
 from tests import tables
@@ -15,7 +15,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.dot import dot
-from ttt_cli.store.formats.node_link import node_link
 from ttt_cli.store.formats.position_graph import PositionGraph, color_of, scores_of
 from ttt_cli.store.formats.svg import svg
 
@@ -43,25 +42,19 @@ def beginner() -> PolicyTable:
 def test_everything_a_perfect_player_knows_is_the_whole_game():
     graph = graph_of(tables.minimax(SPACE))
     assert (len(graph.nodes), len(graph.starts)) == (5478, 16167)
-    found = orjson.loads(b"".join(node_link(graph, "minimax")))
-    assert (len(found["nodes"]), len(found["edges"])) == (5478, 16167)
-    assert found["directed"] and not found["multigraph"]
-    nodes = {node["id"]: node for node in found["nodes"]}
-    for edge in found["edges"][::29]:
-        after = Position(edge["source"]).play(edge["cell"] - 1)
-        assert edge["target"] == after.text
-        assert nodes[after.text]["plies"] == after.plies
+    edges = list(zip(graph.starts.tolist(), graph.cells.tolist(), graph.ends.tolist(), strict=True))
+    for start, cell, end in edges[::29]:
+        assert SPACE.position(start).play(cell).text == SPACE.text(end)
     values = solve(SPACE).values
     for index in (0, 100, 2000, 5477):
-        node, position = nodes[SPACE.text(index)], SPACE.position(index)
-        assert node["value"] == values[index] * (1 if position.mover == "X" else -1)
-        assert node["to_move"] == (None if position.terminal else position.mover.lower())
-        assert node["score"] == node["value"]
+        side = 1 if SPACE.position(index).mover == "X" else -1
+        assert graph.scores.values[index] == values[index] * side
 
 
 def test_a_learner_s_graph_holds_what_it_knows():
-    found = orjson.loads(b"".join(node_link(graph_of(beginner()), "beginner")))
-    scores = {node["id"]: node["score"] for node in found["nodes"]}
+    graph = graph_of(beginner())
+    values = graph.scores.values.tolist()
+    scores = {text: None if isnan(values[index]) else values[index] for index, text in graph.texts().items()}
     # X's side: at the root X's largest value; after it O's largest, turned; the others it has no opinion on.
     assert scores == {
         ".........": -0.5,
@@ -69,10 +62,11 @@ def test_a_learner_s_graph_holds_what_it_knows():
         "O...X....": None,
         "....X...O": None,
     }
-    assert [(edge["source"], edge["cell"], edge["value"]) for edge in found["edges"]] == [
-        (".........", 5, -0.5),
-        ("....X....", 1, 0.75),
-        ("....X....", 9, 0.25),
+    edges = zip(graph.starts.tolist(), graph.cells.tolist(), strict=True)
+    assert [(SPACE.text(start), cell + 1) for start, cell in edges] == [
+        (".........", 5),
+        ("....X....", 1),
+        ("....X....", 9),
     ]
 
 
@@ -142,16 +136,6 @@ def test_colours_are_told_apart():
     assert color_of(0.0)[0] == "#ffffff"
     assert color_of(1.0)[0] != color_of(-1.0)[0]
     assert color_of(float("nan"))[0] not in (color_of(level)[0] for level in (-1.0, 0.0, 1.0))
-
-
-def test_networkx_reads_node_link():
-    networkx = pytest.importorskip("networkx")
-    found = orjson.loads(b"".join(node_link(graph_of(tables.minimax(SPACE)), "minimax")))
-    graph = networkx.node_link_graph(found, edges="edges")
-    assert (graph.number_of_nodes(), graph.number_of_edges()) == (5478, 16167)
-    assert networkx.is_directed_acyclic_graph(graph)
-    assert graph.nodes["." * 9]["value"] == 0
-    assert graph.edges["." * 9, "....X...."]["cell"] == 5
 
 
 def test_a_folded_graph_has_each_class_of_positions_once():

@@ -1,56 +1,80 @@
-"""The kinds of files that are read and written, each described by its own module.
+"""The kinds of files that are read and written, each a class in a module of its own.
 
 Nothing in a file is executed. A file is recognised by its content.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
-from itertools import takewhile
 
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.guests import guest
 from ttt_cli.plugins import FORMATS as PLUGGED
-from ttt_cli.plugins import plugins
+from ttt_cli.plugins import plugin, plugins
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import DEFAULTS, Options
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.source import Source
 
-FORMATS = [
-    ".state_json",
-    ".state_csv",
-    ".game_records",
-    ".policy_csv",
-    ".policy_json",
-    ".npz",
-    ".pickled",
-    ".npy",
-    ".value_table",
-    ".moves_csv",
-    ".state_action",
-    ".q_table",
-    ".game_csv",
-    ".position_keyed",
-    ".dot",
-    ".node_link",
-    ".svg",
-]
-"""Their modules, the native ones first: a file is of the first format that recognises it."""
+FORMATS = {
+    "ttt-state": ".state_json:StateJson",
+    "ttt-state-csv": ".state_csv:StateCsv",
+    "game-records": ".game_records:GameRecords",
+    "policy-csv": ".policy_csv:PolicyCsv",
+    "policy-json": ".policy_json:PolicyJson",
+    "npz": ".npz:Npz",
+    "pickle": ".pickled:Pickled",
+    "npy": ".npy:Npy",
+    "value-table": ".value_table:ValueTable",
+    "moves-csv": ".moves_csv:MovesCsv",
+    "state-action": ".state_action:StateAction",
+    "q-table": ".q_table:QTable",
+    "game-csv": ".game_csv:GameCsv",
+    "position-keyed": ".position_keyed:PositionKeyed",
+    "dot": ".dot:Dot",
+    "svg": ".svg:Svg",
+}
+"""Their classes by name, loaded when they are needed. A file is of the first format that recognises it."""
+
+NATIVE = ("ttt-state", "ttt-state-csv")
 
 LIMIT = 64 * 2**20
 """The largest file that is read whole, in bytes."""
 
 
+@cache
+def _made(place: str) -> Format:
+    module, _, name = place.partition(":")
+    form = getattr(import_module(module, __name__), name)()
+    assert isinstance(form, Format)
+    return form
+
+
+def get(name: str) -> Format | None:
+    """The format of a name, one that a plug-in brings included; None if there is none.
+
+    :raises TttError: if the plug-in cannot be loaded.
+    """
+    if name in FORMATS:
+        return _made(FORMATS[name])
+    kind = plugin(PLUGGED, name, type)
+    return kind() if kind is not None and issubclass(kind, Format) else None
+
+
 def all_formats() -> Iterator[Format]:
-    """The formats, each module loaded when its turn comes."""
-    for name in FORMATS:
-        yield import_module(name, __name__).FORMAT
+    """The formats that are built in, each loaded when its turn comes."""
+    return map(_made, FORMATS.values())
+
+
+def plugged_formats() -> Iterator[Format]:
+    """The formats that plug-ins bring."""
+    return (kind() for kind in plugins(PLUGGED, type) if issubclass(kind, Format))
 
 
 def native_formats() -> Iterator[Format]:
     """The formats of states."""
-    return takewhile(lambda form: form.native, all_formats())
+    return (_made(FORMATS[name]) for name in NATIVE)
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
@@ -63,8 +87,8 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
         raise InvalidFileError("is empty", where=source.where, hint=hint)
     whole = source.size <= (limit := allowed(LIMIT))
     for form in all_formats():
-        fits = form.rules is None or options.rules in (None, form.rules)
-        if form.recognises and fits and (whole or form.in_blocks) and form.recognises(source, options):
+        fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
+        if fits and (whole or form.in_blocks) and form.recognises(source, options):
             return form
     if not whole:
         raise beyond(f"has {source.size:,} bytes; the limit for foreign files is {limit:,}", source.where)
@@ -73,8 +97,8 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
 
 def plugged_format(source: Source, options: Options = DEFAULTS) -> Format | None:
     """The format of another distribution that a file is in: for one that nothing built in reads."""
-    for form in plugins(PLUGGED, Format):
+    for form in plugged_formats():
         with suppress(TttError), guest(source.where, ""):  # whatever is wrong with it, it does not fit
-            if form.read and form.recognises and form.recognises(source, options):
+            if form.holds and form.recognises(source, options):
                 return form
     return None

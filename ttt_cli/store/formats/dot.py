@@ -2,18 +2,13 @@
 
 from collections.abc import Iterator
 
-from ttt_cli.store.formats.format import Format, Player, Wanted
-from ttt_cli.store.formats.position_graph import OPTIONS, PositionGraph, color_of, node_fields
-
-
-def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
-    """The graph of a player."""
-    return dot(PositionGraph.wanted(player, wanted), player.name)
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
+from ttt_cli.store.formats.position_graph import OPTIONS, PositionGraph, color_of
 
 
 def dot(graph: PositionGraph, name: str) -> Iterator[bytes]:
     """The graph in Graphviz's language: boards, a rank a ply, filled by score; moves that the agent plays are
-    drawn through, others dotted."""
+    solid, others dotted."""
     space = graph.policy.space
     cols = space.rules.cols
     texts = graph.texts()
@@ -25,10 +20,10 @@ def dot(graph: PositionGraph, name: str) -> Iterator[bytes]:
         '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
     ).encode()
     rank = -1
-    for index, node in node_fields(graph):
-        if node["plies"] != rank:
+    for index in graph.nodes.tolist():
+        if space.plies[index] != rank:
             yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
-            rank = node["plies"]
+            rank = space.plies[index]
         text = texts[index]
         rows = [" ".join(text[at : at + cols]) for at in range(0, len(text), cols)]
         label = "\\n".join([*rows, graph.scores.text(index)])
@@ -50,11 +45,16 @@ def quoted(text: str) -> str:
     return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-FORMAT = Format(
-    "dot",
-    "the graph of positions, for Graphviz",
-    endings=(".dot", ".gv"),
-    write=write,
-    options=OPTIONS,
-    then="dot -Tsvg FILE -o graph.svg",
-)
+class Dot(Format):
+    """The graph for Graphviz."""
+
+    name = "dot"
+    about = "the graph of positions, for Graphviz"
+    written = True
+    endings = (".dot", ".gv")
+    options = OPTIONS
+    then = "dot -Tsvg FILE -o graph.svg"
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """The graph of a player."""
+        return dot(PositionGraph.wanted(player, wanted), player.name)

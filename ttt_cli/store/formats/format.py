@@ -1,20 +1,22 @@
-"""What a format is: a kind of file that describes itself, how it is recognised, read, checked and written.
+"""A format is a class: a kind of file, how it is recognised, read, checked and written.
 
-Each has a module of its own in this folder with the ``Format`` that it is, as ``FORMAT``; the modules are
-listed in ``ttt_cli.store.formats``.
+Each has a module of its own in this folder; ``ttt_cli.store.formats`` lists them by name.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar, Literal
 
 from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
-from ttt_cli.store.formats.imported import Imported, Options, Rejected
+from ttt_cli.learners import learner_class
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected
+from ttt_cli.store.formats.recorded import held
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 
@@ -51,7 +53,7 @@ class Verification:
 
 
 @dataclass(frozen=True, eq=False)
-class Player:
+class ExportSource:
     """Whose knowledge is written.
 
     :ivar name: for titles.
@@ -103,7 +105,7 @@ class Player:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExportOptions:
     """What of it is to be written, where the format leaves a choice.
 
     :ivar ending: of the file's name.
@@ -120,59 +122,70 @@ class Wanted:
     folded: bool = False
 
 
-Reader = Callable[[Source, Options], Imported | Native]
-Writer = Callable[[Player, Wanted], Iterable[bytes]]
-
-
-def anyone(state: State | None) -> bool:
-    """The ``fits`` of a format that any player has."""
-    return True
-
-
-def states_of(learner: str) -> Callable[[State | None], bool]:
-    """The ``fits`` of a format that a learner's states for the usual board have."""
-    return lambda state: state is not None and state.learner.name == learner and state.rules == STANDARD
-
-
-@dataclass(frozen=True, eq=False)
 class Format:
-    """A kind of file.
+    """A kind of file: how it is recognised, read, checked and written. A subclass has a module of its own.
 
-    :ivar name: as ``--format`` takes it; two formats of one name are two forms of the same.
-    :ivar about: what it is, in a line.
-    :ivar learner: the method whose table it holds, ``any``, or empty where it holds none.
-    :ivar native: whether it holds a state as it is, so that nothing is lost in it.
-    :ivar recognises: whether a file is meant to be one, sound or not; None: it is never read.
-    :ivar read: its content.
-    :ivar policy: its content, where it holds what is played and nothing that goes on learning.
-    :ivar check: every fault in it, where that is more than the first one that ``read`` meets.
-    :ivar spelled: whether it can be read in several ways, of which a user may say one.
-    :ivar in_blocks: whether it is read in blocks, however large it is.
-    :ivar rules: the only game that it knows; None: any.
-    :ivar endings: how the names of such files end.
-    :ivar fits: whether a player with this state, or with none, has this form.
-    :ivar write: a player as such a file, in chunks; None: it is never written.
-    :ivar logged: whether the program writes such files without being asked for them.
-    :ivar options: the options of ``ttt export`` that go with it.
-    :ivar binary: whether it is nothing for a terminal.
-    :ivar then: a command that makes something of the file, ``FILE`` standing for its name.
+    :cvar name: as ``--format`` takes it.
+    :cvar about: what it is, in a line.
+    :cvar learner: the method whose table it holds, ``any``, or empty where it holds none.
+    :cvar holds: what it is read as: a ``table``, which goes on learning, a ``policy``, or ``games``; empty
+        where it is never read.
+    :cvar written: whether the program writes such files.
+    :cvar rules: the only game that it knows; None: any.
+    :cvar endings: how the names of such files end.
+    :cvar options: the options of ``ttt export`` that go with it.
+    :cvar spelled: whether it can be read in several ways, of which a user may name one.
+    :cvar in_blocks: whether it is read in blocks, however large it is.
+    :cvar binary: whether it is nothing for a terminal.
+    :cvar then: a command that makes something of the file, ``FILE`` standing for its name.
     """
 
-    name: str
-    about: str
-    learner: str = ""
-    native: bool = False
-    recognises: Callable[[Source, Options], bool] | None = None
-    read: Reader | None = None
-    policy: Callable[[Source, Options], Policy] | None = None
-    check: Callable[[Source], Verification] | None = None
-    spelled: bool = False
-    in_blocks: bool = False
-    rules: Rules | None = None
-    endings: tuple[str, ...] = ()
-    fits: Callable[[State | None], bool] = anyone
-    write: Writer | None = None
-    logged: bool = False
-    options: tuple[str, ...] = ()
-    binary: bool = False
-    then: str = ""
+    name: ClassVar[str]
+    about: ClassVar[str]
+    learner: ClassVar[str] = ""
+    holds: ClassVar[Literal["table", "policy", "games", ""]] = ""
+    written: ClassVar[bool] = False
+    rules: ClassVar[Rules | None] = None
+    endings: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[tuple[str, ...]] = ()
+    spelled: ClassVar[bool] = False
+    in_blocks: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
+    then: ClassVar[str] = ""
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file is meant to be one, sound or not."""
+        return False
+
+    def read(self, source: Source, options: Options) -> "Native | Imported | Policy":
+        """The content of a file.
+
+        :raises InvalidFileError: naming the place and what is wrong there.
+        """
+        raise NotImplementedError(f"{self.name} files are not read")
+
+    def check(self, source: Source) -> Verification:
+        """Every fault in a file; by default the first one that ``read`` meets is raised.
+
+        :raises InvalidFileError: if it cannot be used as it is.
+        """
+        found = self.read(source, DEFAULTS)
+        if isinstance(found, Policy):
+            return Verification(self.name, held(found))
+        assert isinstance(found, Imported)
+        units = learner_class(found.learner).units
+        return Verification(found.format, found.positions, found.moves, units, found.repaired, found.rejected)
+
+    def fits(self, state: State | None) -> bool:
+        """Whether a player with this state, or with none, has this form: by default whoever plays, or where
+        the format is a method's, that method's states for the format's game."""
+        if not self.learner:
+            return True
+        return state is not None and state.learner.name == self.learner and self.rules in (None, state.rules)
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterable[bytes]:
+        """A player as such a file, in chunks.
+
+        :raises UsageError: if it cannot be written so.
+        """
+        raise NotImplementedError(f"{self.name} files are not written")

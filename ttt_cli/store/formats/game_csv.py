@@ -79,58 +79,6 @@ class _Meaning:
         return Game.of(space.rules, [self.cells[name] for name in names])
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether the rows of a file are games, most of them."""
-    return not source.is_json and _meaning_of(source, options) is not None
-
-
-def read(source: Source, options: Options) -> Imported:
-    """The book of a file of games; games that cannot be, or end otherwise than they say, are left out.
-
-    :raises InvalidFileError: if the rows are no games; under ``options.strict`` if one is not.
-    """
-    meaning, where = _meaning_of(source, options), source.where
-    if meaning is None:
-        raise InvalidFileError(
-            "the rows are not finished games", where=where, hint="expected moves and a result in each"
-        )
-    rules = options.rules or STANDARD
-    space, rows = StateSpace.of(rules), _stripped(source)
-    if (
-        rows
-        and meaning.layout.word(rows[0][1]) not in meaning.results
-        and meaning.layout.names(rows[0][1]) in ([], None)
-    ):
-        rows = rows[1:]  # a header
-    times = Counter(tuple(row) for _, row in rows)
-    learnt = {row: _learnt(meaning, row, space) for row in times}
-    counted: Counter[Row] = Counter()
-    results = dict.fromkeys(("x", "o", "draw"), 0)
-    for row, found in learnt.items():
-        if not isinstance(found, str):
-            results[found[0].result.lower()] += times[row]
-            for item in found:
-                counted[item] += times[row]
-    rejected = [
-        Rejected(f"line {number}", why) for number, row in rows if isinstance(why := learnt[tuple(row)], str)
-    ]
-    refuse(rejected, len(rows), options.strict, "a finished game", where)
-    kept = sorted(Row(row.position, row.move, row.plies, row.result, count) for row, count in counted.items())
-    notes = [f"cells: {meaning.words}"]
-    if meaning.results.get("x") == -1 or meaning.results.get("o") == 1:
-        notes.append("O moves first in this file; whoever moves first is X here")
-    return book(
-        NAME,
-        kept,
-        choice="default",
-        rules=rules,
-        games=len(rows) - len(rejected),
-        results=results,
-        rejected=truncated(rejected),
-        notes=notes,
-    )
-
-
 def _learnt(meaning: _Meaning, row: Sequence[str], space: StateSpace) -> list[Row] | str:
     """What a book learns from a row, or why it does not."""
     try:
@@ -205,10 +153,64 @@ def _with_results(meaning: _Meaning, sample: Sequence[Sequence[str]], space: Sta
     return _Meaning(meaning.layout, meaning.words, meaning.cells, results)
 
 
-FORMAT = Format(
-    NAME,
-    "CSV, a game a row: its moves as 1-9, 0-8 or A1-C3, and its result",
-    learner="book",
-    recognises=recognises,
-    read=read,
-)
+class GameCsv(Format):
+    """Games, one a row."""
+
+    name = NAME
+    about = "CSV, a game a row: its moves as 1-9, 0-8 or A1-C3, and its result"
+    learner = "book"
+    holds = "table"
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether the rows of a file are games, most of them."""
+        return not source.is_json and _meaning_of(source, options) is not None
+
+    def read(self, source: Source, options: Options) -> Imported:
+        """The book of a file of games; games that cannot be, or end otherwise than they say, are left out.
+
+        :raises InvalidFileError: if the rows are no games; under ``options.strict`` if one is not.
+        """
+        meaning, where = _meaning_of(source, options), source.where
+        if meaning is None:
+            raise InvalidFileError(
+                "the rows are not finished games", where=where, hint="expected moves and a result in each"
+            )
+        rules = options.rules or STANDARD
+        space, rows = StateSpace.of(rules), _stripped(source)
+        if (
+            rows
+            and meaning.layout.word(rows[0][1]) not in meaning.results
+            and meaning.layout.names(rows[0][1]) in ([], None)
+        ):
+            rows = rows[1:]  # a header
+        times = Counter(tuple(row) for _, row in rows)
+        learnt = {row: _learnt(meaning, row, space) for row in times}
+        counted: Counter[Row] = Counter()
+        results = dict.fromkeys(("x", "o", "draw"), 0)
+        for row, found in learnt.items():
+            if not isinstance(found, str):
+                results[found[0].result.lower()] += times[row]
+                for item in found:
+                    counted[item] += times[row]
+        rejected = [
+            Rejected(f"line {number}", why)
+            for number, row in rows
+            if isinstance(why := learnt[tuple(row)], str)
+        ]
+        refuse(rejected, len(rows), options.strict, "a finished game", where)
+        kept = sorted(
+            Row(row.position, row.move, row.plies, row.result, count) for row, count in counted.items()
+        )
+        notes = [f"cells: {meaning.words}"]
+        if meaning.results.get("x") == -1 or meaning.results.get("o") == 1:
+            notes.append("O moves first in this file; whoever moves first is X here")
+        return book(
+            NAME,
+            kept,
+            choice="default",
+            rules=rules,
+            games=len(rows) - len(rejected),
+            results=results,
+            rejected=truncated(rejected),
+            notes=notes,
+        )

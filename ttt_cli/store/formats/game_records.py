@@ -18,51 +18,6 @@ from ttt_cli.store.text import quoted
 NAME = "game-records"
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether the first line is such a game, or the name that of a log."""
-    line = source.start.partition(b"\n")[0]
-    shaped = line.startswith(b"{") and b'"moves"' in line and b'"result"' in line
-    return shaped or source.where.endswith(".jsonl")
-
-
-def read(source: Source, options: Options) -> NoReturn:
-    """Refuse: it is no player's."""
-    hint = f"a learner learns from them: {command_line('ttt', 'train', 'q', '--games-from', source.where)}"
-    raise InvalidFileError("holds game records, not a player", where=source.where, hint=hint)
-
-
-def check(source: Source) -> Verification:
-    """Every line that is no game, and the states that are gone for which games are kept."""
-    faults: list[Rejected] = []
-    seen: set[tuple[str, int]] = set()
-    ids: dict[str, int] = {}
-    taught: Counter[str] = Counter()
-    lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        place = f"line {number}"
-        try:
-            record = GameRecord.from_json(load_json(line, "", line=number), place)
-            if record.id in ids:
-                raise InvalidFileError(f"the same id as line {ids[record.id]}", where=place)
-        except TttError as error:
-            fault = fault_of(error, "")
-            faults.append(Rejected(fault.where if fault.where.startswith("line") else place, fault.why))
-            continue
-        ids[record.id] = number
-        taught.update(record.teaches)
-        seen.update(zip(record.game().texts(), record.moves, strict=False))
-    positions = len({text for text, _ in seen})
-    folder = Path(os.path.realpath(source.where)).parent
-    gone = [
-        Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is gone")
-        for name, games in islice(sorted(taught.items()), MOST_REJECTED)
-        if not any(_is_there(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
-    ]
-    return Verification(NAME, positions, len(seen), faults=truncated(faults) + gone, unfit=bool(faults))
-
-
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
@@ -70,13 +25,56 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-FORMAT = Format(
-    NAME,
-    "JSON Lines: games.jsonl, for ttt train --games-from",
-    learner="any",
-    recognises=recognises,
-    read=read,
-    check=check,
-    logged=True,
-    in_blocks=True,
-)
+class GameRecords(Format):
+    """A log of games."""
+
+    name = NAME
+    about = "JSON Lines: games.jsonl, for ttt train --games-from"
+    learner = "any"
+    holds = "games"
+    written = True
+    in_blocks = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether the first line is such a game, or the name that of a log."""
+        line = source.start.partition(b"\n")[0]
+        shaped = line.startswith(b"{") and b'"moves"' in line and b'"result"' in line
+        return shaped or source.where.endswith(".jsonl")
+
+    def read(self, source: Source, options: Options) -> NoReturn:
+        """Refuse: it is no player's."""
+        hint = (
+            f"a learner learns from them: {command_line('ttt', 'train', 'q', '--games-from', source.where)}"
+        )
+        raise InvalidFileError("holds game records, not a player", where=source.where, hint=hint)
+
+    def check(self, source: Source) -> Verification:
+        """Every line that is no game, and the states that are gone for which games are kept."""
+        faults: list[Rejected] = []
+        seen: set[tuple[str, int]] = set()
+        ids: dict[str, int] = {}
+        taught: Counter[str] = Counter()
+        lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            place = f"line {number}"
+            try:
+                record = GameRecord.from_json(load_json(line, "", line=number), place)
+                if record.id in ids:
+                    raise InvalidFileError(f"the same id as line {ids[record.id]}", where=place)
+            except TttError as error:
+                fault = fault_of(error, "")
+                faults.append(Rejected(fault.where if fault.where.startswith("line") else place, fault.why))
+                continue
+            ids[record.id] = number
+            taught.update(record.teaches)
+            seen.update(zip(record.game().texts(), record.moves, strict=False))
+        positions = len({text for text, _ in seen})
+        folder = Path(os.path.realpath(source.where)).parent
+        gone = [
+            Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is gone")
+            for name, games in islice(sorted(taught.items()), MOST_REJECTED)
+            if not any(_is_there(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
+        ]
+        return Verification(NAME, positions, len(seen), faults=truncated(faults) + gone, unfit=bool(faults))

@@ -17,7 +17,7 @@ from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import (
     MOST_REJECTED,
     Imported,
@@ -42,66 +42,6 @@ IN_ORDER = attrgetter("position", "move", "plies", "result")
 _SYMBOLS = {-1: "X", 1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
-
-
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file's first line looks like a row, right or wrong."""
-    return _LINE.fullmatch(source.first_line) is not None
-
-
-def read(source: Source, options: Options) -> Imported:
-    """The book of an experience file; rows that cannot be from a game are left out, with their lines.
-
-    Only the different rows are held, each checked once.
-
-    :raises InvalidFileError: where no row can be from a game; under ``options.strict`` where one cannot.
-    """
-    rows: dict[bytes, Row] = {}
-    blank: set[bytes] = set()
-    wrong: dict[bytes, str] = {}
-    rejected: list[Rejected] = []
-    number = total = left_out = 0
-    where = source.where
-    for block in source.blocks():
-        lines = block.removeprefix(BOM if number == 0 else b"").split(b"\n")
-        different = set(lines)
-        for line in different.difference(rows, wrong, blank):
-            if not line.strip():
-                blank.add(line)
-                continue
-            text = _text(line, lines, where, number)
-            try:
-                row = _row(text.strip())
-                if options.strict and not is_possible(row):
-                    stage = DRAW if row.result == "draw" else row.plies - 1
-                    raise InvalidFileError(f"no game through this move ends at stage {stage}")
-                rows[line] = row
-            except InvalidFileError as error:
-                wrong[line] = error.message
-        if len(rows) + len(wrong) > MOST_LINES:
-            raise InvalidFileError(
-                f"has more than {MOST_LINES:,} different rows, more than any book", where=where
-            )
-        total += len(lines) - sum(map(lines.count, blank & different))
-        if not different.isdisjoint(wrong):
-            for at, line in enumerate(lines, number + 1):
-                if line in wrong:
-                    left_out += 1
-                    if len(rejected) < MOST_REJECTED:
-                        rejected.append(Rejected(f"line {at}", wrong[line]))
-        number += len(lines) - 1
-    kept = set(rows.values())
-    odd = sum(not is_possible(row) for row in kept)
-    notes = []
-    if odd:
-        were = "row says that a game ends" if odd == 1 else "rows say that games end"
-        notes.append(f"{odd:,} {were} as none can; the author's choice plays by such rows")
-    refuse(rejected, total, options.strict, "a game", where, count=left_out)
-    repaired = []
-    if twice := total - left_out - len(kept):
-        repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-    left = truncated(rejected, left_out)
-    return book(NAME, sorted(kept, key=IN_ORDER), repaired=repaired, rejected=left, notes=notes)
 
 
 def _text(line: bytes, lines: list[bytes], where: str, before: int) -> str:
@@ -181,35 +121,91 @@ def to_bytes(rows: Iterable[Row]) -> bytes:
     return "".join(",".join(map(str, line)) + "\n" for line in sorted(lines)).encode()
 
 
-def write(player: Player, wanted: Wanted) -> list[bytes]:
-    """The rows of a book's state; if ``wanted.best``, those of the moves that it would play."""
-    state, space = player.state, StateSpace.of(STANDARD)
-    assert state is not None
-    played = dict(zip(space.texts, player.policy.support, strict=True)) if wanted.best else {}
-    rows = (
-        Row(text, move, plies, result)
-        for text, rows in full_entries(state, _turned).items()
-        for move, plies, result, *_ in rows
-        if not wanted.best or played[text][move - 1]
-    )
-    return [to_bytes(rows)]
-
-
 def _turned(rows: Any, moves: list[int]) -> Any:
     """An entry of a book: rows that begin with the cell, from 1."""
     return [[cell + 1, *row[1:]] for cell, move in enumerate(moves) for row in rows if row[0] == move + 1]
 
 
-FORMAT = Format(
-    NAME,
-    "CSV without header, 11 integers: 9 cells (X -1, O 1), move, stage",
-    learner="book",
-    recognises=recognises,
-    read=read,
-    in_blocks=True,
-    rules=STANDARD,
-    endings=(".csv",),
-    fits=states_of("book"),
-    write=write,
-    options=("--best",),
-)
+class MovesCsv(Format):
+    """An experience book."""
+
+    name = NAME
+    about = "CSV without header, 11 integers: 9 cells (X -1, O 1), move, stage"
+    learner = "book"
+    holds = "table"
+    written = True
+    rules = STANDARD
+    endings = (".csv",)
+    options = ("--best",)
+    in_blocks = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file's first line looks like a row, right or wrong."""
+        return _LINE.fullmatch(source.first_line) is not None
+
+    def read(self, source: Source, options: Options) -> Imported:
+        """The book of an experience file; rows that cannot be from a game are left out, with their lines.
+
+        Only the different rows are held, each checked once.
+
+        :raises InvalidFileError: where no row can be from a game; under ``options.strict`` where one cannot.
+        """
+        rows: dict[bytes, Row] = {}
+        blank: set[bytes] = set()
+        wrong: dict[bytes, str] = {}
+        rejected: list[Rejected] = []
+        number = total = left_out = 0
+        where = source.where
+        for block in source.blocks():
+            lines = block.removeprefix(BOM if number == 0 else b"").split(b"\n")
+            different = set(lines)
+            for line in different.difference(rows, wrong, blank):
+                if not line.strip():
+                    blank.add(line)
+                    continue
+                text = _text(line, lines, where, number)
+                try:
+                    row = _row(text.strip())
+                    if options.strict and not is_possible(row):
+                        stage = DRAW if row.result == "draw" else row.plies - 1
+                        raise InvalidFileError(f"no game through this move ends at stage {stage}")
+                    rows[line] = row
+                except InvalidFileError as error:
+                    wrong[line] = error.message
+            if len(rows) + len(wrong) > MOST_LINES:
+                raise InvalidFileError(
+                    f"has more than {MOST_LINES:,} different rows, more than any book", where=where
+                )
+            total += len(lines) - sum(map(lines.count, blank & different))
+            if not different.isdisjoint(wrong):
+                for at, line in enumerate(lines, number + 1):
+                    if line in wrong:
+                        left_out += 1
+                        if len(rejected) < MOST_REJECTED:
+                            rejected.append(Rejected(f"line {at}", wrong[line]))
+            number += len(lines) - 1
+        kept = set(rows.values())
+        odd = sum(not is_possible(row) for row in kept)
+        notes = []
+        if odd:
+            were = "row says that a game ends" if odd == 1 else "rows say that games end"
+            notes.append(f"{odd:,} {were} as none can; the author's choice plays by such rows")
+        refuse(rejected, total, options.strict, "a game", where, count=left_out)
+        repaired = []
+        if twice := total - left_out - len(kept):
+            repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
+        left = truncated(rejected, left_out)
+        return book(NAME, sorted(kept, key=IN_ORDER), repaired=repaired, rejected=left, notes=notes)
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+        """The rows of a book's state; if ``wanted.best``, those of the moves that it would play."""
+        state, space = player.state, StateSpace.of(STANDARD)
+        assert state is not None
+        played = dict(zip(space.texts, player.policy.support, strict=True)) if wanted.best else {}
+        rows = (
+            Row(text, move, plies, result)
+            for text, rows in full_entries(state, _turned).items()
+            for move, plies, result, *_ in rows
+            if not wanted.best or played[text][move - 1]
+        )
+        return [to_bytes(rows)]

@@ -21,7 +21,7 @@ from ttt_cli.learners import LEARNERS, REMEDY, is_learner, is_name
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.entries import MOST
 from ttt_cli.store.curves import from_record
-from ttt_cli.store.formats.format import Format, Native, Player, Verification, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.reading import LIMIT, allowed
@@ -174,30 +174,6 @@ def _check_numbers(entries: bytes) -> None:
 
 class OtherLayoutError(Exception):
     """A file is not laid out as this program writes it, so it has to be read whole."""
-
-
-def read_in_order(
-    source: Source,
-    options: Options,
-    streamed: Callable[[Source, Options], Native],
-    whole: Callable[[Source, Options], Native],
-) -> Native:
-    """A native file: in blocks where it is as this program wrote it, which its digest vouches for; any other
-    strictly and at once.
-
-    :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
-    """
-    if not options.trust_edits:
-        try:
-            return streamed(source, options)
-        except OtherLayoutError as error:
-            if source.size > allowed(LIMIT):
-                raise InvalidFileError(
-                    "is not as this program writes it: cut off, damaged or edited",
-                    where=f"{source.where}: {error}",
-                    hint="go back to a good copy",
-                ) from None
-    return whole(source, options)
 
 
 def make_state(
@@ -363,68 +339,71 @@ def _count(value: Any) -> bool:
     return type(value) is int and 0 <= value < 2**63
 
 
-def layout(
-    about: str,
-    *,
-    learner: str,
-    ending: str,
-    recognises: Callable[[Source, Options], bool],
-    content: Callable[[State], Iterator[bytes]],
-    streamed: Callable[[Source, Options], Native],
-    whole: Callable[[Source, Options], Native],
-    single: Callable[[Source], Iterable[Rejected]] = lambda source: (),
-) -> Format:
-    """A native format.
+class NativeFormat(Format):
+    """A native format, JSON or CSV."""
 
-    :param content: of a file, its digest still empty in the first part.
-    :param streamed: reads a file that is as this program wrote it; ``whole``: any other.
-    :param single: finds the entries that are wrong by themselves.
-    """
+    name = FORMAT
+    holds = "table"
+    written = True
+    in_blocks = True
 
-    def read(source: Source, options: Options) -> Native:
-        return read_in_order(source, options, streamed, whole)
+    def content(self, state: State) -> Iterator[bytes]:
+        """A file's content, its digest still empty in the first part."""
+        raise NotImplementedError
 
-    def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
+    def streamed(self, source: Source, options: Options) -> Native:
+        """The state of a file that is as this program wrote it."""
+        raise NotImplementedError
+
+    def whole(self, source: Source, options: Options) -> Native:
+        """The state of any other file."""
+        raise NotImplementedError
+
+    def faulty_entries(self, source: Source) -> Iterable[Rejected]:
+        """The entries that are wrong by themselves."""
+        return ()
+
+    def read(self, source: Source, options: Options) -> Native:
+        """A native file: in blocks where it is as this program wrote it, which its digest vouches for; any
+        other strictly and at once.
+
+        :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
+        """
+        if not options.trust_edits:
+            try:
+                return self.streamed(source, options)
+            except OtherLayoutError as error:
+                if source.size > allowed(LIMIT):
+                    raise InvalidFileError(
+                        "is not as this program writes it: cut off, damaged or edited",
+                        where=f"{source.where}: {error}",
+                        hint="go back to a good copy",
+                    ) from None
+        return self.whole(source, options)
+
+    def fits(self, state: State | None) -> bool:
+        """Whether there is a state, and it is kept in files that end so."""
+        return state is not None and state.learner.suffix in self.endings
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """A state as it is."""
         state = player.state
         assert state is not None
-        return sealed(lambda: content(state))
+        return sealed(lambda: self.content(state))
 
-    return Format(
-        FORMAT,
-        about,
-        learner=learner,
-        native=True,
-        recognises=recognises,
-        read=read,
-        check=lambda source: check(source, read, single),
-        in_blocks=True,
-        endings=(ending,),
-        fits=lambda state: state is not None and state.learner.suffix == ending,
-        write=write,
-    )
-
-
-def check(
-    source: Source,
-    read: Callable[[Source, Options], Native],
-    single: Callable[[Source], Iterable[Rejected]],
-) -> Verification:
-    """Every fault in a native file: besides the first one an edit alone, and the entries that are wrong.
-
-    :param single: finds the entries that are wrong by themselves.
-    """
-    try:
-        return _sound(read(source, DEFAULTS).state)
-    except TttError as error:
-        faults = [fault_of(error, source.where)]
-    try:
-        state = read(source, Options(trust_edits=True)).state
-    except TttError as error:
-        found = list(single(source)) or [fault_of(error, source.where)]
-        faults += [fault for fault in found if fault not in faults]
-        return Verification(FORMAT, faults=truncated(faults), unfit=True)
-    sound = _sound(state)
-    return replace(sound, faults=faults, unfit=True)
+    def check(self, source: Source) -> Verification:
+        """Every fault in a file: besides the first one an edit alone, and the entries that are wrong."""
+        try:
+            return _sound(self.read(source, DEFAULTS).state)
+        except TttError as error:
+            faults = [fault_of(error, source.where)]
+        try:
+            state = self.read(source, Options(trust_edits=True)).state
+        except TttError as error:
+            found = list(self.faulty_entries(source)) or [fault_of(error, source.where)]
+            faults += [fault for fault in found if fault not in faults]
+            return Verification(FORMAT, faults=truncated(faults), unfit=True)
+        return replace(_sound(state), faults=faults, unfit=True)
 
 
 def _sound(state: State) -> Verification:

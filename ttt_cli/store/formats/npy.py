@@ -24,29 +24,6 @@ from ttt_cli.store.source import Source
 NAME = "npy"
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file is NumPy's; an archive with an array of a value table is one of these."""
-    if source.start.startswith(MAGIC):
-        return True
-    return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
-
-
-def read(source: Source, options: Options) -> Imported:
-    """The table of a file.
-
-    :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
-    """
-    load = load_npz if is_archive(source.data) else load_npy
-    pickle = load(source.data, source.where)
-    value = pickle.value
-    if isinstance(value, PickledArray) and isinstance(value.values, np.ndarray):
-        found = _rows(value.values, source.where, options.rules or STANDARD)
-    else:
-        found = document(pickle, source.where)
-    table = read_table(pickle, found, source.where, options)
-    return replace(table, format=NAME)
-
-
 def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> Any:
     """The rows of an array, by their boards in digits where each cell has an axis; two tables if there are
     twice as many.
@@ -68,11 +45,32 @@ def _rows(array: "np.ndarray[Any, np.dtype[Any]]", where: str, rules: Rules) -> 
     return dict(zip(map("".join, product("012", repeat=rules.cells)), rows, strict=True)) if by_cell else rows
 
 
-FORMAT = Format(
-    NAME,
-    "NumPy's .npy or .npz: a pickled dict, or an array with a row for each board",
-    recognises=recognises,
-    read=read,
-    spelled=True,
-    endings=(".npy", ".npz"),
-)
+class Npy(Format):
+    """Tables in NumPy's files."""
+
+    name = NAME
+    about = "NumPy's .npy or .npz: a pickled dict, or an array with a row for each board"
+    holds = "table"
+    endings = (".npy", ".npz")
+    spelled = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file is NumPy's; an archive with an array of a value table is one of these."""
+        if source.start.startswith(MAGIC):
+            return True
+        return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
+
+    def read(self, source: Source, options: Options) -> Imported:
+        """The table of a file.
+
+        :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
+        """
+        load = load_npz if is_archive(source.data) else load_npy
+        pickle = load(source.data, source.where)
+        value = pickle.value
+        if isinstance(value, PickledArray) and isinstance(value.values, np.ndarray):
+            found = _rows(value.values, source.where, options.rules or STANDARD)
+        else:
+            found = document(pickle, source.where)
+        table = read_table(pickle, found, source.where, options)
+        return replace(table, format=NAME)

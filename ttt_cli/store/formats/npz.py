@@ -16,7 +16,7 @@ from ttt_cli.engine.arrays import Int32s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import Format, Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.recorded import game_of, policy_in
 from ttt_cli.store.pickles.npy import is_archive, load_npy, most_unpacked, names
@@ -28,23 +28,6 @@ ARRAYS = ("positions", "probabilities", "values")
 """The arrays that are read."""
 
 
-def write(player: Player, wanted: Wanted) -> list[bytes]:
-    """What a player plays."""
-    positions, values = player.positions, player.answers.values(player.positions)
-    probabilities = player.answers.probabilities(positions)
-    stream = io.BytesIO()
-    np.savez_compressed(
-        stream,
-        positions=np.array(positions.texts(), dtype=f"U{positions.rules.cells}"),
-        probabilities=probabilities,
-        values=np.full(probabilities.shape, np.nan) if values is None else values,
-        successors=_successors(positions),
-        results=positions.results,
-        ended=positions.terminal,
-    )
-    return [stream.getvalue()]
-
-
 def _successors(positions: Positions) -> Int32s:
     """int32[n, cells]: which of the positions a move leads to, -1 where it leads to none of them."""
     numbers = {text: number for number, text in enumerate(positions.texts())}
@@ -52,38 +35,6 @@ def _successors(positions: Positions) -> Int32s:
     found = np.full(positions.legal.shape, -1, np.int32)
     found[rows, cells] = [numbers.get(text, -1) for text in positions.play(rows, cells).texts()]
     return found
-
-
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file is an archive with these arrays."""
-    return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
-
-
-def read(source: Source, options: Options) -> Policy:
-    """The policy of a file; of its arrays ``positions``, ``probabilities`` and ``values`` are read.
-
-    :raises InvalidFileError: if they are damaged, or do not go together.
-    """
-    where = source.where
-    texts, probabilities, values = (
-        array_in(source, name) for name in ("positions", "probabilities", "values")
-    )
-    if texts.ndim != 1 or texts.dtype.kind != "U" or not len(texts):
-        raise InvalidFileError("expected texts", where=f"{where}, array positions")
-    cells = len(str(texts[0]))
-    for name, array in (("probabilities", probabilities), ("values", values)):
-        if array.shape != (len(texts), cells) or array.dtype != np.float64:
-            raise InvalidFileError(
-                f"expected float64 of shape {(len(texts), cells)}, found {array.dtype} of {array.shape}",
-                where=f"{where}, array {name}",
-            )
-    rules = options.rules or game_of(where, cells)
-    listed = texts.tolist()
-    if any(len(text) != rules.cells or text.strip("XO.") for text in listed):
-        raise InvalidFileError(f"expected positions of {rules.describe()}", where=f"{where}, array positions")
-    still_open = np.flatnonzero(~Positions.parse(listed, rules).terminal)
-    held = [listed[row] for row in still_open.tolist()]
-    return policy_in(where, rules, held, probabilities[still_open], values[still_open])
 
 
 def array_in(source: Source, name: str) -> NDArray[Any]:
@@ -105,12 +56,60 @@ def array_in(source: Source, name: str) -> NDArray[Any]:
     return value.values
 
 
-FORMAT = Format(
-    "npz",
-    "the same as arrays for NumPy",
-    recognises=recognises,
-    policy=read,
-    endings=(".npz",),
-    write=write,
-    binary=True,
-)
+class Npz(Format):
+    """A policy as arrays."""
+
+    name = "npz"
+    about = "the same as arrays for NumPy"
+    holds = "policy"
+    written = True
+    endings = (".npz",)
+    binary = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file is an archive with these arrays."""
+        return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
+
+    def read(self, source: Source, options: Options) -> Policy:
+        """The policy of a file; of its arrays ``positions``, ``probabilities`` and ``values`` are read.
+
+        :raises InvalidFileError: if they are damaged, or do not go together.
+        """
+        where = source.where
+        texts, probabilities, values = (
+            array_in(source, name) for name in ("positions", "probabilities", "values")
+        )
+        if texts.ndim != 1 or texts.dtype.kind != "U" or not len(texts):
+            raise InvalidFileError("expected texts", where=f"{where}, array positions")
+        cells = len(str(texts[0]))
+        for name, array in (("probabilities", probabilities), ("values", values)):
+            if array.shape != (len(texts), cells) or array.dtype != np.float64:
+                raise InvalidFileError(
+                    f"expected float64 of shape {(len(texts), cells)}, found {array.dtype} of {array.shape}",
+                    where=f"{where}, array {name}",
+                )
+        rules = options.rules or game_of(where, cells)
+        listed = texts.tolist()
+        if any(len(text) != rules.cells or text.strip("XO.") for text in listed):
+            raise InvalidFileError(
+                f"expected positions of {rules.describe()}", where=f"{where}, array positions"
+            )
+        still_open = np.flatnonzero(~Positions.parse(listed, rules).terminal)
+        held = [listed[row] for row in still_open.tolist()]
+        return policy_in(where, rules, held, probabilities[still_open], values[still_open])
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+        """What a player plays."""
+        positions, values = player.positions, player.answers.values(player.positions)
+        probabilities = player.answers.probabilities(positions)
+        stream = io.BytesIO()
+        np.savez_compressed(
+            stream,
+            positions=np.array(positions.texts(), dtype=f"U{positions.rules.cells}"),
+            probabilities=probabilities,
+            values=np.full(probabilities.shape, np.nan) if values is None else values,
+            successors=_successors(positions),
+            results=positions.results,
+            ended=positions.terminal,
+        )
+        return [stream.getvalue()]

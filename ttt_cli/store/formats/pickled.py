@@ -25,32 +25,6 @@ TOLD = 3
 """The most classes that are named."""
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file is a pickle, packed or not."""
-    from ttt_cli.store.pickles.machine import is_pickle
-
-    if not source.start.startswith(PACKED):
-        return is_pickle(source.data)
-    try:
-        return is_pickle(zlib.decompressobj().decompress(source.start, 64))
-    except zlib.error:
-        return False  # a text may begin so
-
-
-def read(source: Source, options: Options) -> Imported:
-    """The table of a pickle.
-
-    :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
-    """
-    from ttt_cli.store.pickles.document import document
-    from ttt_cli.store.pickles.machine import loads
-
-    data = _unpacked(source.data, source.where) if source.start.startswith(PACKED) else source.data
-    pickle = loads(data, source.where)
-    found = read_table(pickle, document(pickle, source.where), source.where, options)
-    return replace(found, format=NAME, notes=["a pickle, of which nothing was executed", *found.notes])
-
-
 def _unpacked(data: bytes, where: str) -> bytes:
     """The content of a packed file.
 
@@ -92,11 +66,35 @@ def read_table(pickle: "Pickle", value: Any, where: str, options: Options) -> Im
     return replace(found, notes=notes)
 
 
-FORMAT = Format(
-    NAME,
-    "tables pickled by Python programs, read without executing anything",
-    recognises=recognises,
-    read=read,
-    spelled=True,
-    endings=(".pkl", ".pickle"),
-)
+class Pickled(Format):
+    """Tables that Python programs have pickled."""
+
+    name = NAME
+    about = "tables pickled by Python programs, read without executing anything"
+    holds = "table"
+    endings = (".pkl", ".pickle")
+    spelled = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file is a pickle, packed or not."""
+        from ttt_cli.store.pickles.machine import is_pickle
+
+        if not source.start.startswith(PACKED):
+            return is_pickle(source.data)
+        try:
+            return is_pickle(zlib.decompressobj().decompress(source.start, 64))
+        except zlib.error:
+            return False  # a text may begin so
+
+    def read(self, source: Source, options: Options) -> Imported:
+        """The table of a pickle.
+
+        :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
+        """
+        from ttt_cli.store.pickles.document import document
+        from ttt_cli.store.pickles.machine import loads
+
+        data = _unpacked(source.data, source.where) if source.start.startswith(PACKED) else source.data
+        pickle = loads(data, source.where)
+        found = read_table(pickle, document(pickle, source.where), source.where, options)
+        return replace(found, format=NAME, notes=["a pickle, of which nothing was executed", *found.notes])

@@ -15,22 +15,12 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.csv_text import number_in
-from ttt_cli.store.formats.format import Format, Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.recorded import game_of, policy_in
 from ttt_cli.store.source import Source
 
 HEADER = b"position,move,probability,value"
-
-
-def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
-    """What a player plays."""
-    yield HEADER + b"\n"
-    for positions in player.positions.parts():
-        lines = []
-        for text, cell, probability, value in rows(player.answers, positions):
-            lines.append(f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n")
-        yield "".join(lines).encode()
 
 
 def rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float, float | None]]:
@@ -44,43 +34,50 @@ def rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float
         yield texts[index], cell + 1, probability, None if isnan(value) else value
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file has the header."""
-    return source.start.startswith(HEADER)
+class PolicyCsv(Format):
+    """A policy, a row for each move."""
 
+    name = "policy-csv"
+    about = "CSV: the probability and value of each move of any player"
+    holds = "policy"
+    written = True
+    endings = (".csv",)
 
-def read(source: Source, options: Options) -> Policy:
-    """The policy of a file.
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file has the header."""
+        return source.start.startswith(HEADER)
 
-    :raises InvalidFileError: naming the line that is wrong.
-    """
-    rules = options.rules
-    numbers: dict[str, tuple[list[float], list[float]]] = {}
-    for line, row in source.rows[1:]:
-        where = f"{source.where}, line {line}"
-        if len(row) != 4:
-            raise InvalidFileError(f"expected 4 fields, found {len(row)}", where=where)
-        text, move, probability, value = row
-        rules = rules or game_of(source.where, len(text))
-        if text not in numbers:
-            numbers[text] = ([0.0] * rules.cells, [nan] * rules.cells)
-        played, values = numbers[text]
-        if not (move.isascii() and move.isdigit() and 1 <= int(move[:3]) <= rules.cells):
-            raise InvalidFileError(f"{move[:20]!r} is not a cell from 1 to {rules.cells}", where=where)
-        chance, opinion = number_in(probability), number_in(value) if value else nan
-        if chance is None or opinion is None:
-            raise InvalidFileError(f"{(probability, value)} are not numbers", where=where)
-        played[int(move) - 1], values[int(move) - 1] = chance, opinion
-    columns = zip(*numbers.values(), strict=True) if numbers else ((), ())
-    probabilities, opinions = (np.array(column, np.float64) for column in columns)
-    return policy_in(source.where, rules, list(numbers), probabilities, opinions)
+    def read(self, source: Source, options: Options) -> Policy:
+        """The policy of a file.
 
+        :raises InvalidFileError: naming the line that is wrong.
+        """
+        rules = options.rules
+        numbers: dict[str, tuple[list[float], list[float]]] = {}
+        for line, row in source.rows[1:]:
+            where = f"{source.where}, line {line}"
+            if len(row) != 4:
+                raise InvalidFileError(f"expected 4 fields, found {len(row)}", where=where)
+            text, move, probability, value = row
+            rules = rules or game_of(source.where, len(text))
+            if text not in numbers:
+                numbers[text] = ([0.0] * rules.cells, [nan] * rules.cells)
+            played, values = numbers[text]
+            if not (move.isascii() and move.isdigit() and 1 <= int(move[:3]) <= rules.cells):
+                raise InvalidFileError(f"{move[:20]!r} is not a cell from 1 to {rules.cells}", where=where)
+            chance, opinion = number_in(probability), number_in(value) if value else nan
+            if chance is None or opinion is None:
+                raise InvalidFileError(f"{(probability, value)} are not numbers", where=where)
+            played[int(move) - 1], values[int(move) - 1] = chance, opinion
+        columns = zip(*numbers.values(), strict=True) if numbers else ((), ())
+        probabilities, opinions = (np.array(column, np.float64) for column in columns)
+        return policy_in(source.where, rules, list(numbers), probabilities, opinions)
 
-FORMAT = Format(
-    "policy-csv",
-    "CSV: the probability and value of each move of any player",
-    recognises=recognises,
-    policy=read,
-    endings=(".csv",),
-    write=write,
-)
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """What a player plays."""
+        yield HEADER + b"\n"
+        for positions in player.positions.parts():
+            lines = []
+            for text, cell, probability, value in rows(player.answers, positions):
+                lines.append(f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n")
+            yield "".join(lines).encode()

@@ -8,72 +8,71 @@ import orjson
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.store.formats.format import Format, Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.policy_csv import rows
 from ttt_cli.store.formats.recorded import policy_in
 from ttt_cli.store.source import Source
 
 
-def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
-    """What a player plays."""
-    rules = player.answers.rules
-    head = {
-        "schema": "ttt-policy",
-        "version": 1,
-        "rules": rules.fields(),
-    }
-    yield orjson.dumps(head)[:-1] + b',"positions":{\n'
-    separator = b""
-    for positions in player.positions.parts():
-        found: dict[str, dict[str, dict[str, float | None]]] = {}
-        for text, cell, probability, value in rows(player.answers, positions):
-            found.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
-        if found:
-            yield separator + b",\n".join(orjson.dumps({text: moves})[1:-1] for text, moves in found.items())
-            separator = b",\n"
-    yield b"\n}}\n"
+class PolicyJson(Format):
+    """A policy as one object."""
 
+    name = "policy-json"
+    about = "the same as one JSON object"
+    holds = "policy"
+    written = True
+    endings = (".json",)
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file says that it is one."""
-    return b'"ttt-policy"' in source.start[:100] and source.is_json
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file says that it is one."""
+        return b'"ttt-policy"' in source.start[:100] and source.is_json
 
+    def read(self, source: Source, options: Options) -> Policy:
+        """The policy of a file.
 
-def read(source: Source, options: Options) -> Policy:
-    """The policy of a file.
-
-    :raises InvalidFileError: naming the position that is wrong.
-    """
-    found, where = source.json, source.where
-    try:
-        rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
-        held = found["positions"].items()
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InvalidFileError(f"is without sound rules and positions: {error}", where=where) from None
-    except UsageError as error:
-        raise InvalidFileError(error.message, where=f"{where}, rules") from None
-    if options.rules not in (None, rules):
-        raise InvalidFileError(f"plays {rules.describe()}, not what --board and --line say", where=where)
-    played = np.zeros((len(held), rules.cells))
-    values = np.full(played.shape, np.nan)
-    for row, (text, moves) in enumerate(held):
+        :raises InvalidFileError: naming the position that is wrong.
+        """
+        found, where = source.json, source.where
         try:
-            for cell, move in moves.items():
-                at = range(rules.cells)[int(cell) - 1 if int(cell) else rules.cells]
-                played[row, at] = move["probability"]
-                values[row, at] = np.nan if move["value"] is None else move["value"]
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-            what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
-            raise InvalidFileError(what, where=f"{where}, position {text[:80]!r}") from None
-    return policy_in(where, rules, list(found["positions"]), played, values)
+            rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
+            held = found["positions"].items()
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidFileError(f"is without sound rules and positions: {error}", where=where) from None
+        except UsageError as error:
+            raise InvalidFileError(error.message, where=f"{where}, rules") from None
+        if options.rules not in (None, rules):
+            raise InvalidFileError(f"plays {rules.describe()}, not what --board and --line say", where=where)
+        played = np.zeros((len(held), rules.cells))
+        values = np.full(played.shape, np.nan)
+        for row, (text, moves) in enumerate(held):
+            try:
+                for cell, move in moves.items():
+                    at = range(rules.cells)[int(cell) - 1 if int(cell) else rules.cells]
+                    played[row, at] = move["probability"]
+                    values[row, at] = np.nan if move["value"] is None else move["value"]
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+                what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
+                raise InvalidFileError(what, where=f"{where}, position {text[:80]!r}") from None
+        return policy_in(where, rules, list(found["positions"]), played, values)
 
-
-FORMAT = Format(
-    "policy-json",
-    "the same as one JSON object",
-    recognises=recognises,
-    policy=read,
-    endings=(".json",),
-    write=write,
-)
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """What a player plays."""
+        rules = player.answers.rules
+        head = {
+            "schema": "ttt-policy",
+            "version": 1,
+            "rules": rules.fields(),
+        }
+        yield orjson.dumps(head)[:-1] + b',"positions":{\n'
+        separator = b""
+        for positions in player.positions.parts():
+            found: dict[str, dict[str, dict[str, float | None]]] = {}
+            for text, cell, probability, value in rows(player.answers, positions):
+                found.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
+            if found:
+                yield separator + b",\n".join(
+                    orjson.dumps({text: moves})[1:-1] for text, moves in found.items()
+                )
+                separator = b",\n"
+        yield b"\n}}\n"

@@ -1,13 +1,11 @@
-"""The graph of positions with its scores, which ``dot``, ``node_link`` and ``svg`` write.
+"""The graph of positions with its scores, which ``dot`` and ``svg`` write.
 
 Nodes are positions, edges the moves the agent knows (of a player that needs no experience: all moves).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +14,7 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.store.formats.format import Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.state import State
 
 OPTIONS = ("--from", "--depth")
@@ -118,7 +116,7 @@ class PositionGraph:
         return cls(policy, scores, np.flatnonzero(reached), starts, cells, ends)
 
     @classmethod
-    def wanted(cls, player: Player, wanted: Wanted) -> "PositionGraph":
+    def wanted(cls, player: ExportSource, wanted: ExportOptions) -> "PositionGraph":
         """The part of a player's graph that is to be written."""
         scores = scores_of(player.policy, player.state)
         graph = cls.of(player.policy, scores, wanted.start, wanted.depth)
@@ -152,29 +150,6 @@ def _known_moves(policy: PolicyTable) -> Bools:
     legal = policy.space.legal
     moves = legal.copy() if policy.worth is None else legal & ~np.isnan(policy.worth)
     return moves if policy.learned is None else moves & policy.learned[:, None]
-
-
-def node_fields(graph: PositionGraph) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each node's index and attributes.
-
-    ``score`` (for X), ``value`` (of perfect play, for X: 1, 0 or -1), ``plies``, ``to_move`` and ``result``
-    (null while the game is open).
-    """
-    space = graph.policy.space
-    perfect = solve(space).values
-    for index in graph.nodes.tolist():
-        plies = int(space.plies[index])
-        result = ("o", "draw", "x")[int(space.results[index]) + 1] if space.terminal[index] else None
-        yield (
-            index,
-            {
-                "score": float(graph.scores.values[index]),
-                "value": int(perfect[index]) * (1 - plies % 2 * 2),
-                "plies": plies,
-                "to_move": None if space.terminal[index] else "xo"[plies % 2],
-                "result": result,
-            },
-        )
 
 
 def color_of(level: float) -> tuple[str, str]:

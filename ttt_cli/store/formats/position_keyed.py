@@ -38,27 +38,6 @@ LONGEST = 1000
 """The longest key, in characters, that is looked at."""
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Any file that is no other format may be such a table."""
-    return True
-
-
-def read(source: Source, options: Options) -> Imported:
-    """The table of a file: a JSON value, which may be an object of tables, or CSV, with the key in the first
-    columns and a value in the last or one for each cell.
-
-    :raises InvalidFileError: if no reading fits, or several do.
-    """
-    if source.is_json:
-        return read_value(source.json, source.where, options)
-    rules = options.rules or STANDARD
-    try:
-        return _read(candidates_of_rows(source.rows, source.where, rules), source.where, options, rules)
-    except InvalidFileError as error:
-        error.hint = error.hint or "ttt formats lists what can be read"
-        raise
-
-
 def read_value(found: Any, where: str, options: Options) -> Imported:
     """The table of a JSON value, of which any may be a part.
 
@@ -201,11 +180,30 @@ def _plays(table: Moves | Positions, options: Options, where: str) -> Plays:
     )
 
 
-FORMAT = Format(
-    NAME,
-    "JSON or CSV of unknown origin: positions in any spelling to values",
-    learner="q or td",
-    recognises=recognises,
-    read=read,
-    spelled=True,
-)
+class PositionKeyed(Format):
+    """Tables of unknown origin."""
+
+    name = NAME
+    about = "JSON or CSV of unknown origin: positions in any spelling to values"
+    learner = "q or td"
+    holds = "table"
+    spelled = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Any file that is no other format may be such a table."""
+        return True
+
+    def read(self, source: Source, options: Options) -> Imported:
+        """The table of a file: a JSON value, which may be an object of tables, or CSV, with the key in the
+        first columns and a value in the last or one for each cell.
+
+        :raises InvalidFileError: if no reading fits, or several do.
+        """
+        if source.is_json:
+            return read_value(source.json, source.where, options)
+        rules = options.rules or STANDARD
+        try:
+            return _read(candidates_of_rows(source.rows, source.where, rules), source.where, options, rules)
+        except InvalidFileError as error:
+            error.hint = error.hint or "ttt formats lists what can be read"
+            raise

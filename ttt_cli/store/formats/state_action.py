@@ -17,7 +17,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options, why_not
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
@@ -37,39 +37,6 @@ class _Node:
 
     def __init__(self, key: str, text: str, following: list[int], score: float, end: bool) -> None:
         self.key, self.text, self.following, self.score, self.end = key, text, following, score, end
-
-
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file looks like such a brain, whole, damaged or empty."""
-    if not source.size:
-        return options.empty_brain
-    found = source.json
-    if not isinstance(found, dict):
-        return False
-    first = next(iter(found.values()), None)
-    return isinstance(first, dict) and len(first.keys() & set(_FIELDS)) >= 3
-
-
-def read(source: Source, options: Options) -> Imported:
-    """The graph of a brain.
-
-    An entry keeps the score's spelling, as ``score``, where it is not the one the format has (0 for a leaf,
-    a float inside), so that ``to_bytes`` gives the same bytes.
-
-    :raises InvalidFileError: naming the key and what is wrong with it.
-    """
-    found, where = source.json if source.data.strip() else {}, source.where
-    if not isinstance(found, dict):
-        raise InvalidFileError("expected an object of nodes", where=where)
-    nodes = [_node(key, node, at, len(found), where) for at, (key, node) in enumerate(found.items())]
-    repaired = _join_roots(nodes, found)
-    entries, stale = _entries(nodes, options.visits, where)
-    if stale:
-        repaired.append(f"{stale} of {len(nodes)} scores were stale and have been recomputed")
-    if not repaired and to_bytes(entries) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
-        repaired.append("laid out differently from the format")
-    edges = sum(len(entry["next"]) for entry in entries.values())
-    return Imported(NAME, "graph", entries=entries, repaired=repaired, positions=len(entries), moves=edges)
 
 
 def _node(key: str, node: Any, at: int, nodes: int, where: str) -> _Node:
@@ -198,25 +165,55 @@ def _ending(text: str) -> str:
     return f"{winner} has won" if winner else "nobody has won"
 
 
-def fits(state: State | None) -> bool:
-    """Whether a state is a graph of positions, not of classes of them."""
-    return states_of("graph")(state) and state is not None and not state.symmetric
+class StateAction(Format):
+    """The graph machine's brain."""
 
+    name = NAME
+    about = "JSON, {'0': {'state', 'next', 'score', 'end'}, …}: 1 X, -1 O"
+    learner = "graph"
+    holds = "table"
+    written = True
+    rules = STANDARD
+    endings = (".json",)
 
-def write(player: Player, wanted: Wanted) -> list[bytes]:
-    """The brain of a graph machine's state."""
-    assert player.state is not None
-    return [to_bytes(dict(player.state.learner.to_entries(player.state.table)))]
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file looks like such a brain, whole, damaged or empty."""
+        if not source.size:
+            return options.empty_brain
+        found = source.json
+        if not isinstance(found, dict):
+            return False
+        first = next(iter(found.values()), None)
+        return isinstance(first, dict) and len(first.keys() & set(_FIELDS)) >= 3
 
+    def read(self, source: Source, options: Options) -> Imported:
+        """The graph of a brain.
 
-FORMAT = Format(
-    NAME,
-    "JSON, {'0': {'state', 'next', 'score', 'end'}, …}: 1 X, -1 O",
-    learner="graph",
-    recognises=recognises,
-    read=read,
-    rules=STANDARD,
-    endings=(".json",),
-    fits=fits,
-    write=write,
-)
+        An entry keeps the score's spelling, as ``score``, where it is not the one the format has (0 for a
+        leaf, a float inside), so that ``to_bytes`` gives the same bytes.
+
+        :raises InvalidFileError: naming the key and what is wrong with it.
+        """
+        found, where = source.json if source.data.strip() else {}, source.where
+        if not isinstance(found, dict):
+            raise InvalidFileError("expected an object of nodes", where=where)
+        nodes = [_node(key, node, at, len(found), where) for at, (key, node) in enumerate(found.items())]
+        repaired = _join_roots(nodes, found)
+        entries, stale = _entries(nodes, options.visits, where)
+        if stale:
+            repaired.append(f"{stale} of {len(nodes)} scores were stale and have been recomputed")
+        if not repaired and to_bytes(entries) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
+            repaired.append("laid out differently from the format")
+        edges = sum(len(entry["next"]) for entry in entries.values())
+        return Imported(
+            NAME, "graph", entries=entries, repaired=repaired, positions=len(entries), moves=edges
+        )
+
+    def fits(self, state: State | None) -> bool:
+        """Whether a state is a graph of positions, not of classes of them."""
+        return super().fits(state) and state is not None and not state.symmetric
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+        """The brain of a graph machine's state."""
+        assert player.state is not None
+        return [to_bytes(dict(player.state.learner.to_entries(player.state.table)))]

@@ -38,40 +38,6 @@ Numbered = tuple[int, str, list[Any]]
 """The number of a line, its position, and ``[move, plies, result, run, count]``."""
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether this is meant to be a native CSV file, whole or damaged."""
-    return source.start.startswith((MARK, ",".join(REQUIRED).encode()))
-
-
-def _content(state: State) -> Iterator[bytes]:
-    head = orjson.dumps(native.header(state), option=orjson.OPT_SORT_KEYS)
-    yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
-    entries = state.learner.to_entries(state.table)
-    while batch := list(islice(entries, BATCH)):
-        yield "".join(f"{','.join([key, *map(str, row)])}\n" for key, rows in batch for row in rows).encode()
-
-
-def _streamed(source: Source, options: Options) -> Native:
-    """The state of a file as this program writes it: its rows pass by in blocks."""
-    digest = native.Digest()
-    blocks = digest.over(source.blocks())
-    head = next(blocks, b"")
-    if not head.startswith(MARK):
-        raise native.OtherLayoutError("line 1")
-    stated, fields = _header(head, source.where)
-    try:
-        rows = _rows(_lines(chain([head], blocks), source.where), 2, None, source.where)
-        entries = _in_order(_known(rows, fields, source.where))
-        state = native.make_state(fields, entries, source.where, options)
-    except InvalidFileError:
-        for _ in blocks:  # damage explains the fault
-            pass
-        digest.check(stated, source.where)
-        raise native.OtherLayoutError("the rows") from None  # reading it whole finds the line
-    digest.check(stated, source.where)
-    return Native(state, digest.learned)
-
-
 def _header(data: bytes, where: str) -> tuple[str, dict[str, Any]]:
     """The digest that a file states, and the fields of its state."""
     line = data.split(b"\n", 1)[0]
@@ -117,29 +83,6 @@ def _known(rows: Iterable[Numbered], fields: dict[str, Any], where: str) -> Iter
                 f"run {quoted(row[3])} is not in the header", where=f"{where}: line {number}"
             )
         yield number, text, row
-
-
-def _whole(source: Source, options: Options) -> Native:
-    """The state of a file whose rows are in any order, with or without a header."""
-    data, where, fields, first = source.data, source.where, None, 1
-    digest = native.digest_of(data)
-    if data.startswith(MARK):
-        stated, fields = _header(data, where)
-        if not options.trust_edits:
-            digest.check(stated, where)
-        first = 2
-    lines = iter(decode(data, where).split("\n")[first - 1 :])
-    name = str(digest).removeprefix("sha256:")[:24]
-    rows = list(_rows(lines, first, name, where))
-    if fields is None:
-        fields = _unstated(rows, where)
-    rows = list(_known(rows, fields, where))
-    try:
-        state = native.make_state(fields, _gathered(rows).items(), where, options)
-    except InvalidFileError as error:
-        place = f"{where}: line {_line_of_fault(fields, rows)}"
-        raise InvalidFileError(error.message, where=place, hint=error.hint) from None
-    return Native(state, digest.learned)
 
 
 def _gathered(rows: Iterable[Numbered]) -> dict[str, list[list[Any]]]:
@@ -222,12 +165,64 @@ def _line_of_fault(fields: dict[str, Any], rows: list[Numbered]) -> int:
     return [number for number, position, _ in rows if position == text][before]
 
 
-FORMAT = native.layout(
-    "the same of an experience book: CSV with a line of JSON at its head",
-    learner="book",
-    ending=".csv",
-    recognises=recognises,
-    content=_content,
-    streamed=_streamed,
-    whole=_whole,
-)
+class StateCsv(native.NativeFormat):
+    """Native files, CSV."""
+
+    about = "the same of an experience book: CSV with a line of JSON at its head"
+    learner = "book"
+    endings = (".csv",)
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether this is meant to be a native CSV file, whole or damaged."""
+        return source.start.startswith((MARK, ",".join(REQUIRED).encode()))
+
+    def content(self, state: State) -> Iterator[bytes]:
+        head = orjson.dumps(native.header(state), option=orjson.OPT_SORT_KEYS)
+        yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
+        entries = state.learner.to_entries(state.table)
+        while batch := list(islice(entries, BATCH)):
+            yield "".join(
+                f"{','.join([key, *map(str, row)])}\n" for key, rows in batch for row in rows
+            ).encode()
+
+    def streamed(self, source: Source, options: Options) -> Native:
+        """The state of a file as this program writes it: its rows pass by in blocks."""
+        digest = native.Digest()
+        blocks = digest.over(source.blocks())
+        head = next(blocks, b"")
+        if not head.startswith(MARK):
+            raise native.OtherLayoutError("line 1")
+        stated, fields = _header(head, source.where)
+        try:
+            rows = _rows(_lines(chain([head], blocks), source.where), 2, None, source.where)
+            entries = _in_order(_known(rows, fields, source.where))
+            state = native.make_state(fields, entries, source.where, options)
+        except InvalidFileError:
+            for _ in blocks:  # damage explains the fault
+                pass
+            digest.check(stated, source.where)
+            raise native.OtherLayoutError("the rows") from None  # reading it whole finds the line
+        digest.check(stated, source.where)
+        return Native(state, digest.learned)
+
+    def whole(self, source: Source, options: Options) -> Native:
+        """The state of a file whose rows are in any order, with or without a header."""
+        data, where, fields, first = source.data, source.where, None, 1
+        digest = native.digest_of(data)
+        if data.startswith(MARK):
+            stated, fields = _header(data, where)
+            if not options.trust_edits:
+                digest.check(stated, where)
+            first = 2
+        lines = iter(decode(data, where).split("\n")[first - 1 :])
+        name = str(digest).removeprefix("sha256:")[:24]
+        rows = list(_rows(lines, first, name, where))
+        if fields is None:
+            fields = _unstated(rows, where)
+        rows = list(_known(rows, fields, where))
+        try:
+            state = native.make_state(fields, _gathered(rows).items(), where, options)
+        except InvalidFileError as error:
+            place = f"{where}: line {_line_of_fault(fields, rows)}"
+            raise InvalidFileError(error.message, where=place, hint=error.hint) from None
+        return Native(state, digest.learned)

@@ -33,50 +33,8 @@ MOST_FAULTY = 100
 _ENTRIES = b'\n"entries":{'
 
 
-def recognises(source: Source, options: Options) -> bool:
-    """Whether this is meant to be a native JSON state, whole or damaged."""
-    return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
-
-
-def _content(state: State) -> Iterator[bytes]:
-    head = (_item(name, value) for name, value in native.header(state).items())
-    yield b"{" + b",\n".join(head) + b"," + _ENTRIES + b"\n"
-    entries, separator = state.learner.to_entries(state.table), b""
-    while batch := list(islice(entries, BATCH)):
-        yield separator + b",\n".join(_item(key, entry) for key, entry in batch)
-        separator = b",\n"
-    yield b"\n}}\n"
-
-
 def _item(name: str, value: Any) -> bytes:
     return orjson.dumps({name: value}, option=orjson.OPT_SORT_KEYS)[1:-1]
-
-
-def _streamed(source: Source, options: Options) -> Native:
-    """The state of a file as this program writes it: its entries pass by in blocks."""
-    digest = native.Digest()
-    blocks = digest.over(source.blocks())
-    head = b""
-    while (at := head.find(_ENTRIES)) < 0:
-        block = next(blocks, None)
-        if block is None:
-            raise native.OtherLayoutError("the whole file")
-        head += block
-    found = _parsed(head[:at].rstrip(b",\r") + b"}", 1)
-    start = head.find(b"\n", at + 1) + 1 or len(head)
-    if head[at + len(_ENTRIES) : start].strip():
-        raise native.OtherLayoutError("the whole file")
-    fields = native.read_header(found, source.where)
-    entries = _entries(chain([head[start:]], blocks), head.count(b"\n", 0, start) + 1)
-    try:
-        state = native.make_state(fields, entries, source.where, options)
-    except InvalidFileError:
-        for _ in blocks:  # damage explains the fault
-            pass
-        digest.check(str(found["digest"]), source.where)
-        raise
-    digest.check(str(found["digest"]), source.where)
-    return Native(state, digest.learned)
 
 
 def _entries(blocks: Iterable[bytes], number: int) -> Iterator[tuple[str, Any]]:
@@ -112,54 +70,87 @@ def _parsed(text: bytes, number: int) -> Any:
         raise native.OtherLayoutError(f"line {number + error.lineno - 1}") from None
 
 
-def _whole(source: Source, options: Options) -> Native:
-    """The state of a file of any layout, every rule of JSON checked."""
-    found = load_json(source.data, source.where)
-    fields = native.read_header(found, source.where)
-    digest = native.digest_of(source.data)
-    if not options.trust_edits:
+class StateJson(native.NativeFormat):
+    """Native files, JSON."""
+
+    about = "all that a learner has learned, JSON; CSV for a book"
+    learner = "any"
+    endings = (".json",)
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether this is meant to be a native JSON state, whole or damaged."""
+        return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
+
+    def content(self, state: State) -> Iterator[bytes]:
+        head = (_item(name, value) for name, value in native.header(state).items())
+        yield b"{" + b",\n".join(head) + b"," + _ENTRIES + b"\n"
+        entries, separator = state.learner.to_entries(state.table), b""
+        while batch := list(islice(entries, BATCH)):
+            yield separator + b",\n".join(_item(key, entry) for key, entry in batch)
+            separator = b",\n"
+        yield b"\n}}\n"
+
+    def streamed(self, source: Source, options: Options) -> Native:
+        """The state of a file as this program writes it: its entries pass by in blocks."""
+        digest = native.Digest()
+        blocks = digest.over(source.blocks())
+        head = b""
+        while (at := head.find(_ENTRIES)) < 0:
+            block = next(blocks, None)
+            if block is None:
+                raise native.OtherLayoutError("the whole file")
+            head += block
+        found = _parsed(head[:at].rstrip(b",\r") + b"}", 1)
+        start = head.find(b"\n", at + 1) + 1 or len(head)
+        if head[at + len(_ENTRIES) : start].strip():
+            raise native.OtherLayoutError("the whole file")
+        fields = native.read_header(found, source.where)
+        entries = _entries(chain([head[start:]], blocks), head.count(b"\n", 0, start) + 1)
+        try:
+            state = native.make_state(fields, entries, source.where, options)
+        except InvalidFileError:
+            for _ in blocks:  # damage explains the fault
+                pass
+            digest.check(str(found["digest"]), source.where)
+            raise
         digest.check(str(found["digest"]), source.where)
-    entries = found.get("entries")
-    if not isinstance(entries, dict):
-        raise InvalidFileError("expected an object of positions", where=f'{source.where}: "entries"')
-    return Native(native.make_state(fields, entries.items(), source.where, options), digest.learned)
+        return Native(state, digest.learned)
 
-
-def _faulty_entries(source: Source) -> Iterator[Rejected]:
-    """The entries that are wrong by themselves: halves of them are read as long as one is wrong."""
-    try:
+    def whole(self, source: Source, options: Options) -> Native:
+        """The state of a file of any layout, every rule of JSON checked."""
         found = load_json(source.data, source.where)
         fields = native.read_header(found, source.where)
-        entries = list(found["entries"].items())
-        fields["learner"].empty(fields["rules"], fields["symmetric"])
-    except (TttError, KeyError, AttributeError):
-        return
-    if not fields["learner"].entries_stand_alone:
-        return
-    spans, count = [(0, len(entries))], 0
-    while spans:
-        if count == MOST_FAULTY:
-            yield Rejected("further on", "entries that are not looked at before these are mended")
-            return
-        start, stop = spans.pop()
+        digest = native.digest_of(source.data)
+        if not options.trust_edits:
+            digest.check(str(found["digest"]), source.where)
+        entries = found.get("entries")
+        if not isinstance(entries, dict):
+            raise InvalidFileError("expected an object of positions", where=f'{source.where}: "entries"')
+        return Native(native.make_state(fields, entries.items(), source.where, options), digest.learned)
+
+    def faulty_entries(self, source: Source) -> Iterator[Rejected]:
+        """The entries that are wrong by themselves: halves of them are read as long as one is wrong."""
         try:
-            native.make_state(fields, entries[start:stop], "")
-        except TttError as error:
-            if stop - start == 1:
-                count += 1
-                yield fault_of(error, "")
-            else:
-                middle = (start + stop) // 2
-                spans += [(middle, stop), (start, middle)]
-
-
-FORMAT = native.layout(
-    "all that a learner has learned, JSON; CSV for a book",
-    learner="any",
-    ending=".json",
-    recognises=recognises,
-    content=_content,
-    streamed=_streamed,
-    whole=_whole,
-    single=_faulty_entries,
-)
+            found = load_json(source.data, source.where)
+            fields = native.read_header(found, source.where)
+            entries = list(found["entries"].items())
+            fields["learner"].empty(fields["rules"], fields["symmetric"])
+        except (TttError, KeyError, AttributeError):
+            return
+        if not fields["learner"].entries_stand_alone:
+            return
+        spans, count = [(0, len(entries))], 0
+        while spans:
+            if count == MOST_FAULTY:
+                yield Rejected("further on", "entries that are not looked at before these are mended")
+                return
+            start, stop = spans.pop()
+            try:
+                native.make_state(fields, entries[start:stop], "")
+            except TttError as error:
+                if stop - start == 1:
+                    count += 1
+                    yield fault_of(error, "")
+                else:
+                    middle = (start + stop) // 2
+                    spans += [(middle, stop), (start, middle)]

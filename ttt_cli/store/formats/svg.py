@@ -9,7 +9,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import UsageError
-from ttt_cli.store.formats.format import Format, Player, Wanted
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.position_graph import OPTIONS, PositionGraph, color_of
 
 MOST_BOARDS = 20_000
@@ -28,11 +28,6 @@ AIR = 64
 MARGIN = 46
 A_ROW = 36
 """Boards beside each other before a ply goes on in the next row."""
-
-
-def write(player: Player, wanted: Wanted) -> Iterator[bytes]:
-    """The graph of a player."""
-    return svg(PositionGraph.wanted(player, wanted), player.name)
 
 
 def svg(graph: PositionGraph, name: str) -> Iterator[bytes]:
@@ -185,4 +180,15 @@ def _escaped(text: str) -> str:
     return escape("".join(char if char.isprintable() else " " for char in text))
 
 
-FORMAT = Format("svg", "the graph of positions as a picture", endings=(".svg",), write=write, options=OPTIONS)
+class Svg(Format):
+    """The graph as a picture."""
+
+    name = "svg"
+    about = "the graph of positions as a picture"
+    written = True
+    endings = (".svg",)
+    options = OPTIONS
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """The graph of a player."""
+        return svg(PositionGraph.wanted(player, wanted), player.name)

@@ -20,7 +20,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.csv_text import lines, number_in
-from ttt_cli.store.formats.format import Format, Player, Wanted, states_of
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.npz import array_in
 from ttt_cli.store.formats.unfolding import full_entries
@@ -34,35 +34,6 @@ BOARDS = 3**STANDARD.cells
 ARRAYS = ("V_x", "V_o")
 
 _INDEX = re.compile(r"[0-9]{1,5}")
-
-
-def recognises(source: Source, options: Options) -> bool:
-    """Whether a file is an archive of NumPy's, or its first line the header."""
-    return is_archive(source.data) or _is_header(source.first_line)
-
-
-def read(source: Source, options: Options) -> Imported:
-    """The values of a file, CSV or ``.npz``: what differs from the start of learning has been learned.
-
-    :raises InvalidFileError: naming what is missing or wrong.
-    """
-    values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
-    space = StateSpace.of(STANDARD)
-    indexes, start = _indexes(), starts()
-    entries: dict[str, Any] = {}
-    for text, index in zip(space.texts, indexes.tolist(), strict=True):
-        for side, name in enumerate("xo"):
-            value = float(values[side, index])
-            if value != start[side, index]:
-                entries.setdefault(text, {})[name] = [value, options.visits]
-    unreachable = np.ones(BOARDS, np.bool_)
-    unreachable[indexes] = False
-    strange = int(np.count_nonzero((values != start)[:, unreachable].any(axis=0)))
-    notes = ["values that equal the starting values count as not visited"]
-    if strange:
-        notes.append(f"{strange:,} boards that no game reaches hold values of their own; they are left out")
-    moves = sum(map(len, entries.values()))
-    return Imported(NAME, "td", entries=entries, notes=notes, positions=len(entries), moves=moves)
 
 
 def _is_header(line: str) -> bool:
@@ -182,27 +153,54 @@ def write_npz(values: Floats) -> bytes:
     return file.getvalue()
 
 
-def write(player: Player, wanted: Wanted) -> list[bytes]:
-    """The values of a state of TD learning, CSV or ``.npz`` as the file's ending says."""
-    state = player.state
-    assert state is not None
-    space, empty = StateSpace.of(STANDARD), state.learner.empty(STANDARD)
-    starts = empty.values[empty.index.find(space.positions)]
-    values = values_of(
-        full_entries(state, lambda entry, moves: entry),
-        lambda text, side: float(starts[space.index_of[text], side]),
-    )
-    return [(write_npz if wanted.ending == ".npz" else write_csv)(values)]
+class ValueTable(Format):
+    """The values of TD learning."""
 
+    name = NAME
+    about = "CSV, index,value_x,value_o over all 19,683 boards; or .npz: V_x, V_o"
+    learner = "td"
+    holds = "table"
+    written = True
+    rules = STANDARD
+    endings = (".csv", ".npz")
 
-FORMAT = Format(
-    NAME,
-    "CSV, index,value_x,value_o over all 19,683 boards; or .npz: V_x, V_o",
-    learner="td",
-    recognises=recognises,
-    read=read,
-    rules=STANDARD,
-    endings=(".csv", ".npz"),
-    fits=states_of("td"),
-    write=write,
-)
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file is an archive of NumPy's, or its first line the header."""
+        return is_archive(source.data) or _is_header(source.first_line)
+
+    def read(self, source: Source, options: Options) -> Imported:
+        """The values of a file, CSV or ``.npz``: what differs from the start of learning has been learned.
+
+        :raises InvalidFileError: naming what is missing or wrong.
+        """
+        values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
+        space = StateSpace.of(STANDARD)
+        indexes, start = _indexes(), starts()
+        entries: dict[str, Any] = {}
+        for text, index in zip(space.texts, indexes.tolist(), strict=True):
+            for side, name in enumerate("xo"):
+                value = float(values[side, index])
+                if value != start[side, index]:
+                    entries.setdefault(text, {})[name] = [value, options.visits]
+        unreachable = np.ones(BOARDS, np.bool_)
+        unreachable[indexes] = False
+        strange = int(np.count_nonzero((values != start)[:, unreachable].any(axis=0)))
+        notes = ["values that equal the starting values count as not visited"]
+        if strange:
+            notes.append(
+                f"{strange:,} boards that no game reaches hold values of their own; they are left out"
+            )
+        moves = sum(map(len, entries.values()))
+        return Imported(NAME, "td", entries=entries, notes=notes, positions=len(entries), moves=moves)
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+        """The values of a state of TD learning, CSV or ``.npz`` as the file's ending says."""
+        state = player.state
+        assert state is not None
+        space, empty = StateSpace.of(STANDARD), state.learner.empty(STANDARD)
+        starts = empty.values[empty.index.find(space.positions)]
+        values = values_of(
+            full_entries(state, lambda entry, moves: entry),
+            lambda text, side: float(starts[space.index_of[text], side]),
+        )
+        return [(write_npz if wanted.ending == ".npz" else write_csv)(values)]
