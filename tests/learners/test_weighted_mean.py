@@ -1,4 +1,4 @@
-"""Joining tables of values and visits."""
+"""Merging tables of values and visits."""
 
 from math import fsum
 
@@ -13,25 +13,20 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners import weighted_mean
 from ttt_cli.learners.plain import PlainLearner, Table
-from ttt_cli.learners.weighted_mean import Joining, exact_sum
+from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
 
 numbers = (
     st.floats(-1e6, 1e6) | st.floats(-1, 1) | st.sampled_from([1.0, 2.0**-53, -(2.0**-53), 2.0**53, 1e-300])
 )
 
 
-@given(st.integers(1, 9).flatmap(lambda parts: arrays(np.float64, (parts, 40), elements=numbers)))
-def test_the_exact_sum_is_fsum(terms: np.ndarray):
-    assert exact_sum(terms).tolist() == [fsum(column) for column in terms.T]
-
-
-def join(base: tuple[np.ndarray, np.ndarray], parts: list[tuple[np.ndarray, np.ndarray]]):
+def joined(base: tuple[np.ndarray, np.ndarray], parts: list[tuple[np.ndarray, np.ndarray]]):
     """Values and visits of the table that parts join to that tell of every entry."""
     values, visits = base[0].copy(), base[1].copy()
-    joining = Joining()
+    merging = MergeAccumulator()
     for part in parts:
-        joining.add(np.arange(len(visits)), part[0], part[1] - base[1])
-    joining.write_means(values, visits)
+        merging.add(np.arange(len(visits)), part[0], part[1] - base[1])
+    merging.write_means(values, visits)
     return values, visits
 
 
@@ -40,11 +35,11 @@ def random_part(rng: np.random.Generator, base: tuple[np.ndarray, np.ndarray]):
     return np.where(grown > 0, rng.uniform(-1, 1, base[0].shape), base[0]), base[1] + grown
 
 
-def test_joining_is_the_definition_entry_by_entry():
+def test_merging_is_the_definition_entry_by_entry():
     rng = np.random.default_rng(1)
     base = rng.uniform(-1, 1, 500), rng.integers(0, 5, 500)
     parts = [random_part(rng, base) for _ in range(4)]
-    values, visits = join(base, parts)
+    values, visits = joined(base, parts)
     for entry in range(500):
         weights = [int(part[1][entry] - base[1][entry]) for part in parts]
         learnt = [(weight, part[0][entry]) for weight, part in zip(weights, parts, strict=True) if weight]
@@ -62,7 +57,7 @@ def test_the_order_of_the_parts_does_not_matter():
     rng = np.random.default_rng(2)
     base = np.zeros(300), np.zeros(300, np.int64)
     parts = [random_part(rng, base) for _ in range(5)]
-    one, other = join(base, parts), join(base, parts[::-1])
+    one, other = joined(base, parts), joined(base, parts[::-1])
     assert one[0].tobytes() == other[0].tobytes() and one[1].tobytes() == other[1].tobytes()
 
 
@@ -71,31 +66,31 @@ def test_parts_that_tell_only_some_entries_join_to_the_same(monkeypatch: pytest.
     rng = np.random.default_rng(4)
     base = rng.uniform(-1, 1, 300), rng.integers(0, 5, 300)
     parts = [random_part(rng, base) for _ in range(3)]
-    values, visits, joining = base[0].copy(), base[1].copy(), Joining()
+    values, visits, merging = base[0].copy(), base[1].copy(), MergeAccumulator()
     for part in parts:
         at = rng.permutation(np.flatnonzero(part[1] > base[1]))
-        joining.add(at, part[0][at], part[1][at] - base[1][at])
-    joining.write_means(values, visits)
-    expected = join(base, parts)
+        merging.add(at, part[0][at], part[1][at] - base[1][at])
+    merging.write_means(values, visits)
+    expected = joined(base, parts)
     assert values.tobytes() == expected[0].tobytes() and visits.tobytes() == expected[1].tobytes()
 
 
 def test_nothing_learnt_changes_nothing():
     rng = np.random.default_rng(3)
     base = rng.uniform(-1, 1, 50), rng.integers(0, 5, 50)
-    values, visits = join(base, [base, base])
+    values, visits = joined(base, [base, base])
     assert np.array_equal(values, base[0]) and np.array_equal(visits, base[1])
 
 
 @given(st.integers(1, 30).flatmap(lambda parts: arrays(np.float64, (parts, 40), elements=numbers)))
-def test_adding_one_after_the_other_loses_nothing(terms: np.ndarray):
-    """However many numbers a sum has to be kept as."""
-    joining, sums = Joining(), np.ones(40)
-    for term in terms:
-        joining.add(np.arange(40), term, np.ones(40, np.int64), term)
-    joining.write_sums(sums)
-    expected = [fsum([1.0, *column]) for column in terms.T] if len(terms) > 1 else terms[0].tolist()
-    assert sums.tolist() == expected
+def test_exact_sums_are_fsum(terms: np.ndarray):
+    """However many numbers a sum has to be kept as, and whichever places it is added at."""
+    sums = ExactSums()
+    for number, term in enumerate(terms):
+        some = np.arange(number % 3, 40)
+        sums.add(some[::-1], term[some[::-1]])
+    added = [[term[place] for number, term in enumerate(terms) if place >= number % 3] for place in range(40)]
+    assert sums.totals(np.arange(40)).tolist() == [fsum(column) for column in added]
 
 
 class Sums(PlainLearner):

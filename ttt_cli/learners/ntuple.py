@@ -55,7 +55,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import is_count, is_number, unfit
-from ttt_cli.learners.weighted_mean import Joining
+from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
 
 BLOCK = 3
 """Rows and columns of a block."""
@@ -518,17 +518,19 @@ class NTuple(Learner[NTupleTable]):
         return None if enumerated(table.rules) is None else super().seen(table)
 
     def merge(self, base: NTupleTable, parts: Sequence[NTupleTable]) -> NTupleTable:
-        merged, weights, sums, sizes = deepcopy(base), Joining(), Joining(), Joining()
+        merged, weights, sums, sizes = deepcopy(base), MergeAccumulator(), ExactSums(), ExactSums()
         for part in parts:
             (at,) = np.nonzero(part.visits > base.visits)
-            grown = part.visits[at] - base.visits[at]
-            weights.add(at, part.weights[at], grown)
-            sums.add(at, part.sums[at], grown, part.sums[at], -base.sums[at])
-            sizes.add(at, part.sizes[at], grown, part.sizes[at], -base.sizes[at])
+            weights.add(at, part.weights[at], part.visits[at] - base.visits[at])
+            for added, whole, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
+                added.add(at, whole[at])
+                added.add(at, -before[at])
+        at = weights.places
         weights.write_means(merged.weights, merged.visits)
         merged.weights = rounded(merged.weights)
-        sums.write_sums(merged.sums)
-        sizes.write_sums(merged.sizes)
+        sums.add(at, base.sums[at])
+        sizes.add(at, base.sizes[at])
+        merged.sums[at], merged.sizes[at] = sums.totals(at), sizes.totals(at)
         return merged
 
     def to_entries(self, table: NTupleTable) -> Iterator[Entry]:

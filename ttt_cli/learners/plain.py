@@ -20,7 +20,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import LARGEST, is_count, is_number, refuse, unfit
-from ttt_cli.learners.weighted_mean import Joining
+from ttt_cli.learners.weighted_mean import MergeAccumulator
 
 MOST_TERMS = 64
 """Numbers that are kept before they are added up."""
@@ -239,7 +239,7 @@ def _means(table: Table, keys: Sequence[str]) -> tuple[Floats, Int64s]:
 
 def _mean(base: Table, parts: Sequence[Table]) -> Table:
     """The weighted means of what the parts have learned since the base."""
-    numbers, joining = {key: number for number, key in enumerate(base)}, Joining()
+    numbers, joining = {key: number for number, key in enumerate(base)}, MergeAccumulator()
     for part in parts:
         places = [numbers.setdefault(key, len(numbers)) for key in part]
         values, visits = _means(part, list(part))

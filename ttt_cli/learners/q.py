@@ -81,7 +81,7 @@ from ttt_cli.learners.entries import (
     values_and_visits,
 )
 from ttt_cli.learners.index import FIRST, OPEN, Board, Index, Links, meet, moves_of, pieces
-from ttt_cli.learners.weighted_mean import Joining
+from ttt_cli.learners.weighted_mean import MergeAccumulator
 
 
 @dataclass(eq=False)
@@ -210,7 +210,7 @@ class Q(Learner[QTable]):
         return table.index.spread(table.index.positions(table.index.owners(table.visits > 0)))
 
     def merge(self, base: QTable, parts: Sequence[QTable]) -> QTable:
-        merged, joining = base.extensible(), Joining()
+        merged, joining = base.extensible(), MergeAccumulator()
         for part in parts:
             at = moves_of(part.index, merged.index, merged.include(part.index))
             joining.add(at, part.values, part.visits[: len(at)] - merged.visits[at])

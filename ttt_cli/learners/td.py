@@ -63,7 +63,7 @@ from ttt_cli.learners.base import (
 from ttt_cli.learners.columns import Columns
 from ttt_cli.learners.entries import Batch, check_pairs, indexed, members, objects, unfit, values_and_visits
 from ttt_cli.learners.index import DRAWN, FIRST, Board, Index, Links, meet
-from ttt_cli.learners.weighted_mean import Joining
+from ttt_cli.learners.weighted_mean import MergeAccumulator
 
 SIDES = "xo"
 SETTLING = 10_000.0
@@ -195,7 +195,7 @@ class Td(Learner[TdTable]):
         return earlier[self.policy(table).known(earlier)]
 
     def merge(self, base: TdTable, parts: Sequence[TdTable]) -> TdTable:
-        merged, joining = base.extensible(), Joining()
+        merged, joining = base.extensible(), MergeAccumulator()
         for part in parts:
             rows = merged.include(part.index)
             entries = (2 * rows[:, None] + np.arange(2)).ravel()
