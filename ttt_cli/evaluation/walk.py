@@ -17,6 +17,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s
 from ttt_cli.engine.policy import Policy, uniform
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -81,7 +82,7 @@ class Walk:
     """Everything that can happen between two players.
 
     :ivar players: X and O; None: a player of whom nothing is known, who may play anything.
-    :ivar layers: the positions with 0, 1, 2 … stones, as far as any game can go.
+    :ivar layers: the positions ply by ply, from the first one on, as far as any game can go.
     """
 
     players: tuple[Policy | None, Policy | None]
@@ -103,9 +104,9 @@ class Walk:
     @property
     def own(self) -> Iterator[tuple[int, Positions]]:
         """The open positions in which the one player who is known is to move, by plies."""
-        for ply in range(self.side, len(self.layers), 2):
-            positions = self.layers[ply].positions
-            yield ply, positions[~positions.terminal]
+        for layer in self.layers:
+            if layer.probabilities is not None:
+                yield int(layer.positions.plies[0]), layer.positions[~layer.positions.terminal]
 
     @classmethod
     def of(
@@ -113,26 +114,29 @@ class Walk:
         x: Policy | None,
         o: Policy | None,
         *,
+        start: Position | None = None,
         budget: int = BUDGET,
         tick: Callable[[int], None] = lambda positions: None,
     ) -> "Walk":
         """What can happen between X and O, at least one of whom is given.
 
+        :param start: where play begins; the empty board if not given.
         :param tick: called after each ply with the number of positions so far.
         :raises OutgrownError: if there are more positions than ``budget`` allows, as soon as that is seen.
         """
         policy = x or o
         assert policy is not None
         space = enumerated(policy.rules)
-        positions = Positions.start(policy.rules) if space is None else space.positions[:1]
+        positions = Positions.of([start or Position.start(policy.rules)], policy.rules)
+        ply = int(positions.plies[0])
         layers: list[Layer] = []
         sizes: list[int] = []
         while len(positions):
             sizes.append(len(positions))
-            hopeless = space is None and forecast(sizes, policy.rules) > MARGIN * budget
+            hopeless = not (space or ply) and forecast(sizes, policy.rules) > MARGIN * budget
             if sum(sizes) > budget or hopeless:
                 raise OutgrownError(len(sizes), sum(sizes), budget)
-            rows, cells, probabilities = _moves(positions, (x, o)[len(layers) % 2])
+            rows, cells, probabilities = _moves(positions, (x, o)[(ply + len(layers)) % 2])
             step = positions.successors if space is None else partial(space.successors_of, positions)
             after, targets = step(rows, cells)
             layers.append(Layer(_lean(positions), rows, cells, targets, probabilities))
@@ -146,12 +150,13 @@ class Walk:
         policy: Policy,
         side: Side,
         *,
+        start: Position | None = None,
         budget: int = BUDGET,
         tick: Callable[[int], None] = lambda positions: None,
     ) -> "Walk":
         """What can happen to a policy as one side, whatever the other side does; see ``of``."""
         x, o = (policy, None) if side == Side.X else (None, policy)
-        return cls.of(x, o, budget=budget, tick=tick)
+        return cls.of(x, o, start=start, budget=budget, tick=tick)
 
 
 def own_positions(policy: Policy, *, budget: int = BUDGET) -> Positions:

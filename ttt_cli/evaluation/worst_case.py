@@ -45,20 +45,11 @@ def worst_case(walk: Walk) -> WorstCase:
     gain, guaranteed = np.zeros(0), np.zeros(0, np.int8)
     for layer in reversed(walk.layers):
         result = _results(layer, side)
-        next_loss = losses[-1] if losses else np.zeros(0)
-        loss = (result < 0).astype(np.float64)
-        gains, results = -result.astype(np.float64), result.copy()
-        rows, targets = layer.rows, layer.targets
-        if layer.probabilities is not None:
-            _add_mean(loss, layer, next_loss)
-            _add_mean(gains, layer, gain)
-            loss[layer.resigning] = gains[layer.resigning] = 1.0
-        else:
-            gains[~layer.positions.terminal] = -2.0
-            np.maximum.at(loss, rows, next_loss[targets])
-            np.maximum.at(gains, rows, gain[targets])
-        gain, guaranteed = gains, _guaranteed(layer, results, guaranteed)
-        losses.append(loss)
+        losses.append(backward(layer, (result < 0).astype(np.float64), losses[-1] if losses else np.zeros(0)))
+        gains = -result.astype(np.float64)
+        if layer.probabilities is None:
+            gains[~layer.positions.terminal] = -2.0  # below anything that a move may be worth
+        gain, guaranteed = backward(layer, gains, gain), _guaranteed(layer, result.copy(), guaranteed)
     # Rounding must not carry a certainty beyond 1; adding 0.0 makes -0.0 a plain zero.
     return WorstCase(
         min(float(losses[-1][0]), 1.0),
@@ -68,9 +59,15 @@ def worst_case(walk: Walk) -> WorstCase:
     )
 
 
-def _add_mean(values: Floats, layer: Layer, following: Floats) -> None:
-    """Add to the values of a layer, 0 where a policy is to move, what it can expect of the next layer."""
-    assert layer.probabilities is not None
+def backward(layer: Layer, values: Floats, following: Floats) -> Floats:
+    """What the opponent of a walk's player can make of each position of a layer.
+
+    :param values: float64[k], what it has where the game is over, and at least has where it is open; changed.
+    :param following: the same of the next layer.
+    """
+    if layer.probabilities is None:
+        np.maximum.at(values, layer.rows, following[layer.targets])
+        return values
     parts = layer.probabilities * following[layer.targets]
     if layer.positions.plies[0]:
         np.add.at(values, layer.rows, parts)
@@ -78,6 +75,8 @@ def _add_mean(values: Floats, layer: Layer, following: Floats) -> None:
         row = np.zeros(layer.positions.rules.cells)
         row[layer.cells] = parts
         values += row.sum()
+    values[layer.resigning] = 1.0
+    return values
 
 
 def guaranteed_result(walk: Walk) -> int:

@@ -1,0 +1,77 @@
+"""Following the best response to a player attains what is shown of it: for each method, as either side."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ttt_cli.agents.grammar import resolve
+from ttt_cli.api import train
+from ttt_cli.engine.perfect import move_values_of
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Side
+from ttt_cli.evaluation.matchup import play_on
+from ttt_cli.evaluation.response import best_response
+from ttt_cli.evaluation.walk import OutgrownError, Walk
+from ttt_cli.evaluation.worst_case import worst_case
+from ttt_cli.learners import LEARNERS
+
+ROOT = Path(__file__).parents[2]
+
+
+class Beating(Policy):
+    """Plays the first of the moves that are shown as the best against ``victim``."""
+
+    def __init__(self, victim: Policy) -> None:
+        self.rules, self.victim = victim.rules, victim
+
+    def probabilities(self, positions: Positions) -> np.ndarray:
+        played = np.zeros((len(positions), self.rules.cells))
+        for row, text in enumerate(positions.texts()):
+            played[row, best_response(self.victim, Position.reached(text, self.rules)).best[0]] = 1
+        return played
+
+
+def player(name: str) -> Policy:
+    if name in LEARNERS:
+        return train(name, games=300, seed=1).policy
+    return resolve(name, Path("state_store"), STANDARD).policy
+
+
+@pytest.mark.parametrize(
+    "name", [*LEARNERS, "random", "heuristic", "minimax:depth=2", f"py:{ROOT / 'examples' / 'bot.py'}:choose"]
+)
+def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
+    victim = player(name)
+    for side in Side:
+        walk = Walk.alone(victim, side)
+        rates = play_on(walk, Beating(victim)).rates
+        attained = rates.loss if side is Side.X else rates.win
+        assert attained == pytest.approx(worst_case(walk).loss, abs=1e-12)
+        if side is Side.O:  # whoever beats it sees the figure before the first move
+            shown = best_response(victim, Position.start())
+            assert np.nanmax(shown.win) == pytest.approx(attained, abs=1e-12)
+
+
+@pytest.mark.parametrize("text", ["....X....", "X...O...X", "XOX.O...."])
+def test_where_nothing_can_be_won_it_saves_what_can_be_saved(text: str):
+    """Against perfect play every figure is what perfect play knows: a draw is saved, a loss is not."""
+    position = Position(text)
+    found = best_response(resolve("minimax", Path("state_store"), STANDARD).policy, position)
+    values = move_values_of(Positions.of([position], STANDARD))[0]
+    legal = list(position.legal)
+    assert found.win[legal].tolist() == [0.0] * len(legal)
+    assert found.save[legal].tolist() == (values[legal] >= 0).tolist()
+    assert np.isnan(np.delete(found.win, legal)).all()
+    assert set(found.best) == {cell for cell in legal if values[cell] == values[legal].max()}
+
+
+def test_a_position_from_which_too_much_can_happen_is_refused():
+    rules = Rules(4, 4, 4)
+    with pytest.raises(OutgrownError):
+        best_response(
+            resolve("random", Path("state_store"), rules).policy, Position.start(rules), budget=1000
+        )
