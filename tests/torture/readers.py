@@ -27,8 +27,7 @@ from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.formats.imported import DEFAULTS, to_state
 from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord, read_games
-from ttt_cli.store.pickles.document import document
-from ttt_cli.store.pickles.machine import loads
+from ttt_cli.store.pickles.document import read_pickle
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import curve
@@ -69,7 +68,7 @@ def unpickled(data: bytes) -> object:
     """A pickle of any data, as far as it is plain: nothing may be imported."""
     before = set(sys.modules)
     try:
-        return document(loads(data, "fuzz"), "fuzz")
+        return read_pickle(data, "fuzz").value
     finally:
         assert set(sys.modules) == before, set(sys.modules) - before
 

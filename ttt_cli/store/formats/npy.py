@@ -16,9 +16,7 @@ from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.pickled import read_table
 from ttt_cli.store.formats.value_table import ARRAYS
-from ttt_cli.store.pickles.document import document
 from ttt_cli.store.pickles.npy import MAGIC, is_archive, load_npy, load_npz, names
-from ttt_cli.store.pickles.values import PickledArray
 from ttt_cli.store.source import Source
 
 NAME = "npy"
@@ -66,11 +64,7 @@ class Npy(Format):
         :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
         """
         load = load_npz if is_archive(source.data) else load_npy
-        pickle = load(source.data, source.where)
-        value = pickle.value
-        if isinstance(value, PickledArray) and isinstance(value.values, np.ndarray):
-            found = _rows(value.values, source.where, options.rules or STANDARD)
-        else:
-            found = document(pickle, source.where)
-        table = read_table(pickle, found, source.where, options)
-        return replace(table, format=NAME)
+        found = load(source.data, source.where)
+        if isinstance(found.value, np.ndarray):
+            found = replace(found, value=_rows(found.value, source.where, options.rules or STANDARD))
+        return replace(read_table(found, source.where, options), format=NAME)

@@ -20,7 +20,6 @@ from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.recorded import game_of, policy_in
 from ttt_cli.store.pickles.npy import is_archive, load_npy, most_unpacked, names
-from ttt_cli.store.pickles.values import PickledArray
 from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
@@ -51,9 +50,9 @@ def array_in(source: Source, name: str) -> NDArray[Any]:
     if len(content) > most:
         raise beyond(f"has more than {most:,} bytes", where)
     value = load_npy(content, where).value
-    if not (isinstance(value, PickledArray) and isinstance(value.values, np.ndarray)):
+    if not isinstance(value, np.ndarray) or value.dtype == object:
         raise InvalidFileError("holds Python objects", where=where)
-    return value.values
+    return value
 
 
 class Npz(Format):

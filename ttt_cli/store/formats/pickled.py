@@ -6,7 +6,7 @@ It may be packed by zlib, as ``joblib.dump(…, compress=3)`` does.
 
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format
@@ -16,7 +16,7 @@ from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
 if TYPE_CHECKING:
-    from ttt_cli.store.pickles.values import Pickle
+    from ttt_cli.store.pickles.document import Document
 
 NAME = "pickle"
 PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
@@ -44,15 +44,14 @@ def _unpacked(data: bytes, where: str) -> bytes:
     return content
 
 
-def read_table(pickle: "Pickle", value: Any, where: str, options: Options) -> Imported:
+def read_table(pickle: "Document", where: str, options: Options) -> Imported:
     """The table in what a pickle holds, with notes of what was not plain data.
 
-    :param value: the pickle as a document.
     :raises InvalidFileError: if there is none.
     """
     objects = ", ".join(pickle.objects[:TOLD]) + ", …" * (len(pickle.objects) > TOLD)
     try:
-        found = read_value(value, where, options)
+        found = read_value(pickle.value, where, options)
     except InvalidFileError as error:
         if objects:
             error.hint = f"{error.hint}; " * bool(error.hint) + f"it holds objects of {objects}"
@@ -91,10 +90,8 @@ class Pickled(Format):
 
         :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
         """
-        from ttt_cli.store.pickles.document import document
-        from ttt_cli.store.pickles.machine import loads
+        from ttt_cli.store.pickles.document import read_pickle
 
         data = _unpacked(source.data, source.where) if source.start.startswith(PACKED) else source.data
-        pickle = loads(data, source.where)
-        found = read_table(pickle, document(pickle, source.where), source.where, options)
+        found = read_table(read_pickle(data, source.where), source.where, options)
         return replace(found, format=NAME, notes=["a pickle, of which nothing was executed", *found.notes])

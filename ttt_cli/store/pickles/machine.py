@@ -1,63 +1,99 @@
 """Pickles of plain data, read without unpickling.
 
-A pickle is a program for a small stack machine. ``loads`` interprets its opcodes (protocols 0 to 5) and
-makes inert values only. A name in a pickle stays text: it selects one of ``CONSTRUCTORS``, none of which
-imports or calls what is named. An object of a class that is not listed becomes a ``PickledObject``, a record
-of what the pickle says of it; names of Python's own library that are not listed, functions, and whatever has
-to be looked up outside the file are refused.
+A pickle is a program for a small stack machine. ``pickletools`` takes its opcodes apart (protocols 0 to 5);
+``loads`` builds inert values from them. Nothing that a pickle names is looked up, imported or called: a name
+stays text, and a call becomes a ``Record`` of the name and the arguments. ``document`` knows the few names
+that stand for plain data. Names of Python's own library that it does not know, functions, and whatever would
+have to be fetched from outside the file are refused.
 """
 
 import codecs
+import io
+import pickletools
 import re
-import struct
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.pickles.constructors import (
-    CONSTRUCTORS,
-    INERT,
-    NAMED_ONLY,
-    is_refused,
-    set_array,
-    set_type,
-)
-from ttt_cli.store.pickles.values import (
-    Pickle,
-    PickledArray,
-    PickledDict,
-    PickledName,
-    PickledObject,
-    PickledSet,
-    PickledType,
-)
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.text import quoted
 
 MOST_OPCODES = 4_000_000
 """The most opcodes of a file; a table of the usual board takes some 100,000."""
-MOST_COPIED = 2**26
-"""The most bytes that are made of others, such as encoded texts; a pickle can ask for ever more."""
-LONGEST_INTEGER = 128
-"""The most bytes of an integer: it still fits into a float."""
-MOST_ARGUMENTS = 16
-"""The most arguments of a constructor."""
+LONGEST_INTEGER = 1024
+"""The most bits of an integer: it still fits into a float."""
 MOST_PICKLES = 16
 """The most pickles of a file."""
-MOST_MARKS = 1000
-"""The most marks that are open at once."""
 PROTOCOL = 5
+REMEDY = "save the table alone, as JSON or as a pickle of a plain dict"
 
-_REMEDY = "save the table alone, as JSON or as a pickle of a plain dict"
+DICTS = {"builtins.dict", *(f"collections.{name}" for name in ("Counter", "OrderedDict", "defaultdict"))}
+LISTS = {"builtins.list", "builtins.set", "builtins.frozenset", "collections.deque"}
+TEXTS = {"_codecs.encode", "builtins.bytes", "builtins.bytearray"}
+OBJECTS = {f"copyreg.{name}" for name in ("_reconstructor", "__newobj__", "__newobj_ex__")}
+ARRAYS = {
+    f"numpy.{core}.{name}"
+    for core in ("core", "_core")
+    for name in ("multiarray._reconstruct", "multiarray.scalar", "numeric._frombuffer")
+}
+INERT = {"builtins.range", "functools.partial", "random.Random", "types.SimpleNamespace"}
+"""Classes of the library whose objects may stand beside a table, as records like those of an author's."""
+NAMED_ONLY = {
+    *(f"builtins.{name}" for name in ("object", "tuple", "int", "float", "str", "bool")),
+    *(f"numpy.{name}" for name in ("ndarray", "float32", "float64", "int64", "zeros")),
+}
+"""Names that may be mentioned, as the function that gives a default or the class of an array."""
+PLAIN = DICTS | LISTS | TEXTS | OBJECTS | ARRAYS | {"numpy.dtype"}
+"""What may be called, by name: what ``document`` makes plain data of."""
+
+_FUNCTIONS = {"dill", "cloudpickle"}
+_REFUSED = (
+    sys.stdlib_module_names
+    | {"__builtin__", "commands", "joblib", "numpy", "os2emxpath", "posixpath", "ntpath", "numba"}
+) - {"__main__"}
+"""Packages of which no other name may stand in a pickle: Python's own library (of Python 2 too), and those
+whose objects are nothing without calling them."""
+_NAME = re.compile(r"[^\W\d][\w.]{0,199}")
+_PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+_RENAMED = {"long": "int", "unicode": "str", "xrange": "range"}
 _START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|\(*[}\])]q\x00|[}\])]\.$")
 _START_OF_CALL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(?:p[0-9]+\n|q[^\n]|[()])")
-_DIGITS = re.compile(rb"[+-]?[0-9]{1,308}")
-_INDEX = re.compile(rb"[0-9]{1,10}")
-_FLOAT = re.compile(rb"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}(?:e[+-]?[0-9]{1,4})?|inf|nan)")
-_ESCAPE = re.compile(rb"""\\(x[0-9a-fA-F]{2}|[\\'"nrt])""")
-_ESCAPED = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
-_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
-_BUILTINS = {"long": "int", "unicode": "str", "xrange": "range"}
+_MARK = object()
+_OPCODES = {opcode.code.encode("latin-1"): opcode for opcode in pickletools.opcodes}
+
+codecs.lookup("raw-unicode-escape")  # which pickletools needs: no file makes a module be imported
+
+
+class Name(str):
+    """The name of a class or function, with its module. It has not been looked up."""
+
+    __slots__ = ()
+
+
+class Record:
+    """What a pickle says of something that would have been called or built.
+
+    :ivar name: of what would have been called; of a dict or a set, that of its type.
+    :ivar arguments: what it would have been called with.
+    :ivar items: what would have been set as in a dict. Hashing keys would let the file choose collisions.
+    :ivar members: what would have been appended or added.
+    :ivar states: what would have been set as its state: usually one dict, its attributes.
+    """
+
+    __slots__ = ("arguments", "items", "members", "name", "states")
+
+    def __init__(self, name: str, arguments: Sequence[Any] = ()) -> None:
+        self.name, self.arguments = name, arguments
+        self.items: Sequence[tuple[Any, Any]] = ()
+        self.members: Sequence[Any] = ()
+        self.states: Sequence[Any] = ()
+
+    def add(self, part: str, new: Iterable[Any]) -> None:
+        """Append to ``items``, ``members`` or ``states``."""
+        if not getattr(self, part):
+            setattr(self, part, [])
+        getattr(self, part).extend(new)
 
 
 def is_pickle(data: bytes, at: int = 0) -> bool:
@@ -69,481 +105,221 @@ def is_pickle(data: bytes, at: int = 0) -> bool:
     return bool(_START.match(data, at) or (ends and _START_OF_CALL.match(data, at)))
 
 
-def loads(data: bytes, where: str) -> Pickle:
-    """The value of a pickle; of several that follow each other, their tuple.
+def loads(data: bytes, where: str) -> Any:
+    """The value of a pickle: None, bool, int, float, str, bytes, list, tuple, ``Name`` and ``Record``; of
+    several pickles that follow each other, their tuple. What is referred to twice is one object.
 
     :param where: the file's name, for errors.
-    :raises InvalidFileError: if it is damaged, too large, or holds what is no plain data.
+    :raises InvalidFileError: if it is damaged, too large, or names what is not plain data.
     """
-    machine = _Machine(data, where)
-    values = [machine.run()]
-    while is_pickle(data, machine.at) and len(values) < MOST_PICKLES:
-        values.append(machine.run())
-    if data[machine.at : machine.at + 9].strip(b"\r\n"):
-        raise machine.damaged("something follows its end")
-    value = values[0] if len(values) == 1 else tuple(values)
-    return Pickle(value, len(data), tuple(machine.objects), tuple(machine.factories))
+    file, left = io.BytesIO(data), [allowed(MOST_OPCODES)]
+    values = [_Machine(file, where, left).run()]
+    while is_pickle(data, file.tell()) and len(values) < MOST_PICKLES:
+        values.append(_Machine(file, where, left).run())
+    if file.read(9).strip(b"\r\n"):
+        raise InvalidFileError("the pickle is damaged: something follows its end", where=where)
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 class _Machine:
-    """The stack machine of one file."""
+    """The stack machine of one pickle."""
 
-    def __init__(self, data: bytes, where: str) -> None:
-        self.data = data
-        self.where = where
+    def __init__(self, file: io.BytesIO, where: str, left: list[int]) -> None:
+        """:param left: how many opcodes the file may still have, counted down."""
+        self.file, self.where, self.left = file, where, left
         self.at = 0
-        self.start = 0  # of the present opcode
-        self.left = allowed(MOST_OPCODES)
-        self.most_copied = allowed(MOST_COPIED)
-        self.copied = 0
         self.stack: list[Any] = []
-        self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
-        self.objects: dict[str, None] = {}
-        self.factories: dict[str, None] = {}
 
     def run(self) -> Any:
-        """The value that the next pickle of the file ends with."""
-        data, opcodes = self.data, OPCODES
-        self.stack, self.marks, self.memo = [], [], {}
-        for used in range(self.left):
-            self.start = self.at
-            if self.start >= len(data):
-                raise self.damaged("it ends in the middle")
-            code = data[self.start]
-            self.at += 1
-            if code == _STOP:
-                self.left -= used + 1
-                return self.pop()
-            handler = opcodes.get(code)
-            if handler is None:
-                raise self.damaged(f"0x{code:02x} is not an opcode")
-            handler(self)
+        try:
+            for name, argument in self.opcodes():
+                if name == "STOP":
+                    return self.pop()
+                if name in _VALUES:
+                    self.stack.append(self.checked(argument))
+                elif name in _MAKES:
+                    self.stack.append(_MAKES[name](self, argument))
+                elif name in _DOES:
+                    _DOES[name](self, argument)
+                else:
+                    raise self.refused(f"asks for what is not in it ({name})")
+        except IndexError:
+            raise self.damaged("its stack is empty") from None
+        except KeyError as error:
+            raise self.damaged(f"it refers to {error.args[0]}, which is not there") from None
+        except (ValueError, AssertionError) as error:  # of pickletools, which decodes the arguments
+            raise self.damaged(str(error)) from None
         raise beyond(f"has more than {allowed(MOST_OPCODES):,} opcodes", self.where)
 
-    # Errors
+    def opcodes(self) -> Iterator[tuple[str, Any]]:
+        """The names of the opcodes and their arguments: ``pickletools.genops``, but texts of Python 2 may
+        hold the bytes of an array."""
+        while self.left[0] > 0:
+            self.left[0] -= 1
+            self.at = self.file.tell()
+            code = self.file.read(1)
+            opcode = _OPCODES.get(code)
+            if opcode is None:
+                raise ValueError(f"0x{code.hex()} is not an opcode" if code else "it ends in the middle")
+            if opcode.name == "STRING":
+                raw = pickletools.read_stringnl(self.file, decode=False)
+                yield opcode.name, codecs.escape_decode(raw)[0].decode("latin-1")
+            else:
+                yield opcode.name, opcode.arg.reader(self.file) if opcode.arg else None
+
+    def damaged(self, why: str) -> InvalidFileError:
+        return InvalidFileError(f"the pickle is damaged: {quoted(why, 120)[1:-1]}", where=self.place)
+
+    def refused(self, what: str, hint: str = REMEDY) -> InvalidFileError:
+        return refused(what, self.place, hint)
 
     @property
     def place(self) -> str:
-        return f"{self.where}, byte {self.start}"
+        return f"{self.where}, byte {self.at}"
 
-    def damaged(self, why: str) -> InvalidFileError:
-        return InvalidFileError(f"the pickle is damaged: {why}", where=self.place)
-
-    def refused(self, what: str, hint: str = _REMEDY) -> InvalidFileError:
-        return InvalidFileError(
-            f"the pickle {what}; only plain data is read, and nothing executed", where=self.place, hint=hint
-        )
-
-    # Bytes
-
-    def take(self, size: int) -> bytes:
-        end = self.at + size
-        if end > len(self.data):
-            raise self.damaged("it ends in the middle")
-        taken = self.data[self.at : end]
-        self.at = end
-        return taken
-
-    def number(self, size: int) -> int:
-        end = self.at + size
-        if end > len(self.data):
-            raise self.damaged("it ends in the middle")
-        number = int.from_bytes(self.data[self.at : end], "little")
-        self.at = end
-        return number
-
-    def line(self) -> bytes:
-        end = self.data.find(b"\n", self.at)
-        if end < 0:
-            raise self.damaged("it ends in the middle")
-        taken = self.data[self.at : end]
-        self.at = end + 1
-        return taken
-
-    def text(self, data: bytes, *, escaped: bool = False) -> str:
-        try:  # without looking for the codec by its name, which would import it
-            text = codecs.raw_unicode_escape_decode(data)[0] if escaped else data.decode()
-            text.encode()  # no lone surrogates
-        except UnicodeError:
-            raise self.damaged("a text is not UTF-8") from None
-        return text
-
-    def copying(self, size: int) -> None:
-        """Count bytes that are made of others."""
-        self.copied += size
-        if self.copied > self.most_copied:
-            raise beyond(f"copies more than {self.most_copied:,} bytes", self.place)
-
-    # The stack
-
-    def pop(self) -> Any:
-        if len(self.stack) <= (self.marks[-1] if self.marks else 0):
-            raise self.damaged("its stack is empty")
-        return self.stack.pop()
+    def checked(self, value: Any) -> Any:
+        """A value that stands in the pickle itself."""
+        if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+            raise self.refused(f"holds an integer of {value.bit_length():,} bits")
+        if isinstance(value, str):
+            value.encode()  # UnicodeError, a ValueError, where it holds lone surrogates
+        return bytes(value) if isinstance(value, bytearray) else value
 
     def top(self) -> Any:
-        if len(self.stack) <= (self.marks[-1] if self.marks else 0):
-            raise self.damaged("its stack is empty")
+        if self.stack[-1] is _MARK:
+            raise IndexError
         return self.stack[-1]
 
-    def pop_mark(self) -> list[Any]:
-        if not self.marks:
-            raise self.damaged("there is no mark")
-        mark = self.marks.pop()
-        taken = self.stack[mark:]
-        del self.stack[mark:]
-        return taken
+    def pop(self) -> Any:
+        self.top()
+        return self.stack.pop()
+
+    def to_mark(self) -> list[Any]:
+        """What lies above the last mark."""
+        taken = []
+        while (value := self.stack.pop()) is not _MARK:
+            taken.append(value)
+        return taken[::-1]
 
     def pairs(self) -> list[tuple[Any, Any]]:
-        taken = self.pop_mark()
+        taken = self.to_mark()
         if len(taken) % 2:
             raise self.damaged("a key has no value")
         return list(zip(taken[::2], taken[1::2], strict=True))
 
-    def put(self, index: int) -> None:
-        self.memo[index] = self.top()
+    def put(self, number: int) -> None:
+        if not 0 <= number < 2**32:  # larger ones could be chosen to collide
+            raise self.damaged(f"{number} is not the number of an object")
+        self.memo[number] = self.top()
 
-    def get(self, index: int) -> None:
-        if index not in self.memo:
-            raise self.damaged(f"it refers to {index}, which is not there")
-        self.stack.append(self.memo[index])
-
-    # Names and objects
-
-    def name(self, module: Any, name: Any) -> PickledName:
-        """A name, if it is one that may stand in a pickle of plain data.
+    def name(self, module: Any, name: Any) -> Name:
+        """A name, if it may stand in a pickle of plain data.
 
         :raises InvalidFileError: naming it.
         """
         if not isinstance(module, str) or not isinstance(name, str):
             raise self.damaged("a name is not text")
-        if module in _MODULES:  # of Python 2
-            module, name = _MODULES[module], _BUILTINS.get(name, name)
-        name = PickledName(module, name)
-        if what := is_refused(name):
-            raise self.refused(f"names {quoted(name, 80)}, {what}")
-        return name
+        if module in _PYTHON_2:
+            module, name = _PYTHON_2[module], _RENAMED.get(name, name)
+        full, root = f"{module}.{name}", module.partition(".")[0]
+        if full in PLAIN or full in INERT or full in NAMED_ONLY:
+            return Name(full)
+        if root in _FUNCTIONS or "<" in name:
+            raise self.refused(f"names {quoted(full, 80)}, a function")
+        strange = not (_NAME.fullmatch(module) and _NAME.fullmatch(name))
+        if strange or (root in _REFUSED and not module.startswith("numpy.random.")):
+            raise self.refused(f"names {quoted(full, 80)}, which is not plain data")
+        return Name(full)
 
-    def make(self, called: Any, arguments: Any) -> Any:
-        """What calling a name gives.
+    def call(self, called: Any, arguments: Any) -> Record:
+        """The record of a call.
 
-        :raises InvalidFileError: if it is listed, but not to be called so.
+        :raises InvalidFileError: if what is called may only be named.
         """
-        if not isinstance(called, PickledName) or not isinstance(arguments, tuple):
-            raise self.damaged(
-                "what is called is not a name" if isinstance(arguments, tuple) else "no arguments"
-            )
-        key = called.key
-        constructor = CONSTRUCTORS.get(key) if len(arguments) <= MOST_ARGUMENTS else None
-        if constructor is None:
-            if key in CONSTRUCTORS or key in NAMED_ONLY:
-                raise self.refused(f"calls {called} in a way that gives no plain data")
-            if key not in INERT:
-                self.objects[str(called)] = None
-            return PickledObject(called, arguments)
-        try:
-            return constructor(self, *arguments)
-        except (TypeError, ValueError, OverflowError):
-            raise self.refused(f"calls {called} in a way that gives no plain data") from None
+        if not isinstance(called, Name) or not isinstance(arguments, tuple):
+            raise self.damaged("it calls what is not a name")
+        if called in NAMED_ONLY:
+            raise self.refused(f"calls {called}")
+        return Record(called, arguments)
 
-    def build(self, target: Any, state: Any) -> None:
-        """Set the state of an object."""
-        if isinstance(target, PickledObject):
-            target.states.append(state)
-            return
-        try:
-            if isinstance(target, PickledType):
-                set_type(self, target, state)
-                return
-            if isinstance(target, PickledArray):
-                set_array(self, target, state)
-                return
-        except (TypeError, ValueError, OverflowError):
-            raise self.damaged("an array's content does not fit its shape and type") from None
-        raise self.damaged("it sets the state of what has none")
+    def call_first(self, taken: list[Any]) -> Record:
+        return self.call(taken[0], tuple(taken[1:]))
 
-    def append(self, target: Any, members: list[Any]) -> None:
-        if isinstance(target, list):
-            target.extend(members)
-        elif isinstance(target, (PickledSet, PickledObject)):
-            target.members.extend(members)
+    def record(self, kind: str, part: str, new: Iterable[Any]) -> Record:
+        made = Record(kind)
+        made.add(part, new)
+        return made
+
+    def add(self, part: str, new: list[Any]) -> None:
+        """Add to a part of what lies on top."""
+        target = self.top()
+        if isinstance(target, Record):
+            target.add(part, new)
+        elif isinstance(target, list) and part == "members":
+            target.extend(new)
         else:
-            raise self.damaged("it appends to something that is not a list")
+            raise self.damaged(f"it adds {part} to something that has none")
 
-    def set_items(self, target: Any, items: list[tuple[Any, Any]]) -> None:
-        if not isinstance(target, (PickledDict, PickledObject)):
-            raise self.damaged("it sets an item of something that is not a dict")
-        target.items.extend(items)
-
-
-# Opcodes, by the names that pickletools gives them.
-
-_STOP = ord(".")
-OPCODES: dict[int, Callable[[_Machine], None]] = {}
-"""What an opcode does; STOP ends the loop."""
+    def protocol(self, number: int) -> None:
+        if number > PROTOCOL:
+            raise self.refused(f"is of protocol {number}", f"save it with protocol {PROTOCOL} or lower")
 
 
-def _opcode(code: str) -> Callable[[Callable[[_Machine], None]], Callable[[_Machine], None]]:
-    def register(handler: Callable[[_Machine], None]) -> Callable[[_Machine], None]:
-        OPCODES[ord(code)] = handler
-        return handler
-
-    return register
-
-
-def _constant(code: str, make: Callable[[], Any]) -> None:
-    OPCODES[ord(code)] = lambda machine: machine.stack.append(make())
-
-
-def _read(code: str, read: Callable[[_Machine], Any]) -> None:
-    OPCODES[ord(code)] = lambda machine: machine.stack.append(read(machine))
-
-
-def _refuse(code: str, what: str) -> None:
-    def handler(machine: _Machine) -> None:
-        raise machine.refused(what)
-
-    OPCODES[ord(code)] = handler
-
-
-_constant("N", lambda: None)
-_constant("\x88", lambda: True)
-_constant("\x89", lambda: False)
-_constant("]", list)
-_constant(")", tuple)
-_constant("}", PickledDict)
-_constant("\x8f", PickledSet)
-
-_refuse("\x82", "asks for an object by a registered number (EXT1)")
-_refuse("\x83", "asks for an object by a registered number (EXT2)")
-_refuse("\x84", "asks for an object by a registered number (EXT4)")
-_refuse("P", "asks for an object outside of it (PERSID)")
-_refuse("Q", "asks for an object outside of it (BINPERSID)")
-_refuse("\x97", "asks for a buffer outside of it (NEXT_BUFFER)")
-_refuse("\x98", "asks for a buffer outside of it (READONLY_BUFFER)")
-
-
-def _shown(line: bytes) -> str:
-    return quoted(line[:50].decode("latin-1"))
-
-
-def _integer(machine: _Machine, line: bytes) -> int:
-    if not _DIGITS.fullmatch(line):
-        raise machine.damaged(f"{_shown(line)} is not an integer")
-    return int(line)
-
-
-def _int(machine: _Machine) -> int | bool:
-    line = machine.line()
-    return line == b"01" if line in (b"00", b"01") else _integer(machine, line)
-
-
-def _float(machine: _Machine) -> float:
-    line = machine.line()
-    if not _FLOAT.fullmatch(line):
-        raise machine.damaged(f"{_shown(line)} is not a number")
-    return float(line)
-
-
-def _long(machine: _Machine, size: int) -> int:
-    if size > LONGEST_INTEGER:
-        raise machine.refused(f"holds an integer of {size:,} bytes; the limit is {LONGEST_INTEGER}")
-    return int.from_bytes(machine.take(size), "little", signed=True)
-
-
-def _string(machine: _Machine, raw: bytes) -> str | bytes:
-    """A text of Python 2; what is not ASCII may be the bytes of an array."""
-    return raw.decode() if raw.isascii() else raw
-
-
-def _escaped(machine: _Machine) -> str | bytes:
-    line = machine.line()
-    if len(line) < 2 or line[:1] not in (b"'", b'"') or line[-1:] != line[:1]:
-        raise machine.damaged(f"{_shown(line)} is not a string")
-    raw = _ESCAPE.sub(
-        lambda escape: (
-            bytes.fromhex(escape[1][1:].decode())
-            if escape[1].startswith(b"x")
-            else _ESCAPED.get(escape[1], escape[1])
-        ),
-        line[1:-1],
+def refused(what: str, where: str, hint: str = REMEDY) -> InvalidFileError:
+    """The refusal of a pickle of more than plain data."""
+    return InvalidFileError(
+        f"the pickle {what}; only plain data is read, and nothing executed", where=where, hint=hint
     )
-    return _string(machine, raw)
 
 
-_read("I", _int)
-_read("L", lambda machine: _integer(machine, machine.line().removesuffix(b"L")))
-_read("F", _float)
-_read("J", lambda machine: struct.unpack("<i", machine.take(4))[0])
-_read("K", lambda machine: machine.take(1)[0])
-_read("M", lambda machine: machine.number(2))
-_read("G", lambda machine: struct.unpack(">d", machine.take(8))[0])
-_read("\x8a", lambda machine: _long(machine, machine.number(1)))
-_read("\x8b", lambda machine: _long(machine, machine.number(4)))
-_read("S", _escaped)
-_read("T", lambda machine: _string(machine, machine.take(machine.number(4))))
-_read("U", lambda machine: _string(machine, machine.take(machine.number(1))))
-_read("V", lambda machine: machine.text(machine.line(), escaped=True))
-_read("X", lambda machine: machine.text(machine.take(machine.number(4))))
-_read("\x8c", lambda machine: machine.text(machine.take(machine.number(1))))
-_read("\x8d", lambda machine: machine.text(machine.take(machine.number(8))))
-_read("B", lambda machine: machine.take(machine.number(4)))
-_read("C", lambda machine: machine.take(machine.number(1)))
-_read("\x8e", lambda machine: machine.take(machine.number(8)))
-_read("\x96", lambda machine: machine.take(machine.number(8)))  # BYTEARRAY8
-_read("t", lambda machine: tuple(machine.pop_mark()))
-_read("l", _Machine.pop_mark)
-_read("d", lambda machine: PickledDict(machine.pairs()))
-_read("\x91", lambda machine: PickledSet(machine.pop_mark()))  # FROZENSET
-
-
-@_opcode("\x80")
-def _proto(machine: _Machine) -> None:
-    if (protocol := machine.number(1)) > PROTOCOL:
-        raise machine.refused(f"is of protocol {protocol}", f"save it with protocol {PROTOCOL} or lower")
-
-
-@_opcode("\x95")
-def _frame(machine: _Machine) -> None:
-    if machine.number(8) > len(machine.data) - machine.at:
-        raise machine.damaged("it ends in the middle")
-
-
-@_opcode("(")
-def _mark(machine: _Machine) -> None:
-    if len(machine.marks) >= MOST_MARKS:
-        raise machine.refused(f"is nested too deeply; the limit is {MOST_MARKS}")
-    machine.marks.append(len(machine.stack))
-
-
-@_opcode("0")
-def _pop(machine: _Machine) -> None:
-    if machine.marks and machine.marks[-1] == len(machine.stack):
-        machine.marks.pop()
-    else:
-        machine.pop()
-
-
-@_opcode("1")
-def _pop_mark(machine: _Machine) -> None:
-    machine.pop_mark()
-
-
-@_opcode("2")
-def _dup(machine: _Machine) -> None:
-    machine.stack.append(machine.top())
-
-
-@_opcode("\x85")
-def _tuple1(machine: _Machine) -> None:
-    machine.stack.append((machine.pop(),))
-
-
-@_opcode("\x86")
-def _tuple2(machine: _Machine) -> None:
-    second, first = machine.pop(), machine.pop()
-    machine.stack.append((first, second))
-
-
-@_opcode("\x87")
-def _tuple3(machine: _Machine) -> None:
-    third, second, first = machine.pop(), machine.pop(), machine.pop()
-    machine.stack.append((first, second, third))
-
-
-@_opcode("a")
-def _append(machine: _Machine) -> None:
-    member = machine.pop()
-    machine.append(machine.top(), [member])
-
-
-@_opcode("e")
-def _appends(machine: _Machine) -> None:
-    members = machine.pop_mark()
-    machine.append(machine.top(), members)
-
-
-@_opcode("\x90")
-def _additems(machine: _Machine) -> None:
-    members = machine.pop_mark()
-    if not isinstance(machine.top(), (PickledSet, PickledObject)):
-        raise machine.damaged("it adds to something that is not a set")
-    machine.append(machine.top(), members)
-
-
-@_opcode("s")
-def _setitem(machine: _Machine) -> None:
-    value, key = machine.pop(), machine.pop()
-    machine.set_items(machine.top(), [(key, value)])
-
-
-@_opcode("u")
-def _setitems(machine: _Machine) -> None:
-    items = machine.pairs()
-    machine.set_items(machine.top(), items)
-
-
-def _memo_index(machine: _Machine) -> int:
-    line = machine.line()
-    if not _INDEX.fullmatch(line):
-        raise machine.damaged(f"{_shown(line)} is not the number of an object")
-    return int(line)
-
-
-OPCODES[ord("p")] = lambda machine: machine.put(_memo_index(machine))
-OPCODES[ord("q")] = lambda machine: machine.put(machine.number(1))
-OPCODES[ord("r")] = lambda machine: machine.put(machine.number(4))
-OPCODES[0x94] = lambda machine: machine.put(len(machine.memo))  # MEMOIZE
-OPCODES[ord("g")] = lambda machine: machine.get(_memo_index(machine))
-OPCODES[ord("h")] = lambda machine: machine.get(machine.number(1))
-OPCODES[ord("j")] = lambda machine: machine.get(machine.number(4))
-
-
-@_opcode("c")
-def _global(machine: _Machine) -> None:
-    module, name = machine.text(machine.line()), machine.text(machine.line())
-    machine.stack.append(machine.name(module, name))
-
-
-@_opcode("\x93")
-def _stack_global(machine: _Machine) -> None:
-    name, module = machine.pop(), machine.pop()
-    machine.stack.append(machine.name(module, name))
-
-
-@_opcode("R")
-def _reduce(machine: _Machine) -> None:
-    arguments, called = machine.pop(), machine.pop()
-    machine.stack.append(machine.make(called, arguments))
-
-
-@_opcode("b")
-def _build(machine: _Machine) -> None:
-    state = machine.pop()
-    machine.build(machine.top(), state)
-
-
-@_opcode("i")
-def _inst(machine: _Machine) -> None:
-    module, name = machine.text(machine.line()), machine.text(machine.line())
-    called = machine.name(module, name)
-    machine.stack.append(machine.make(called, tuple(machine.pop_mark())))
-
-
-@_opcode("o")
-def _obj(machine: _Machine) -> None:
-    called, *arguments = machine.pop_mark() or [None]
-    machine.stack.append(machine.make(called, tuple(arguments)))
-
-
-@_opcode("\x81")
-def _newobj(machine: _Machine) -> None:
-    arguments, called = machine.pop(), machine.pop()
-    machine.stack.append(machine.make(called, arguments))
-
-
-@_opcode("\x92")
-def _newobj_ex(machine: _Machine) -> None:
-    named, arguments, called = machine.pop(), machine.pop(), machine.pop()
-    machine.stack.append(machine.make(PickledName("copyreg", "__newobj_ex__"), (called, arguments, named)))
+_VALUES = {
+    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
+    *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
+    *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"),
+}
+"""Opcodes whose argument is a value."""
+_MAKES: Mapping[str, Callable[[_Machine, Any], Any]] = {
+    "NONE": lambda machine, _: None,
+    "NEWTRUE": lambda machine, _: True,
+    "NEWFALSE": lambda machine, _: False,
+    "EMPTY_LIST": lambda machine, _: [],
+    "EMPTY_TUPLE": lambda machine, _: (),
+    "EMPTY_DICT": lambda machine, _: Record("builtins.dict"),
+    "EMPTY_SET": lambda machine, _: Record("builtins.set"),
+    "LIST": lambda machine, _: machine.to_mark(),
+    "TUPLE": lambda machine, _: tuple(machine.to_mark()),
+    "TUPLE1": lambda machine, _: (machine.pop(),),
+    "TUPLE2": lambda machine, _: (machine.pop(), machine.pop())[::-1],
+    "TUPLE3": lambda machine, _: (machine.pop(), machine.pop(), machine.pop())[::-1],
+    "DICT": lambda machine, _: machine.record("builtins.dict", "items", machine.pairs()),
+    "FROZENSET": lambda machine, _: machine.record("builtins.set", "members", machine.to_mark()),
+    "DUP": lambda machine, _: machine.top(),
+    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda machine, number: machine.memo[number]),
+    "GLOBAL": lambda machine, names: machine.name(*names.split(" ", 1)),
+    "STACK_GLOBAL": lambda machine, _: machine.name(*(machine.pop(), machine.pop())[::-1]),
+    "REDUCE": lambda machine, _: machine.call(*(machine.pop(), machine.pop())[::-1]),
+    "NEWOBJ": lambda machine, _: machine.call(*(machine.pop(), machine.pop())[::-1]),
+    "NEWOBJ_EX": lambda machine, _: machine.call(
+        Name("copyreg.__newobj_ex__"), (machine.pop(), machine.pop(), machine.pop())[::-1]
+    ),
+    "INST": lambda machine, names: machine.call(machine.name(*names.split(" ", 1)), tuple(machine.to_mark())),
+    "OBJ": lambda machine, _: machine.call_first(machine.to_mark()),
+}
+"""Opcodes that push what they give."""
+_DOES: Mapping[str, Callable[[_Machine, Any], object]] = {
+    "PROTO": _Machine.protocol,
+    "FRAME": lambda machine, size: None,
+    "MARK": lambda machine, _: machine.stack.append(_MARK),
+    "POP": lambda machine, _: machine.stack.pop(),
+    "POP_MARK": lambda machine, _: machine.to_mark(),
+    "MEMOIZE": lambda machine, _: machine.put(len(machine.memo)),
+    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda machine, number: machine.put(number)),
+    "APPEND": lambda machine, _: machine.add("members", [machine.pop()]),
+    "APPENDS": lambda machine, _: machine.add("members", machine.to_mark()),
+    "ADDITEMS": lambda machine, _: machine.add("members", machine.to_mark()),
+    "SETITEM": lambda machine, _: machine.add("items", [(machine.pop(), machine.pop())[::-1]]),
+    "SETITEMS": lambda machine, _: machine.add("items", machine.pairs()),
+    "BUILD": lambda machine, _: machine.add("states", [machine.pop()]),
+}
+"""Opcodes that change the stack, or what lies on top of it."""

@@ -1,25 +1,24 @@
-"""NumPy's files: ``.npy``, an array, and ``.npz``, an archive of them; arrays of objects are pickles."""
+"""Arrays in NumPy's files, ``.npy`` and ``.npz``, read without unpickling."""
 
 import io
+import math
 import warnings
 import zipfile
-from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.pickles.machine import loads
-from ttt_cli.store.pickles.values import Pickle, PickledArray, PickledDict, elements
+from ttt_cli.store.pickles.document import Document, elements, read_pickle
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 4000
 """In bytes; NumPy parses it as Python's literals."""
-LONGEST = 64 * 2**20
-"""The most bytes of an archive's arrays together."""
-USUAL = 16 * 2**20
-"""So many they may have in any archive, and beyond that"""
-RATIO = 50
-"""so many for each byte of it: a policy has 20, what a liar has packed a thousand."""
+LONGEST, USUAL, RATIO = 64 * 2**20, 16 * 2**20, 50
+"""The most bytes of an archive's arrays together; so many they may have in any archive, and beyond that so
+many for each byte of it: a policy has 20, what a liar has packed a thousand."""
 MOST_ARRAYS = 100
 
 
@@ -29,7 +28,7 @@ def is_archive(data: bytes) -> bool:
 
 
 def most_unpacked(data: bytes) -> int:
-    """The most bytes that the arrays of an archive may have."""
+    """The most bytes that what is packed in a file may have."""
     return allowed(min(LONGEST, USUAL + RATIO * len(data)))
 
 
@@ -38,41 +37,44 @@ def names(data: bytes, where: str) -> list[str]:
 
     :raises InvalidFileError: if it is damaged.
     """
-    with _archive(data, where) as archive:
-        return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+    except Exception as error:  # zipfile promises no kind of error for an archive that lies
+        raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
 
 
-def load_npz(data: bytes, where: str) -> Pickle:
+def load_npz(data: bytes, where: str) -> Document:
     """The arrays of an archive, by their names; if there is one, that array.
 
-    :raises InvalidFileError: if it is damaged, too large, or holds what is no plain data.
+    :raises InvalidFileError: if it is damaged, too large, or holds what is not plain data.
     """
-    found: list[tuple[str, Pickle]] = []
+    found: dict[str, Document] = {}
     left = most = most_unpacked(data)
-    with _archive(data, where) as archive:
-        for name in names(data, where)[:MOST_ARRAYS]:
-            try:
-                with archive.open(f"{name}.npy") as member:
-                    content = member.read(left + 1)
-            except Exception as error:  # zipfile promises no kind of error for an archive that lies
-                raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
-            if (left := left - len(content)) < 0:
-                raise beyond(f"its arrays have more than {most:,} bytes", where)
-            found.append((name, load_npy(content, f"{where}, array {quoted(name)}")))
-    objects = dict.fromkeys(name for _, pickle in found for name in pickle.objects)
-    factories = dict.fromkeys(name for _, pickle in found for name in pickle.factories)
-    arrays: Any = PickledDict([(name, pickle.value) for name, pickle in found])
-    size = sum(pickle.size for _, pickle in found)
-    return Pickle(arrays if len(found) != 1 else found[0][1].value, size, tuple(objects), tuple(factories))
+    for name in names(data, where)[:MOST_ARRAYS]:
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(f"{name}.npy") as member:
+                content = member.read(left + 1)
+        except Exception as error:
+            raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
+        if (left := left - len(content)) < 0:
+            raise beyond(f"its arrays have more than {most:,} bytes", where)
+        found[name] = load_npy(content, f"{where}, array {quoted(name)}")
+    if len(found) == 1:
+        return next(iter(found.values()))
+    values = {name: part.value for name, part in found.items()}
+    return Document(
+        {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()},
+        tuple(dict.fromkeys(name for part in found.values() for name in part.objects)),
+        tuple(dict.fromkeys(name for part in found.values() for name in part.factories)),
+    )
 
 
-def load_npy(data: bytes, where: str) -> Pickle:
-    """The array of a ``.npy`` file.
+def load_npy(data: bytes, where: str) -> Document:
+    """The array of a ``.npy`` file, or what the pickle in one of Python's objects holds.
 
-    :raises InvalidFileError: if it is damaged, or holds what is no plain data.
+    :raises InvalidFileError: if it is damaged, or holds what is not plain data.
     """
-    from numpy.lib import format as npy
-
     file = io.BytesIO(data)
     damaged = InvalidFileError("is a damaged .npy file", where=where)
     try:
@@ -85,26 +87,10 @@ def load_npy(data: bytes, where: str) -> Pickle:
         raise damaged from None
     content = data[file.tell() :]
     if dtype.kind == "O" and dtype.names is None:
-        pickle = loads(content, where)
-        value = pickle.value
-        if not isinstance(value, PickledArray) or not isinstance(value.values, list):
-            raise damaged
-        return pickle
-    count = 1
-    for length in shape:
-        count *= length
-    size = count * dtype.itemsize
-    if dtype.hasobject or dtype.kind not in "biufSU" or count <= 0 or not size or size != len(content):
+        return read_pickle(content, where)
+    if dtype.kind not in "biufSU" or not content or math.prod(shape) * dtype.itemsize != len(content):
         raise damaged
     try:
-        values = elements(content, dtype).reshape(shape, order="F" if by_columns else "C")
+        return Document(elements(content, dtype).reshape(shape, order="F" if by_columns else "C"))
     except (ValueError, TypeError):  # more axes than an array can have, or what is no length
         raise damaged from None
-    return Pickle(PickledArray(values, tuple(shape)), len(data))
-
-
-def _archive(data: bytes, where: str) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(io.BytesIO(data))
-    except Exception as error:
-        raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
