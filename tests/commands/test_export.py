@@ -231,10 +231,11 @@ def test_of_a_large_board_the_positions_seen_are_written(ttt):
     seen = {row.split(",")[0] for row in Path("policy.csv").read_text().splitlines()[1:]}
     assert len(seen) == ttt("show", "q.4x4-4", "--json").json["positions"]
     assert "." * 16 in seen
-    for source, form in (("random", "policy-csv"), ("random", "npz"), ("q.4x4-4", "dot")):
-        refused = ttt("export", source, "-o", "-", "-f", form, "--board", "4x4", "--line", "4")
-        assert refused.code == 2
-        assert "4x4, 4 in a row has too many positions" in refused.err
+    refused = ttt("export", "q.4x4-4", "-o", "-", "-f", "dot", "--board", "4x4", "--line", "4")
+    assert refused.code == 2 and "4x4, 4 in a row has too many positions" in refused.err
+    for form in ("policy-csv", "npz"):
+        refused = ttt("export", "random", "-o", "-", "-f", form, "--board", "5x5", "--line", "4")
+        assert refused.code == 2 and "more than 4,000,000 positions can be reached" in refused.err
 
 
 def test_a_picture_of_the_whole_game_has_a_depth(ttt):

@@ -69,16 +69,21 @@ def test_what_a_player_can_come_to_face_is_enough(format_name: str, ttt: Run) ->
     assert ttt("play", "--x", path, "--o", "random", "--games", "3", "--seed", "1").code == 0
 
 
-@pytest.mark.parametrize("ending", ["csv", "json"])
-def test_without_a_state_space_what_a_walk_reaches_is_written(ending: str, ttt: Run) -> None:
-    board = ("--board", "3x5", "--line", "3")
-    path, name = f"./policy.{ending}", "minimax"
+@pytest.mark.parametrize(
+    ("name", "ending", "size"), [("minimax", "csv", "3x5"), ("minimax", "json", "3x5"), ("net", "csv", "2x7")]
+)
+def test_without_a_state_space_what_a_walk_reaches_is_written(
+    name: str, ending: str, size: str, ttt: Run
+) -> None:
+    board = ("--board", size, "--line", "3")
+    if name == "net":
+        assert ttt("train", "ntuple", *board, "--games", "50", "--seed", "1", "-o", "./net").code == 0
+    path, name = f"./policy.{ending}", name if name == "minimax" else "./net"
     written = ttt("export", name, *board, "-f", f"policy-{ending}", "-o", path)
     assert written.code == 0 and "its own play can reach" in written.err, written.err
     ours, theirs = (ttt("evaluate", one, "random", *board, "--json").json for one in (name, path))
     for key in ("method", "results", "worst_case", "unbeatable", "nash_conv", "mistakes"):
         assert ours[key] == theirs[key]
-    assert ttt("export", "random", *board, "-f", "policy-csv", "-o", "x.csv").code == 2
 
 
 def test_other_boards(ttt: Run) -> None:

@@ -89,7 +89,7 @@ def evaluate(
     from ttt_cli.agents.asked import UnsteadyError
     from ttt_cli.agents.grammar import resolve_all
     from ttt_cli.engine.state_space import enumerated
-    from ttt_cli.evaluation.verdict import loses_somewhere
+    from ttt_cli.evaluation.verdict import losing_lines
 
     player, *others = resolve_all([agent, *(opponents or OPPONENTS)], env.store, given_rules(env))
     if not opponents:
@@ -106,7 +106,7 @@ def evaluate(
         if mistakes is not None:
             raise TttError("needs an exact verdict", where="--mistakes")
         try:
-            beatable = loses_somewhere(player.policy)
+            beatable = bool(losing_lines(player.policy))
         except UnsteadyError:
             beatable = False
         _sample(env, player, others, GAMES, seed, None, beatable=beatable)

@@ -1,6 +1,7 @@
 """``ttt export``: a player's knowledge in other formats."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
@@ -32,8 +33,8 @@ class Export(TypedDict):
 DOCUMENTS = {"export": Export}
 
 
-MOST_REACHED = 100_000
-"""Positions that a walk may take to find out what is to be written."""
+MOST_REACHED = 4_000_000
+"""Positions that a walk may take to find out what is to be written, on a board without a state space."""
 
 STATE = "state"
 """Short for ``ttt-state``."""
@@ -111,11 +112,8 @@ def export(
         hint = did_you_mean(format_name, names) or f"there are {', '.join(names)}"
         raise UsageError(f"no such format {format_name!r}", where="--format", hint=hint)
     agent = resolve(source, env.store, given_rules(env), estimated=True)
-    reached = _reached(agent)
-    if reached is not None:
-        env.say(f"{printable(agent.name)}: the {len(reached):,} open positions that its own play can reach")
     env.remark(agent.remarks)
-    player = ExportSource(printable(agent.name), _state(agent), agent.policy, reached)
+    player = ExportSource(printable(agent.name), _state(agent), agent.policy)
     form = _chosen(player, out, format_name, formats)
     for option, given in (("--from", start is not None), ("--depth", depth is not None), ("--best", best)):
         if given and option not in form.options:
@@ -130,25 +128,40 @@ def export(
             f"drawn to a depth of {depth} plies, without what a turn or mirror makes equal; "
             "--depth N and --from POSITION draw other parts"
         )
+    if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
+        env.say(f"{printable(agent.name)}: the {len(reached):,} open positions that its own play can reach")
+        player = replace(player, reached=reached)
     position = None if start is None else Position.parse(start, agent.rules)
     wanted = ExportOptions(Path(out).suffix.lower(), position, depth, best, folded)
     _write(env, out, form, agent, form.write(player, wanted))
 
 
-def _reached(agent: "Agent") -> "Positions | None":
+def _reached(env: Environment, agent: "Agent") -> "Positions | None":
     """The positions that a player's own play can reach, where these are what is written of it: all that it is
-    asked about, or on a board without a state space all there is to say of one that has seen none."""
-    from ttt_cli.engine.state_space import enumerated
-    from ttt_cli.evaluation.walk import OutgrownError, own_positions
+    asked about, or on a board without a state space all there is to say of one that keeps no positions.
 
+    :raises UsageError: if they are too many.
+    """
+    from ttt_cli.engine.state_space import enumerated
+    from ttt_cli.evaluation.walk import BUDGET, OutgrownError, own_positions
+    from ttt_cli.views.progress import progress
+
+    state = _state(agent)
     if agent.policy.external:
-        return own_positions(agent.policy)
-    if agent.loaded is not None or enumerated(agent.rules) is not None:
+        budget = BUDGET
+    elif enumerated(agent.rules) is not None or (state is not None and state.seen is not None):
         return None
+    else:
+        budget = MOST_REACHED
     try:
-        return own_positions(agent.policy, budget=MOST_REACHED)
-    except OutgrownError:  # there is no file to put them in
-        return None
+        with progress(env, budget, title="walk", unit="positions") as tick:
+            return own_positions(agent.policy, budget=budget, tick=lambda done: tick(done, ""))
+    except OutgrownError as error:
+        raise UsageError(
+            f"has no {agent.rules.describe()} policy that a file could hold: {error.message}",
+            where=printable(agent.name),
+            hint="of a trained table the positions it has seen are written",
+        ) from None
 
 
 def _state(agent: "Agent") -> "State | None":

@@ -144,7 +144,7 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
     """``Verdict.unbeatable`` alone: by one line of play where that is enough, else by a walk through what can
     happen; None where it would take more than ``budget`` positions or the game's value is not known."""
     policy = policy.tabulated()
-    if enumerated(policy.rules) is None and loses_somewhere(policy):
+    if enumerated(policy.rules) is None and losing_lines(policy):
         return False
     held = []
     for side in Side:
@@ -157,7 +157,7 @@ def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
 def holds_as(policy: Policy, side: Side, *, budget: int = BUDGET) -> bool | None:
     """``is_unbeatable`` for one side."""
     policy = policy.tabulated()
-    if enumerated(policy.rules) is None and _loses_as(policy, side):
+    if enumerated(policy.rules) is None and losing_lines(policy, [side]):
         return False
     return _proved(policy, side, budget)
 
@@ -169,13 +169,11 @@ def _proved(policy: Policy, side: Side, budget: int) -> bool | None:
         return None
 
 
-def loses_somewhere(policy: Policy) -> bool:
-    """Whether a line of play is found at once that the policy loses as a side that need not lose."""
-    return any(_loses_as(policy, side) for side in Side)
-
-
-def _loses_as(policy: Policy, side: Side) -> bool:
-    return holds(policy.rules, side, -1) is False and losing_line(policy, side) is not None
+def losing_lines(policy: Policy, sides: Sequence[Side] = tuple(Side)) -> dict[Side, tuple[int, ...]]:
+    """Lines of play (cells from 0) the policy can lose as a side that need not lose, where a quick search
+    finds one: they show that it is beatable on boards that no walk covers."""
+    lines = ((side, losing_line(policy, side)) for side in sides if holds(policy.rules, side, -1) is False)
+    return {side: line for side, line in lines if line is not None}
 
 
 @dataclass(frozen=True)

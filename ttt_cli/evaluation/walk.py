@@ -159,13 +159,16 @@ class Walk:
         return cls.of(x, o, start=start, budget=budget, tick=tick)
 
 
-def own_positions(policy: Policy, *, budget: int = BUDGET) -> Positions:
+def own_positions(
+    policy: Policy, *, budget: int = BUDGET, tick: Callable[[int], None] = lambda positions: None
+) -> Positions:
     """The open positions in which the policy can be to move, whatever the other side plays, both roles
     together, in their order.
 
+    :param tick: called after each ply of a role with the number of positions so far.
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    parts = [part for side in Side for part in Walk.alone(policy, side, budget=budget).own]
+    parts = [part for side in Side for part in Walk.alone(policy, side, budget=budget, tick=tick).own]
     parts.sort(key=lambda part: part[0])
     return Positions.concatenate([positions for _, positions in parts])
 
