@@ -59,7 +59,7 @@ READERS: dict[str, list[str]] = {
 """Calls that need a player's file."""
 
 OTHERS: dict[str, list[str]] = {
-    "play replay": ["play", "--replay", "FILE"],
+    "review": ["review", "FILE"],
     "train games": ["train", "td", "--games-from", "FILE", "-o", "new.json"],
     "accept": ["accept", "FILE"],
     "curve": ["curve", "FILE"],

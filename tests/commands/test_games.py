@@ -52,7 +52,7 @@ def test_a_bad_line_never_blocks_what_is_sound(ttt: Run, bad):
     assert trained.code == 0
     assert "learned 2 games that were waiting" in trained.err
     assert "lines left out that cannot be read: 1; the first: state_store/games.jsonl" in trained.err
-    assert ttt("play", "--x", "q", "--o", "random", "--games", "1").code == 0
+    assert ttt("play", "--x", "q", "--o", "random", "--games", "1", "--learn").code == 0
     from_there = ttt("train", "q", "--games-from", store / LOG, "-o", "other.json")
     assert "1 line cannot be read" in from_there.err
     assert library.load(Path("other.json")).state.games == 3
@@ -176,7 +176,7 @@ def test_an_agent_whose_name_is_not_utf_8_is_recorded(ttt: Run):
     assert ttt("train", "q", "--games", "10", "--seed", "1", "-o", "mine.json").code == 0
     strange = Path(os.fsdecode(b"q\xff.json"))
     Path("mine.json").rename(strange)
-    played = ttt("play", "--x", f"./{strange}", "--o", "random", "--games", "2")
+    played = ttt("play", "--x", f"./{strange}", "--o", "random", "--games", "2", "--learn")
     assert played.code == 0
     assert [game.teaches for game in read_games(Path("state_store/games.jsonl"))] == [
         ("../q\\udcff.json",)

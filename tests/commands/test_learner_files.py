@@ -85,7 +85,7 @@ def test_every_command_takes_it_where_it_is_typed(mc: Run):
         ("diff", "mc", "./two.json"),
         ("analyze", "X........", "--agent", "mc"),
         ("export", "mc", "-f", "policy-csv", "-o", "policy.csv"),
-        ("play", "--x", "mc", "--o", "random", "--games", "3", "--seed", "1"),
+        ("play", "--x", "mc", "--o", "random", "--games", "3", "--seed", "1", "--learn"),
         ("train", "mc", "--games", "10"),
     ):
         before = {path: path.read_bytes() for path in Path().rglob("*.json")}

@@ -308,7 +308,6 @@ COMMANDS = (
     "study q --games 10 --seeds 1 --opponent FILE --keep kept",
     "study q -o STUDY",
     "curve STUDY -o curve.svg",
-    "play --replay LOG",
     "train q --games-from LOG -o FILE",
     "review LOG",
     "show LOG",

@@ -1,4 +1,4 @@
-"""``ttt review``, and the review after a game of ``ttt play`` and under ``--replay``."""
+"""``ttt review``, and the review after a game of ``ttt play``."""
 
 import re
 from pathlib import Path
@@ -51,18 +51,24 @@ def test_what_cannot_be_reviewed(ttt):
     assert "holds no games" in ttt("review", "empty.jsonl").err
 
 
-def test_after_a_game_in_two_lines_and_in_full_on_r(ttt):
+def test_after_a_game_in_two_lines(ttt):
     keys = "1\n3\n4\n"
     short = ttt("play", "minimax:ties=first", "--as", "x", "--games", 1, stdin=keys).out.splitlines()
     score = next(at for at, line in enumerate(short) if line.startswith("Score"))
     assert "turned a draw into a loss" in short[score + 1]
     assert short[score + 2].startswith("Accuracy: X (you) ")
-    result = ttt("play", "minimax:ties=first", "--as", "x", stdin=keys + "r\nq\n", terminal=True, TERM="dumb")
-    assert re.search(r"^ +1 +X +1 +draw +draw *$", result.out, re.MULTILINE)
-    assert "turning point" in result.out
-    assert result.err.count("Another game?") == 2
 
 
-def test_replay_shows_it_in_full(ttt):
-    record_game(STORE, LOST)
-    assert "turning point: 9 kept the win" in ttt("play", "--replay", STORE / "games.jsonl").out
+def test_the_last_games_board_by_board(ttt):
+    for number in range(3):
+        record_game(STORE, GameRecord((0, 3, 1, 4, 2), "x", "a", "human", id=f"id{number}"))
+    record_game(STORE, GameRecord((0, 3, 1, 4, 2), "x", "a", "b", id="machines"))
+    assert "Game 3 (id2)" in ttt("review").out  # the last that a person played
+    assert "Game 4 (machines)" in ttt("review", "--last", 1).out
+    two = ttt("review", "--last", 2, "--boards").out
+    assert "(id1)" not in two and two.index("Game 3 (id2)") < two.index("Game 4 (machines)")
+    assert two.count("*X*│*X*│*X*") == 2
+    assert ttt("review", "--last", 9, "--json").out.count('"schema":"ttt-review"') == 4
+    narrow = ttt("review", "--game", 1, "--boards", COLUMNS="30").out.splitlines()
+    assert max(len(line) for line in narrow if "│" in line) <= 30
+    assert ttt("review", "--game", 1, "--last", 2).code == 2

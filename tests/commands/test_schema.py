@@ -41,7 +41,7 @@ COMMANDS = {
     "agents": [("agents", "--json")],
     "formats": [("formats", "--json")],
     "schemas": [("schema", "--json")],
-    "game": [("play", "--x", "q", "--o", "random", "--games", "2", "--seed", "1", "--json")],
+    "game": [("play", "--x", "q", "--o", "random", "--games", "2", "--seed", "1", "--json", "--learn")],
     "review": [("review", "--game", number, "--json") for number in "123"],
     "study": [("study", "q", "--seeds", "2", "--games", "300", "--json")],
     "import": [("import", "x.json", "-o", "imported.json", "--json")],
@@ -77,7 +77,7 @@ def test_documents_keep_to_their_schema_and_no_others_do(ttt, name: str):
     if name in ("import", "verification"):
         assert ttt("export", "q", "--format", "q-table", "-o", "x.json").code == 0
     if name in ("review", "log-summary"):
-        assert ttt("play", "--x", "random", "--o", "random", "--games", "3", "--seed", "1").code == 0
+        assert ttt("play", "--x", "random", "--o", "random", "--games", "3", "--learn").code == 0
     if name == "curves":
         Curve(10, Path("c.csv")).look(0, lambda: tables.uniform(StateSpace.of()))
     schema = json.loads(ttt("schema", name).out)

@@ -11,11 +11,10 @@ train q --games 300 --seed 1
 train td --games 300 --seed 1 --curve td.csv
 train graph --games 300 --until unbeatable --seed 1
 train q --preset article --games 300 --seed 1
-play --x q --o random --games 3 --seed 1
-play --x q --o random --seed 1
-play --replay state_store/games.jsonl
+play --x q --o random --games 3 --seed 1 --learn
+play --x q --o random --seed 1 --learn
 review
-review --game 2
+review --game 2 --boards
 train q --games-from state_store/games.jsonl
 evaluate q.article random minimax minimax:depth=2,ties=first --explain
 evaluate random --games 500 --seed 1
@@ -82,7 +81,7 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
     calls += [(people, KEYS.replace("h\n", ""))]  # a hint there takes half a second
     for arguments, keys in calls:
         result = ttt(*arguments, stdin=keys, **screen)
-        asked = r"(u, q\):|\[1\]:|\[Y/n\]) "
+        asked = r"(\?, q\):|\]:|leaves:) "
         typed = re.sub(asked, r"\1\n", result.err)  # where the person hits Enter
         for line in (result.out + typed).splitlines():
             assert len(line) <= width or " " not in line.strip(), (arguments, line)

@@ -8,7 +8,7 @@ from ttt_cli.commands.show import MOST_RUNS
 
 def test_sittings_of_play_are_one_line(ttt):
     for number in range(4):
-        ttt("play", "--x", "td", "--o", "random", "--games", 2, "--seed", number)
+        ttt("play", "--x", "td", "--o", "random", "--games", 2, "--seed", number, "--learn")
     out = ttt("show", "td").out
     lines = [line for line in out.splitlines() if line.startswith("run")]
     assert len(lines) == 1
@@ -27,8 +27,8 @@ def test_the_longest_runs_are_told_and_the_rest_counted(ttt):
 
 
 def test_of_a_log_the_players_and_their_results_are_told(ttt):
-    ttt("play", "--x", "td", "--o", "random", "--games", 2, "--no-learn")
-    ttt("play", "--x", "minimax", "--o", "minimax", "--games", 1)
+    ttt("play", "--x", "td", "--o", "random", "--games", 2, "--learn")
+    ttt("play", "--x", "minimax", "--o", "minimax", "--games", 1, "--learn")
     log = "state_store/games.jsonl"
     found = ttt("show", log, "--json").json
     assert (found["games"], found["unreadable"]) == (3, 0)
@@ -48,7 +48,7 @@ def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
     keys = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"
     for seed in range(3):
         ttt("play", "td", "--as", "x", "--games", 1, "--seed", seed, stdin=keys)
-    ttt("play", "--x", "td", "--o", "random", "--games", 2)
+    ttt("play", "--x", "td", "--o", "random", "--games", 2, "--learn")
     told = r"^people +won (\d) games against people, drew (\d), lost (\d)$"
     found = re.search(told, ttt("show", "td").out, re.MULTILINE)
     assert found and sum(map(int, found.groups())) == 3

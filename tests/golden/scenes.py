@@ -149,7 +149,7 @@ def lessons() -> dict[str, list[str]]:
             show many-{file} --json
             evaluate many-{file} random --json
             train {learner} --games 2000 --seed 1 -o {file} --json
-            play --x ./{file} --o random --games 30 --seed 1 --json
+            play --x ./{file} --o random --games 30 --seed 1 --learn --json
             show {file} --json
         """)
         for learner, file in FILES.items()
@@ -287,7 +287,7 @@ VARIANTS = commands("""
     export ./book.csv -f policy-csv -o -
     move ./book.csv X...O.... --seed 3 --json
     play --x human --o minimax:ties=first --games 1 --json <<< 5|3|8
-    play --x heuristic --o random --games 10 --seed 4 --json
+    play --x heuristic --o random --games 10 --seed 4 --learn --json
     evaluate random --board 4x3 --json
     evaluate heuristic minimax --board 3x4 --line 4 --json
     analyze - --board 3x4 --agent heuristic --json <<< ............|X...O.......|XX..OO......

@@ -1,21 +1,28 @@
-"""Single keys, and a game played by them at a terminal."""
+"""Single keys, menus, and games played by them at a terminal."""
 
 import os
 import pty
 import re
 import select
+import signal
+import struct
 import sys
 import termios
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import ioctl
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from ttt_cli.environment import Environment
 from ttt_cli.shell.keyboard import has_keys, keys
 from ttt_cli.store.games import read_games
 
 ROOT = Path(__file__).parents[2]
+XTERM = {"TERM": "xterm"}
 
 
 @pytest.mark.parametrize(
@@ -29,17 +36,18 @@ ROOT = Path(__file__).parents[2]
         (b"\x1b[A", "up"),
         (b"\x1bOD", "left"),
         (b"\x1b[3~", ""),
-        (b"\x1b", ""),
+        (b"\x1b", "escape"),
         (b"\xc3", ""),
-        (b"\x04", None),
+        (b"\x04", "ctrl-d"),
     ],
 )
-def test_keys_have_names(typed: bytes, found: str | None):
+def test_keys_have_names(typed: bytes, found: str):
     theirs, ours = pty.openpty()
     before = termios.tcgetattr(ours)
-    with os.fdopen(ours) as stdin:
-        assert has_keys(stdin)
-        with keys(stdin) as read:
+    with os.fdopen(ours, "r+b", buffering=0) as stream:
+        env = Environment(stream, stream, stream, XTERM)  # type: ignore[arg-type]
+        assert has_keys(env) and not has_keys(Environment(stream, stream, stream, {"TERM": "dumb"}))  # type: ignore[arg-type]
+        with keys(env) as read:
             os.write(theirs, typed)
             assert read() == found
         assert termios.tcgetattr(ours) == before
@@ -47,42 +55,117 @@ def test_keys_have_names(typed: bytes, found: str | None):
 
 
 def test_a_stream_that_is_no_terminal_has_no_keys():
-    assert not has_keys(StringIO())
-    with Path(os.devnull).open() as null:
-        assert not has_keys(null)
+    assert not has_keys(Environment(StringIO(), StringIO(), StringIO(), XTERM))
 
 
-def test_a_game_on_a_board_that_stays_in_its_place(tmp_path: Path):
-    """Arrows and Enter, digits, a hint, taking back; then the review."""
-    command = [sys.executable, "-m", "ttt_cli", "play", "minimax:ties=first", "--as", "x", "--games", "1"]
+class Game:
+    """``ttt play`` in a terminal of its own."""
+
+    def __init__(self, terminal: int, process: int) -> None:
+        self.terminal, self.process, self.seen = terminal, process, ""
+
+    def press(self, typed: str, until: str) -> None:
+        """Press keys, one after the other, until what is shown since matches."""
+        os.write(self.terminal, typed.encode())
+        self.seen, end = "", time.monotonic() + 60
+        while not re.search(until, self.seen, re.DOTALL):
+            assert time.monotonic() < end, (typed, self.seen)
+            if select.select([self.terminal], [], [], 0.2)[0]:
+                read = os.read(self.terminal, 1 << 16).decode(errors="replace")
+                self.seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", read)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Change the size of the window."""
+        ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def ended(self) -> int:
+        """Its exit code."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+@contextmanager
+def started(folder: Path, *arguments: str) -> Iterator[Game]:
     process, terminal = pty.fork()
     if process == 0:
-        os.chdir(tmp_path)
+        os.chdir(folder)
         os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm", NO_COLOR="1", LANG="C.UTF-8")
-        os.execv(sys.executable, command)
-    seen = ""
-
-    def press(typed: str, until: str) -> None:
-        nonlocal seen
-        os.write(terminal, typed.encode())
-        seen, end = "", time.monotonic() + 60
-        while not re.search(until, seen):
-            assert time.monotonic() < end, (typed, seen)
-            if select.select([terminal], [], [], 0.2)[0]:
-                seen += os.read(terminal, 1 << 16).decode(errors="replace")
-
-    press("", r"(?s)\[5\].*h hint")
-    press("\x1b[A", r"\[2\]")
-    press("\x1b[D", r"\[1\]")
-    press("\r", r"minimax:ties=first plays 5")
-    press("h", r"best: ")
-    press("u", r"Taken back")
-    press("1", r"plays 5")
-    press("5", r"cell 5 is taken by O")
-    press("3", r"plays 2")
-    press("4", r"(?s)wins as O.*Accuracy: X")
-    assert "turned a draw into a loss; 8 kept the draw" in seen
-    assert os.waitpid(process, 0)[1] == 0
+        os.execv(sys.executable, [sys.executable, "-m", "ttt_cli", "play", *arguments])
+    game = Game(terminal, process)
+    game.resize(80, 24)
+    yield game
     os.close(terminal)
-    (game,) = read_games(tmp_path / "state_store" / "games.jsonl")
-    assert game.moves == (0, 4, 2, 1, 3, 7)
+
+
+def test_a_game_by_single_keys(tmp_path: Path):
+    """Arrows and Enter, digits, hints, taking back; then the mistake once more, and leaving."""
+    with started(tmp_path, "minimax:ties=first", "--as", "x") as game:
+        game.press("", r"\[5\].*h hint")
+        game.press("\x1b[A", r"\[2\]")
+        game.press("\x1b[D", r"\[1\]")
+        game.press("\r", r"minimax:ties=first plays 5")
+        game.press("h", r"best: ")
+        game.press("b", r"\(draw\).*cannot be beaten")
+        game.press("?", r"u +take back your last move")
+        game.press("u", r"Taken back")
+        game.press("1", r"plays 5")
+        game.press("5", r"cell 5 is taken by O")
+        game.press("3", r"plays 2")
+        game.press("4", r"wins as O.*8 kept the draw.*Accuracy: X.*t take back move 5, q leaves:")
+        game.press("x?", r"one of these keys")
+        game.press("r", r"turning point.*q leaves:")
+        game.press("t", r"Game 2.*X to move")
+        game.press("q", "")
+        assert game.ended() == 0
+    (found,) = read_games(tmp_path / "state_store" / "games.jsonl")
+    assert found.moves == (0, 4, 2, 1, 3, 7)
+
+
+def test_digits_gather_on_boards_of_more_than_nine_cells(tmp_path: Path):
+    with started(tmp_path, "minimax:depth=1,ties=first", "--as", "x", "--board", "4x4") as game:
+        game.press("", r"\[11\].*X to move")
+        game.press("1", r"\[1\].*X to move: 1, Enter plays it")
+        game.press("2", r"\[12\].*X to move: 12, Enter plays it")
+        game.press("\x7f", r"X to move: 1, Enter plays it")
+        game.press("2\r", r"\[X\].*plays 1")
+        game.resize(30, 8)
+        game.press("", r"(Game 1.*X to move|needs .* columns)")
+        game.resize(80, 24)
+        game.press("99\r", r"there is no cell 99")
+        game.press("\x04", "")
+        assert game.ended() == 0
+
+
+def test_menus_take_arrows_numbers_and_beginnings_of_names(tmp_path: Path):
+    with started(tmp_path) as game:
+        game.press("", r"Whom do you play\?.*› 1 +easy.*4 +q")
+        game.press("\x1b[B", r"› 2 +medium")
+        game.press("ha", r"› 3 +hard.*ha")
+        game.press("q", r"› 4 +q")  # letters only spell names here
+        game.press("\r", r"q has learned nothing yet.*› 1 +train q first")
+        game.press("2", r"Who begins\?.*› 1 +you")
+        game.press("2", r"Game 1: X is q, O is you.*O to move")
+        game.press("\x03", "")
+        assert game.ended() == 130
+        assert "Error" not in game.seen
+
+
+@pytest.mark.parametrize(("key", "code"), [("\x1b", 0), ("\x04", 0), ("\x03", 130)])
+def test_leaving_a_menu(tmp_path: Path, key: str, code: int):
+    with started(tmp_path) as game:
+        game.press("", r"Whom do you play\?.*Esc leaves")
+        game.press(key, "")
+        assert game.ended() == code
+        assert "Error" not in game.seen and not list(tmp_path.iterdir())
+
+
+def test_the_terminal_comes_back_whatever_ends_a_game(tmp_path: Path):
+    """Even if the process ends at once, in the middle of an import."""
+    with started(tmp_path, "easy", "--as", "x", "--board", "4x4", "--line", "4") as game:
+        before = termios.tcgetattr(game.terminal)
+        game.press("", r"X to move")
+        assert termios.tcgetattr(game.terminal) != before
+        os.write(game.terminal, b"h")
+        time.sleep(0.3)
+        os.kill(game.process, signal.SIGINT)
+        assert game.ended() == 130
+        assert termios.tcgetattr(game.terminal) == before

@@ -32,7 +32,7 @@ WRITING = {
         "--curve",
         "DISK/curve.csv",
     ],
-    "play": ["play", "--x", "random", "--o", "random", "-n", "2", "--store", "DISK"],
+    "play": ["play", "--x", "random", "--o", "random", "-n", "2", "--learn", "--store", "DISK"],
 }
 
 

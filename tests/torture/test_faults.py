@@ -60,7 +60,7 @@ def given(tmp_path_factory) -> Path:
     run_here(["train", "q", "-n", 60, "--seed", 2, "-o", folder / "q.json"])
     run_here(["train", "q", "-n", 60, "--seed", 2, "-o", store / "small.json", *small])
     run_here(["export", folder / "q.json", "-o", folder / "table.json", "--format", "q-table"])
-    run_here(["play", "--x", "random", "--o", "random", "-n", 3, "--store", folder / "played"])
+    run_here(["play", "--x", "random", "--o", "random", "-n", 3, "--learn", "--store", folder / "played"])
     (folder / "played" / LOG).rename(folder / "some.jsonl")
     shutil.rmtree(folder / "played")
     (folder / "edited.json").write_bytes((folder / "q.json").read_bytes().replace(b"\n}}\n", b"\n }}\n"))

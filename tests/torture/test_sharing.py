@@ -34,12 +34,12 @@ def test_processes_merging_and_playing_into_one_state_lose_nothing(tmp_path, siz
         for turn in range(rounds):
             seed = 1 + process * rounds + turn
             run_here(["train", "td", "-n", GAMES, "--seed", seed, "-o", tmp_path / f"{seed}.json"])
-    run_here(["play", "--x", "td", "--o", "random", "-n", 1, "--store", tmp_path / "warm"])
+    run_here(["play", "--x", "td", "--o", "random", "-n", 1, "--learn", "--store", tmp_path / "warm"])
     children = [writer(tmp_path, process, rounds) for process in range(PROCESSES)]
     for child in children:
         ended = child.wait()
         assert ended.code == 0, ended
-    last = command(["play", "--x", "td", "--o", "random", "-n", 1], tmp_path, tmp_path / "streams")
+    last = command(["play", "--x", "td", "--o", "random", "-n", 1, "--learn"], tmp_path, tmp_path / "streams")
     assert last.code == 0, last
     state = library.load(store / "td.json").state
     played = [record.id for record in read_games(store / LOG)]
@@ -70,7 +70,7 @@ def writer(folder: Path, process: int, rounds: int) -> Child:
                 pass
             if code:
                 return code
-            if code := run_again(["play", "--x", "td", "--o", "random", "-n", "1"]):
+            if code := run_again(["play", "--x", "td", "--o", "random", "-n", "1", "--learn"]):
                 return code
         return 0
 

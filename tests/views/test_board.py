@@ -22,8 +22,14 @@ def test_the_winning_line_is_marked_and_nothing_can_be_played_any_more() -> None
 
 
 def test_notes_stand_below_the_numbers() -> None:
-    drawn = board(Position("X" + "." * 11, Rules(3, 4)), notes={11: Text("loss 10")}).plain.splitlines()
+    notes = {11: [Text("loss 10"), Text("(win)")]}
+    drawn = board(Position("X" + "." * 11, Rules(3, 4)), notes=notes).plain.splitlines()
     assert {len(line) for line in drawn} == {4 * 9 + 3}
-    assert drawn[-2].split("│")[3].strip() == "12"
-    assert drawn[-1].split("│")[3] == " loss 10 "
-    assert drawn[1].strip("│ ") == ""
+    assert [line.split("│")[3] for line in drawn[-3:]] == ["   12    ", " loss 10 ", "  (win)  "]
+    assert drawn[1].strip("│ ") == drawn[2].strip("│ ") == ""
+
+
+def test_a_compact_board_is_a_line_a_row() -> None:
+    drawn = board(Position.start(Rules(8, 8, 5)), cursor=9, compact=True).plain.splitlines()
+    assert len(drawn) == 8 and {len(line) for line in drawn} == {39}
+    assert drawn[1].split("│")[1] == "[10]"

@@ -1,8 +1,7 @@
-"""The screen of a game; what stands on it: ``tests/commands/test_play.py``."""
-
-import logging
+"""The screen of a game; what stands on it: ``tests/commands/test_play.py`` and ``tests/shell``."""
 
 import pytest
+from rich.console import Console
 
 from tests.commands.conftest import Terminal
 from ttt_cli.engine.position import Position
@@ -11,41 +10,42 @@ from ttt_cli.environment import Environment
 from ttt_cli.play.hints import hint
 from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
+from ttt_cli.views.advice import Advice, from_hint
 from ttt_cli.views.play_screen import PlayScreen
 
 
-def screen_of(out: Terminal, err: Terminal, rules: Rules = STANDARD, **variables: str) -> PlayScreen:
-    env = Environment(Terminal(), out, err, {"TERM": "xterm", **variables})
-    return PlayScreen(env, Session(rules, (Player("human"), Player("human"))))
+def placed(
+    columns: int, lines: int, rules: Rules = STANDARD, typed: str = "", advice: Advice | None = None
+) -> str:
+    """What stands on a screen of this size."""
+    variables = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(lines), "NO_COLOR": "1"}
+    env = Environment(Terminal(), out := Terminal(), Terminal(), variables)
+    screen = PlayScreen(env, Session(rules, (Player("human"), Player("human"))))
+    screen.start()
+    drawn = screen.placed(0, typed, "", advice)
+    Console(file=out, width=columns, height=lines, color_system=None).print(drawn)
+    shown = out.getvalue().rstrip().split("\n")
+    assert len(shown) <= lines and max(map(len, shown)) <= columns
+    return "\n".join(shown)
 
 
-@pytest.mark.parametrize(("columns", "lines", "room"), [(40, 24, False), (41, 23, False), (41, 25, True)])
-def test_a_board_stays_in_its_place_only_where_it_fits(columns: int, lines: int, room: bool):
-    screen = screen_of(Terminal(), Terminal(), Rules(8, 8, 5), COLUMNS=str(columns), LINES=str(lines))
-    assert screen.has_room == room
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+@pytest.mark.parametrize("lines", [12, 20, 24, 50])
+def test_every_board_fits_every_usual_screen(columns: int, lines: int):
+    for rules in (STANDARD, Rules(4, 4, 4), Rules(8, 8, 5)):
+        shown = placed(columns, lines, rules, typed="1")
+        assert str(rules.cells) in shown and "[1]" in shown and "X to move: 1, Enter plays it" in shown
+        assert ("───" in shown) == (2 * rules.rows + 2 <= lines)  # else no lines between the rows
+
+
+def test_a_screen_that_is_too_small_says_so():
+    shown = " ".join(placed(30, 20, Rules(8, 8, 5)).split())
+    assert "The board needs 39 columns and 11 lines, and here are 30 and 20." in shown
+    assert "X to move" in shown
 
 
 def test_hints_stand_in_the_cells_only_where_they_fit():
-    for columns, shown in ((80, True), (20, False)):
-        out = Terminal()
-        screen = screen_of(out, Terminal(), COLUMNS=str(columns), LINES="30")
-        screen.start()
-        with screen.in_place():
-            screen.paint(4, "", hint(Position(), None))
-            assert ("draw" in out.getvalue()) == shown
-        assert "best: any" in out.getvalue()
-
-
-def test_notices_do_not_tear_the_board_that_stays_in_its_place():
-    out, err = Terminal(), Terminal()
-    screen = screen_of(out, err, COLUMNS="80")
-    screen.env.listen()
-    screen.start()
-    with screen.in_place():
-        screen.paint(4, "h hint", None)
-        logging.getLogger("ttt_cli").info("compiled a kernel")
-    assert not err.getvalue()
-    before, after = out.getvalue().split("compiled a kernel")
-    assert "[5]" in before and "[5]" in after
-    logging.getLogger("ttt_cli").info("later")
-    assert err.getvalue() == "later\n"
+    advice = from_hint(hint(Position()))
+    assert "draw" in placed(80, 24, advice=advice)
+    narrow = placed(18, 30, advice=advice)
+    assert "draw" not in narrow and "best: any" in narrow

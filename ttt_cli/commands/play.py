@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
-from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 
@@ -11,10 +10,10 @@ import typer
 
 from ttt_cli.documents import Cell, Count, ResultKey, RulesFields
 from ttt_cli.environment import Environment, command_line, printable
-from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, UsageError
+from ttt_cli.errors import ExitCode, Stopped, UsageError
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import given_rules
-from ttt_cli.shell.prompt import agrees, choose
+from ttt_cli.shell.prompt import choose
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
@@ -63,9 +62,6 @@ DOCUMENTS = {"game": GameFields}
 MENU_STATES = 9
 """States that the menu of opponents lists at most."""
 
-LAST_GAMES = 10
-"""Games that a replay shows unless told otherwise."""
-
 
 def play(
     env: Environment,
@@ -98,57 +94,46 @@ def play(
         ),
     ] = None,
     games: Annotated[
-        int | None,
-        typer.Option(
-            "--games", "-n", min=1, metavar="N", help="Leave after N games; of a replay: the last N."
-        ),
+        int | None, typer.Option("--games", "-n", min=1, metavar="N", help="Leave after N games.")
     ] = None,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Show the boards of two machines; until Ctrl-C without --games.")
+        bool, typer.Option("--watch", help="Show two machines' boards, until Ctrl-C without --games.")
     ] = False,
     delay: Annotated[
         float,
         typer.Option(min=0, max=60, metavar="SECONDS", help="Between the moves of --watch at a terminal."),
     ] = 0.4,
     learn: Annotated[
-        bool, typer.Option("--learn/--no-learn", help="Whether machines learn from finished games.")
-    ] = True,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Fixes the machines' moves.")] = None,
-    replay: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Show the recorded games in FILE instead.")
+        bool | None,
+        typer.Option(
+            "--learn/--no-learn",
+            help="Whether machines learn from finished games.",
+            show_default="learn from games with people",
+        ),
     ] = None,
-    game: Annotated[
-        str | None, typer.Option(metavar="N|ID", help="Of the recorded games, this one alone.")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Random seed.")] = None,
 ) -> int:
     """Play against a machine, which learns from each finished game, or let two machines play. The opponent
     may also be easy, medium or hard.
 
-    A cell's number plays it, h shows what is known of the moves, u takes back, q leaves. Called bare at a
-    terminal, it asks whom to play.
+    A cell's number plays it, ? lists the other keys. Called bare at a terminal, it asks whom to play. Games
+    between machines are recorded, and teach, only with --learn.
 
     Examples:
       ttt play
       ttt play medium --as o
       ttt play --x human --o human
       ttt play --x q --o random --games 100
-      ttt play --replay state_store/games.jsonl --game 1
     """
     if agent is not None and other is not None:
         hint = f"{command_line('ttt', 'play', '--x', agent, '--o', other)} lets two agents play"
         raise UsageError("one AGENT plays against you", where=other, hint=hint)
     if isnan(delay):
         raise UsageError("nan is not a number of seconds", where="--delay")
-    if replay is not None:
-        own = {"AGENT": agent, "--as": side, "--x": x, "--o": o, "--watch": watch}
-        for name in (name for name, value in own.items() if value):
-            raise UsageError(f"{name} does not go with --replay, which shows recorded games")
-        return _replay(env, replay, game, games or LAST_GAMES)
-    if game is not None:
-        raise UsageError("--game says which game of --replay FILE to show")
     from ttt_cli.play.player import players_of
     from ttt_cli.play.session import Session
     from ttt_cli.shell.match import play_machines, play_with_people
+    from ttt_cli.store.games import try_log
 
     if agent is None and x is None and o is None and env.interactive:
         agent = _opponent(env)
@@ -165,15 +150,15 @@ def play(
         agents = _in_order(env, agents)
     if not agents:
         return ExitCode.DONE
-    from ttt_cli.store.games import try_log
-
+    learn = people if learn is None else learn
     _introduce(env, agents, learn)
-    try_log(env.store)
+    if people or learn:
+        try_log(env.store)
     players = players_of(agents, env.store, learn=learn)
     session = Session(agents[0].rules, players, seed=seed, alternate=alternate)
     if people:
         return play_with_people(env, session, games)
-    return play_machines(env, session, games, watch, delay)
+    return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
 
 
 def _opponent(env: Environment) -> str | None:
@@ -181,15 +166,13 @@ def _opponent(env: Environment) -> str | None:
     from ttt_cli.agents.levels import LEVELS
     from ttt_cli.engine.rules import STANDARD
     from ttt_cli.shell.completion import stored_names
-    from ttt_cli.views.play_screen import opponents
+    from ttt_cli.views.levels import level_in_words
 
     rules = given_rules(env) or STANDARD
     states = ["q", *(name for name in stored_names(env.store) if name not in ("q", "games"))]
     names = [*LEVELS, *states[:MENU_STATES]]
-    env.draw(opponents(names, rules), wrap=True)
-    answers = {str(number): name for number, name in enumerate(names, 1)} | {name: name for name in names}
-    help = f"a number from 1 to {len(names)}, or a name; Enter: q; ctrl-D leaves"
-    return choose(env, "Whom do you play? [q]: ", {**answers, "": "q"}, help, leave=())
+    chosen = choose(env, "Whom do you play?", [(name, level_in_words(name, rules)) for name in names])
+    return None if chosen is None else names[chosen]
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
@@ -237,9 +220,10 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
         return False
     from ttt_cli.commands.train import Options, train_learner
 
-    wanted = agrees(env, f"{untrained}. Train it with {games:,} games first?")
-    if not wanted:
-        return wanted
+    first = (f"train {loaded.path.stem} first", f"{games:,} games")
+    wanted = choose(env, f"{untrained}.", [first, ("play it untrained", "")])
+    if wanted != 0:
+        return None if wanted is None else False
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
     code = train_learner(apart, learner.name, {}, Options(preset=preset))
     if code != ExitCode.DONE:
@@ -252,10 +236,8 @@ def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
     person, other = agents
     if not env.interactive or other.is_person:
         return agents
-    first, second = [person, other], [other, person]
-    answers = {"": first, "1": first, "x": first, "2": second, "o": second}
-    help = "1 or Enter: you begin; 2: the other begins; q leaves"
-    return choose(env, f"Who begins? 1 you, 2 {other.name} [1]: ", answers, help) or []
+    begins = choose(env, "Who begins?", [("you", "as X"), (other.name, "you are O")])
+    return [] if begins is None else [person, other] if begins == 0 else [other, person]
 
 
 def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None:
@@ -269,36 +251,5 @@ def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         env.say(f"{printable(agent.name)} knows {counted(loaded.state.positions, 'position')}{games}")
         if learn and not loaded.native:
-            what = f"{printable(str(loaded.path))} is a {loaded.format} file, which learns nothing here"
-            env.say(f"{what}; first:", command_line("ttt", "import", loaded.path))
-
-
-def _replay(env: Environment, path: Path, wanted: str | None, last: int) -> int:
-    """Show recorded games: the last ones, or the one with this number or id; under ``--json`` all."""
-    from collections import deque
-    from itertools import chain
-
-    from ttt_cli.engine.side import Side
-    from ttt_cli.evaluation.review import review
-    from ttt_cli.store.games import pick_game, read_games
-    from ttt_cli.views.play_screen import show_record
-    from ttt_cli.views.review import show_review
-
-    numbered = iter([pick_game(path, wanted)]) if wanted is not None else enumerate(read_games(path), 1)
-    head = next(numbered, None)
-    if head is None:
-        raise InvalidFileError("holds no games", where=str(path))
-    numbered = chain([head], numbered)
-    if env.json:
-        for _, record in numbered:
-            env.document("ttt-game", record.fields())
-        return ExitCode.DONE
-    records = deque(numbered, last)
-    if wanted is None and records[0][0] > 1:
-        number = records[-1][0]
-        env.say(f"the last {len(records):,} of {number:,} games; --games and --game N show others")
-    for number, record in records:
-        show_record(env, record, number)
-        show_review(env, review(record.game()), {Side.X: f"X ({record.x})", Side.O: f"O ({record.o})"})
-        env.out("")
-    return ExitCode.DONE
+            what = f"{printable(str(loaded.path))} is a {loaded.format} file, which is read-only here"
+            env.say(f"{what}; to teach it, first:", command_line("ttt", "import", loaded.path))

@@ -1,7 +1,7 @@
-"""What is known of the moves of a position: what a machine thinks of each, and what perfect play says."""
+"""What is known of the moves of a position: against perfect play, and against the player at the board."""
 
-from dataclasses import dataclass, replace
-from math import isnan
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.evaluation.analysis import analyse
+from ttt_cli.evaluation.response import Response, best_response
+from ttt_cli.evaluation.walk import OutgrownError
 
 NODES = 2_000
 """Nodes that the proof of each move may take on a large board."""
@@ -18,83 +20,63 @@ NODES = 2_000
 ALL_NODES = 40_000
 """Nodes that all of them may take together: a person is waiting."""
 
+POSITIONS = 300_000
+"""Positions to go through for the best response to a player."""
 
-@dataclass(frozen=True)
-class MoveHint:
-    """What is known of one move.
-
-    :ivar opinion: what the machine thinks it is worth, in its own unit; None where it does not know.
-    :ivar probability: how likely the machine plays it; None without a machine.
-    :ivar value: +1 the move wins, 0 it draws, -1 it loses; None where that is not known.
-    :ivar plies: to the end after perfect play on both sides, this move included; None where distances are
-        not known.
-    """
-
-    cell: Cell
-    opinion: float | None = None
-    probability: float | None = None
-    value: int | None = None
-    plies: int | None = None
+QUESTIONS = 3_000
+"""Positions about which a program is asked for that."""
 
 
 @dataclass(frozen=True)
 class Hint:
-    """What is known of the moves of ``position``.
+    """What perfect play knows of the moves of ``position``.
 
-    :ivar has_opinions: whether the machine asked has values of its own.
-    :ivar is_new: whether the machine asked has learned nothing about the position yet.
-    :ivar proven: whether the value of any move is known.
+    :ivar values: for each free cell +1 the move wins, 0 it draws, -1 it loses; None: not proved.
+    :ivar plies: to the end after perfect play on both sides, this move included; empty where distances are
+        not known.
     :ivar suggested: what a search would play, where the best moves are not proved.
     """
 
     position: Position
-    moves: tuple[MoveHint, ...]
-    has_opinions: bool
-    is_new: bool
-    proven: bool
+    values: Mapping[Cell, int | None]
+    plies: Mapping[Cell, int]
     suggested: tuple[Cell, ...] = ()
 
     @property
-    def best(self) -> tuple[MoveHint, ...]:
+    def best(self) -> tuple[Cell, ...]:
         """The moves of the highest proved value, of these the quickest wins and the slowest losses; none if a
         move that is not proved might be better."""
-
-        def worth(move: MoveHint) -> tuple[int, int]:
-            assert move.value is not None
-            return move.value, -move.value * (move.plies or 0)
-
-        known = [move for move in self.moves if move.value is not None]
-        top = max(map(worth, known), default=(-1, 0))
-        if len(known) < len(self.moves) and top[0] < 1:
+        worth = {
+            cell: (value, -value * self.plies.get(cell, 0))
+            for cell, value in self.values.items()
+            if value is not None
+        }
+        top = max(worth.values(), default=(-1, 0))
+        if len(worth) < len(self.values) and top[0] < 1:
             return ()
-        return tuple(move for move in known if worth(move) == top)
+        return tuple(cell for cell in worth if worth[cell] == top)
 
 
-def hint(position: Position, policy: Policy | None) -> Hint:
-    """What is known of an open position's moves.
-
-    :param policy: of the machine to ask.
-    """
-    rules, cells = position.rules, position.legal
-    here = Positions.of([position], rules)
-    opinions: list[float | None] = [None] * rules.cells
-    probabilities: list[float | None] = [None] * rules.cells
-    has_opinions = is_new = False
-    if policy is not None and not policy.external:
-        probabilities = policy.probabilities(here)[0].tolist()
-        own, seen = policy.values(here), policy.known(here)
-        is_new = seen is not None and not seen[0]
-        if own is not None:
-            has_opinions = True
-            opinions = [None if isnan(value) else value for value in own[0].tolist()]
-    found = analyse(here, nodes=min(NODES, ALL_NODES // len(cells)))
-    values = [None if value == UNPROVEN else int(value) for value in found.move_values[0]]
-    plies = [None] * rules.cells if found.move_plies is None else found.move_plies[0].tolist()
-    moves = tuple(
-        MoveHint(cell, opinions[cell], probabilities[cell], values[cell], plies[cell]) for cell in cells
+def hint(position: Position) -> Hint:
+    """What perfect play knows of an open position's moves, as far as it can be proved at once."""
+    here = Positions.of([position], position.rules)
+    found = analyse(here, nodes=min(NODES, ALL_NODES // len(position.legal)))
+    values = {cell: int(found.move_values[0, cell]) for cell in position.legal}
+    plies = found.move_plies
+    known = Hint(
+        position,
+        {cell: None if value == UNPROVEN else value for cell, value in values.items()},
+        {} if plies is None else {cell: int(plies[0, cell]) for cell in position.legal},
     )
-    known = Hint(position, moves, has_opinions, is_new, proven=any(move.value is not None for move in moves))
     if known.best:
         return known
-    suggested = np.flatnonzero(Search(rules).probabilities(here)[0])
-    return replace(known, suggested=tuple(suggested.tolist()))
+    suggested = np.flatnonzero(Search(position.rules).probabilities(here)[0])
+    return Hint(position, known.values, known.plies, tuple(suggested.tolist()))
+
+
+def beat(position: Position, policy: Policy) -> Response | None:
+    """The most that the side to move can get against a machine; None if too much can still happen."""
+    try:
+        return best_response(policy, position, budget=QUESTIONS if policy.external else POSITIONS)
+    except OutgrownError:
+        return None

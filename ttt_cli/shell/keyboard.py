@@ -1,50 +1,88 @@
-"""Single keys from a terminal, as they are pressed; where there is none, nobody is offered this."""
+"""Single keys from a terminal, as they are pressed, and a screen that stays in its place meanwhile."""
 
 import os
 import select
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TextIO
+from typing import TYPE_CHECKING
+
+from ttt_cli.environment import Environment
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
+"""Keys, and words where a line is typed, by which a person leaves; names may begin with the letters."""
+
+Read = Callable[[], str]
+Paint = Callable[["RenderableType"], None]
 
 _ARROWS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
-_NAMED = {b"\r": "enter", b"\n": "enter", b" ": "enter", b"\x7f": "backspace", b"\x08": "backspace"}
+_NAMED = {
+    **{b"\r": "enter", b"\n": "enter", b" ": "enter", b"\x7f": "backspace", b"\x08": "backspace"},
+    **{b"": "ctrl-d", b"\x04": "ctrl-d"},
+}
 
 ESCAPE_TIME = 0.05
 """Seconds within which the rest of an arrow key follows."""
 
+LOOK = 0.2
+"""Seconds between two looks at the size of the window, while no key is pressed."""
 
-def has_keys(stdin: TextIO) -> bool:
-    """Whether single keys can be read from ``stdin``."""
+
+_undone: list[Callable[[], None]] = []  # what gives the terminal back as it was
+
+
+def restore() -> None:
+    """Give the terminal back as it was: for a process that ends at once."""
+    while _undone:
+        _undone.pop()()
+
+
+def has_keys(env: Environment) -> bool:
+    """Whether single keys can be read, and a screen be drawn in its place."""
+    if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive:
+        return False
     try:
-        return find_spec("termios") is not None and os.isatty(stdin.fileno())
+        return find_spec("termios") is not None and os.isatty(env.stdin.fileno())
     except (OSError, ValueError):  # a stream without a file
         return False
 
 
 @contextmanager
-def keys(stdin: TextIO) -> Iterator[Callable[[], str | None]]:
+def keys(env: Environment) -> Iterator[Read]:
     """While the body runs, the function waits for a key: its character in lower case, or ``up``, ``down``,
-    ``left``, ``right``, ``enter``, ``backspace``; empty for any other; None at the end of the input.
+    ``left``, ``right``, ``enter``, ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input);
+    ``resize`` if the window has changed; empty for any other.
 
     Ctrl-C stays what it is.
     """
     import termios
     import tty
 
-    number = stdin.fileno()
+    number = env.stdin.fileno()
     before = termios.tcgetattr(number)
-    tty.setcbreak(number)
+    size = os.get_terminal_size(number)
+
+    def read() -> str:
+        nonlocal size
+        while not select.select([number], [], [], LOOK)[0]:
+            if (now := os.get_terminal_size(number)) != size:
+                size = now
+                return "resize"
+        return _key(number)
+
+    _undone.append(lambda: termios.tcsetattr(number, termios.TCSADRAIN, before))
     try:
-        yield lambda: _key(number)
+        tty.setcbreak(number, termios.TCSADRAIN)  # what has been typed already counts
+        yield read
     finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
+        _undone.pop()()
 
 
-def _key(number: int) -> str | None:
+def _key(number: int) -> str:
     first = os.read(number, 1)
-    if first in (b"", b"\x04"):  # Ctrl-D
-        return None
     if first != b"\x1b":
         return _NAMED.get(first) or first.decode("ascii", errors="ignore").lower()
     rest = b""
@@ -52,4 +90,27 @@ def _key(number: int) -> str | None:
         rest += os.read(number, 1)
         if rest[:1] not in (b"[", b"O") or (len(rest) > 1 and rest[-1:].isalpha()) or rest[-1:] == b"~":
             break
+    if not rest:
+        return "escape"
     return _ARROWS.get(rest[1:], "") if rest[:1] in (b"[", b"O") else ""
+
+
+@contextmanager
+def full_screen(env: Environment) -> Iterator[tuple[Read, Paint]]:
+    """Keys, and a function that draws on the whole screen; what was there before comes back at the end."""
+    from rich.live import Live
+
+    console = env.console
+    live = Live(console=console, screen=True, auto_refresh=False)
+
+    def paint(drawing: "RenderableType") -> None:
+        console.width = env.width  # as it is by now
+        live.update(drawing, refresh=True)
+
+    with keys(env) as read:
+        _undone.append(live.stop)
+        try:
+            live.start()
+            yield read, paint
+        finally:
+            _undone.pop()()

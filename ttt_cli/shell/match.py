@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, TttError
-from ttt_cli.shell.person import KEYS, asked
-from ttt_cli.shell.prompt import choose
+from ttt_cli.shell.keyboard import has_keys
+from ttt_cli.shell.person import act, asked
+from ttt_cli.shell.prompt import press
 from ttt_cli.shell.signals import graceful
 
 if TYPE_CHECKING:
@@ -26,17 +27,19 @@ def play_with_people(env: Environment, session: "Session", games: int | None) ->
     screen = PlayScreen(env, session)
     last: Review | None = None
     _tell_record(env, session)
-    env.say(KEYS)
+    if not has_keys(env):
+        env.say("a number plays that cell; ? lists the other keys")
     try:
         while session.score.games != games:
             if last is not None and not _again(env, session, screen, last):
                 break
             screen.start()
-            with asked(env, session, screen) as moves:
+            with asked(env, session, screen) as asking:
                 while not session.over:
                     if not session.to_move.is_person:
+                        asking.wait(f"{screen.called(session.to_move)} is thinking")
                         _machine_moves(session, screen)
-                    elif not moves():
+                    elif not act(asking, session, screen):
                         return ExitCode.DONE
             assert session.record is not None
             _record(env, session.record)
@@ -47,7 +50,8 @@ def play_with_people(env: Environment, session: "Session", games: int | None) ->
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
     except KeyboardInterrupt:
-        env.say(f"\n{_kept(env, session)}")
+        if session.score.games:
+            env.say(f"\n{_kept(env, session)}")
         return ExitCode.INTERRUPTED
     return ExitCode.DONE
 
@@ -61,25 +65,21 @@ def _again(env: Environment, session: "Session", screen: "PlayScreen", last: "Re
     if not env.interactive:
         session.next_game()
         return True
-    answers = {"": "yes", "y": "yes", "yes": "yes", "n": "no", "no": "no", "r": "review", "review": "review"}
-    offers, help = "r reviews the game", "y or Enter for yes, n for no, r reviews the last game"
+    answers = {"n": "next game", "r": "review"}
     mistakes = [
         number
         for number, move in enumerate(last.moves, 1)
         if move.lost_value and session.player(move.side).is_person
     ]
     if mistakes:
-        answers |= {"t": "retry", "try": "retry"}
-        offers += f", t takes back move {mistakes[-1]}"
-        help += f", t plays on from before move {mistakes[-1]}"
-    question = f"{offers}. Another game? [Y/n] "
-    while (answer := choose(env, question, answers, f"{help}, q leaves")) == "review":
+        answers["t"] = f"take back move {mistakes[-1]}"
+    while (key := press(env, answers, "n")) == "r":
         screen.show_review(last)
-    if answer == "retry":
+    if key == "t":
         session.retry(mistakes[-1] - 1)
-    elif answer == "yes":
+    elif key == "n":
         session.next_game()
-    return answer in ("yes", "retry")
+    return key in ("t", "n")
 
 
 def _machine_moves(session: "Session", screen: "PlayScreen") -> None:
@@ -99,9 +99,14 @@ def _tell_record(env: Environment, session: "Session") -> None:
             env.say(f"{printable(player.name)} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
 
 
-def play_machines(env: Environment, session: "Session", games: int | None, watch: bool, delay: float) -> int:
+def play_machines(
+    env: Environment, session: "Session", games: int | None, *, watch: bool, delay: float, learn: bool
+) -> int:
     """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at. At a
-    terminal the rates change in their place."""
+    terminal the rates change in their place.
+
+    :param learn: whether the games are recorded, and teach.
+    """
     from ttt_cli.play.online_learner import learning
     from ttt_cli.views.play_screen import PlayScreen, what_was_learned
 
@@ -114,7 +119,7 @@ def play_machines(env: Environment, session: "Session", games: int | None, watch
     apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
     with (
         graceful(apart, "stopping (again: at once)") as stopping,
-        learning(session.learners) as learn,
+        learning(session.learners) as teach,
         screen.live(boards=watch) if live else nullcontext() as show,
     ):
         while not stopping() and session.score.games != games:
@@ -127,8 +132,9 @@ def play_machines(env: Environment, session: "Session", games: int | None, watch
                     sleep(delay)
             if session.record is None:
                 break
-            _record(env, session.record)
-            learn(session.record)
+            if learn:
+                _record(env, session.record)
+                teach(session.record)
             if env.json:
                 _document(env, session)
             elif show:
@@ -138,7 +144,8 @@ def play_machines(env: Environment, session: "Session", games: int | None, watch
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.total))
     if stopping.exit_code is not None:
-        env.say(_kept(env, session))
+        if learn:
+            env.say(_kept(env, session))
         return stopping.exit_code
     return ExitCode.DONE
 

@@ -1,119 +1,189 @@
-"""A person's moves at the terminal: single keys on a board that stays in its place, or a line for each."""
+"""A person's moves: single keys on a board that stays in its place, or a line for each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ttt_cli.environment import Environment
-from ttt_cli.shell.prompt import correct, read_key
+from ttt_cli.shell.keyboard import LEAVE, Paint, Read, full_screen, has_keys
+from ttt_cli.shell.prompt import correct, read_line
 
 if TYPE_CHECKING:
     from ttt_cli.play.session import Session
+    from ttt_cli.views.advice import Advice
     from ttt_cli.views.play_screen import PlayScreen
 
-KEYS = "a number plays that cell, h shows what is known, u takes back, q leaves"
+KEYS = """\
+a number  plays that cell; on boards of more than nine cells Enter follows it
+arrows    move to a cell, and Enter plays it
+h         hint: what each free cell is worth against perfect play
+b         beat it: the most that each free cell can get you against this player
+u         take back your last move
+q         leaves, and so does Ctrl-D"""
+
+_STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+
+
+class Asking(Protocol):
+    """How the person to move is asked for a key, and answered."""
+
+    def ask(self) -> str:
+        """The next key: the number of a cell, a letter, or a name as ``keys`` gives them."""
+
+    def tell(self, text: str) -> None:
+        """Answer a key."""
+
+    def wait(self, text: str) -> None:
+        """Say what is being done meanwhile."""
+
+    def advise(self, advice: "Advice") -> None:
+        """Answer a key by what is known of the moves."""
 
 
 @contextmanager
-def asked(env: Environment, session: "Session", screen: "PlayScreen") -> "Iterator[Callable[[], bool]]":
-    """How the person to move is asked: by single keys on a board that stays in its place, where the terminal
-    can do that, else line by line."""
-    from ttt_cli.shell.keyboard import has_keys, keys
-
-    dumb = env.variables.get("TERM", "dumb") == "dumb"
-    if env.json or dumb or not (env.interactive and has_keys(env.stdin) and screen.has_room):
-        yield partial(_types, env, session, screen)
+def asked(env: Environment, session: "Session", screen: "PlayScreen") -> Iterator[Asking]:
+    """How a person is asked during one game: by single keys on a board that stays in its place, where the
+    terminal can do that, else line by line."""
+    if not has_keys(env):
+        yield Lines(env, session, screen)
         return
-    rules = session.rules
-    cursor = rules.rows // 2 * rules.cols + rules.cols // 2
-    with keys(env.stdin) as read, screen.in_place():
-        yield partial(_presses, session, screen, read, [cursor])
+    with full_screen(env) as (read, paint):
+        place = Place(session, screen, read, paint)
+        env.listen(place.tell)  # a notice elsewhere would tear the board
+        try:
+            yield place
+        finally:
+            env.listen()
 
 
-def _presses(
-    session: "Session", screen: "PlayScreen", read: "Callable[[], str | None]", cursor: list[int]
-) -> bool:
-    """Do what the person to move presses, until that changes the game.
+class Lines:
+    """Asks for a line for each key."""
 
-    :param cursor: the cell where the cursor is, alone in a list; it is moved.
+    def __init__(self, env: Environment, session: "Session", screen: "PlayScreen") -> None:
+        self.env, self.session, self.screen = env, session, screen
+
+    def ask(self) -> str:
+        """Show the board, if it has changed, and read a line."""
+        self.screen.show()
+        game = self.session.game
+        return read_line(self.env, f"{game.to_move.name} to move (1-{game.rules.cells}, h, b, u, ?, q): ")
+
+    def tell(self, text: str) -> None:
+        """Say it on stderr."""
+        correct(self.env, text)
+
+    def wait(self, text: str) -> None:
+        """Say it to a person, where it takes a while."""
+        if self.env.interactive and self.session.rules.cells > 12:
+            self.env.say(text)
+
+    def advise(self, advice: "Advice") -> None:
+        """Show the board with what is known in its cells."""
+        self.screen.show_advice(advice)
+
+
+class Place:
+    """Asks for single keys; digits gather until Enter where one is not enough for every cell."""
+
+    def __init__(self, session: "Session", screen: "PlayScreen", read: Read, paint: Paint) -> None:
+        rules = session.rules
+        self.session, self.screen, self.read, self.paint = session, screen, read, paint
+        self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
+        self.typed = self.told = ""
+        self.advice: Advice | None = None
+
+    def ask(self) -> str:
+        """Draw the board until a key has been pressed that is more than a step on the way to one."""
+        while True:
+            self.draw()
+            key = self.read()
+            if key in _STEPS:
+                self._step(*_STEPS[key])
+            elif key.isdecimal() and self.session.rules.cells > 9:
+                self.typed = (self.typed + key)[-2:]
+                if 0 < int(self.typed) <= self.session.rules.cells:
+                    self.cursor = int(self.typed) - 1
+            elif key == "backspace" and self.typed:
+                self.typed = self.typed[:-1]
+            elif key not in ("resize", "escape", ""):
+                cell, self.typed, self.told = self.typed or str(self.cursor + 1), "", ""
+                self.advice = None
+                return {"enter": cell, "backspace": "u"}.get(key, key)
+
+    def draw(self) -> None:
+        """Draw the board and what is said of it."""
+        self.paint(self.screen.placed(self.cursor, self.typed, self.told, self.advice))
+
+    def _step(self, down: int, right: int) -> None:
+        rules = self.session.rules
+        row = min(max(self.cursor // rules.cols + down, 0), rules.rows - 1)
+        self.cursor = row * rules.cols + min(max(self.cursor % rules.cols + right, 0), rules.cols - 1)
+        self.typed = ""
+
+    def tell(self, text: str) -> None:
+        """Show it below the board until the next key."""
+        self.told = text
+        self.draw()
+
+    def wait(self, text: str) -> None:
+        """Show it meanwhile."""
+        self.tell(text)
+        self.told = ""
+
+    def advise(self, advice: "Advice") -> None:
+        """Show what is known in the cells until the next key."""
+        self.advice = advice
+
+
+def act(asking: Asking, session: "Session", screen: "PlayScreen") -> bool:
+    """Ask the person to move for a key, and do what it says.
+
     :returns: whether the game goes on; else the person leaves.
     """
-    from ttt_cli.play.hints import hint
+    from ttt_cli.play.hints import beat, hint
+    from ttt_cli.views.advice import from_hint, from_response
 
-    game, rules = session.game, session.game.rules
-    steps = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
-    digits = "numbers, or " if rules.cells <= 9 else ""
-    usual = message = f"{digits}arrows and Enter, play; h hint, u take back, q leave"
-    found = None
-    while True:
-        screen.paint(cursor[0], message, found)
-        key = read()
-        if key in (None, "q"):
-            return False
-        message, cell = usual, None
-        if key in steps:
-            down, right = steps[key]
-            row = min(max(cursor[0] // rules.cols + down, 0), rules.rows - 1)
-            cursor[0] = row * rules.cols + min(max(cursor[0] % rules.cols + right, 0), rules.cols - 1)
-        elif key in ("u", "backspace"):
-            if session.undo():
-                screen.say("Taken back")
-                return True
-            message = "you have no move to take back yet"
-        elif key == "h":
-            screen.paint(cursor[0], "looking for the best moves", found)
-            machine = session.machine
-            found = hint(game.position, machine.policy if machine else None)
-        elif key == "enter":
-            cell = cursor[0]
-        elif key and key.isdigit() and rules.cells <= 9:
-            cell = int(key) - 1
-        if cell is not None and cell in game.legal_moves:
-            cursor[0] = cell
-            session.push(cell)
-            return True
-        if cell is not None:
-            message = _fault(str(cell + 1), cell, session)
-
-
-def _types(env: Environment, session: "Session", screen: "PlayScreen") -> bool:
-    """Show the board and do what the person to move types, until that changes the game.
-
-    :returns: whether the game goes on; else the person leaves.
-    """
-    game = session.game
-    screen.show()
-    prompt = f"{game.to_move.name} to move (1-{game.rules.cells}, h, u, q): "
-    while (key := read_key(env, prompt)) is not None:
-        cell = int(key) - 1 if key.isascii() and key.isdigit() and len(key) <= 2 else -1
-        if cell in game.legal_moves:
-            session.push(cell)
-            return True
-        if key in ("u", "undo"):
-            if session.undo():
-                screen.say("Taken back")
-                return True
-            correct(env, "you have no move to take back yet")
-        elif key in ("h", "help", "?"):
-            from ttt_cli.play.hints import hint
-
-            machine = session.machine
-            screen.show_hint(hint(game.position, machine.policy if machine else None), machine)
+    key, game = asking.ask(), session.game
+    if key in LEAVE:
+        return False
+    if key in ("u", "undo"):
+        if session.undo():
+            screen.say("Taken back")
         else:
-            correct(env, _fault(key, cell, session))
-    return False
+            asking.tell("you have no move to take back yet")
+    elif key in ("h", "hint"):
+        asking.wait("looking for the best moves")
+        asking.advise(from_hint(hint(game.position)))
+    elif key in ("b", "beat"):
+        machine = session.player(game.to_move.other)
+        if machine.policy is None:
+            asking.tell("b shows how to beat a machine, and this is a person")
+        else:
+            name = screen.called(machine)
+            asking.wait(f"looking for what beats {name}")
+            asking.advise(from_response(beat(game.position, machine.policy), hint(game.position), name))
+    elif key in ("?", "help"):
+        asking.tell(KEYS)
+    elif (fault := _fault(key, session)) is None:
+        session.push(int(key) - 1)
+    else:
+        asking.tell(fault)
+    return True
 
 
-def _fault(key: str, cell: int, session: "Session") -> str:
-    """Why a key is none that can be played here."""
+def _fault(key: str, session: "Session") -> str | None:
+    """Why a key cannot be played here; None if it can."""
     game = session.game
     cells = game.legal_moves
-    free = f"{len(cells)} are free" if len(cells) > 16 else f"free are {' '.join(str(c + 1) for c in cells)}"
+    numbers = " ".join(str(cell + 1) for cell in cells)
+    free = f"{len(cells)} cells are free" if len(cells) > 16 else f"free cells: {numbers}"
     if not key:
         return f"type the number of a cell; {free}"
     if not (key.isascii() and key.isdigit()):
-        return f"{key[:20]!r} is not a key: {KEYS}"
+        return f"{key[:20]!r} does nothing; ? lists the keys"
+    cell = int(key[:9]) - 1
+    if cell in cells:
+        return None
     if 0 <= cell < game.rules.cells:
         return f"cell {key} is taken by {game.text[cell]}; {free}"
     return f"there is no cell {key[:20]}; {free}"

@@ -23,6 +23,9 @@ _CODES = {
     if hasattr(signal, name)
 }
 
+_LET_GO = (("ttt_cli.store.locks", "release_all"), ("ttt_cli.shell.keyboard", "restore"))
+"""What has to be given back where a process ends at once."""
+
 
 def _heeded() -> list[int]:
     """The signals that end the program, but for those it was started to ignore (``nohup``, ``&``)."""
@@ -52,9 +55,10 @@ def stop(number: int, frame: FrameType | None) -> None:
             if sys.stderr is not None:
                 sys.stderr.write(f"Error: {code.label}\n")
                 sys.stderr.flush()
-            release = getattr(sys.modules.get("ttt_cli.store.locks"), "release_all", None)
-            if release is not None:  # that module itself may be what is imported
-                release()
+            for module, name in _LET_GO:
+                let_go = getattr(sys.modules.get(module), name, None)
+                if let_go is not None:  # that module itself may be what is imported
+                    let_go()
             os._exit(code)
         frame = frame.f_back
     raise KeyboardInterrupt if number == signal.SIGINT else Stopped(code)

@@ -51,7 +51,7 @@ def show_analysis(env: Environment, position: Position, found: Analysis, opinion
     """Draw one position with the perfect values in its free cells, and the players' own beside them."""
     values = found.move_values[0].tolist()
     plies = None if found.move_plies is None else found.move_plies[0].tolist()
-    notes = {cell: worth(values[cell], plies and plies[cell]) for cell in position.legal}
+    notes = {cell: [worth(values[cell], plies and plies[cell])] for cell in position.legal}
     env.draw(board(position, unicode=env.unicode, notes=notes))
     env.out("")
     if position.terminal:

@@ -23,33 +23,36 @@ def board(
     *,
     last: Cell | None = None,
     unicode: bool = True,
-    notes: Mapping[Cell, Text] | None = None,
+    notes: Mapping[Cell, Sequence[Text]] | None = None,
     cursor: Cell | None = None,
+    compact: bool = False,
 ) -> Text:
     """The drawing, all lines of the same width.
 
     :param last: the cell played last.
     :param unicode: whether lines may be more than ASCII.
-    :param notes: what to write below the numbers of free cells, one line each.
+    :param notes: the lines to write below the numbers of free cells.
     :param cursor: the cell that a key would play: ``[5]``.
+    :param compact: without lines between the rows.
     """
     rules = position.rules
     across, upright, cross = ("─", "│", "┼") if unicode else ("-", "|", "+")
     width = len(str(rules.cells)) + 2
-    if notes:
-        width = max(width, *(note.cell_len + 2 for note in notes.values()))
+    below: Mapping[Cell, Sequence[Text]] = notes or {}
+    width = max(width, *(note.cell_len + 2 for lines in below.values() for note in lines), 0)
     marked = [_marked(position, cell, last) for cell in range(rules.cells)]
     if cursor is not None:
         marked[cursor] = Text(f"[{marked[cursor].plain.strip('()')}]", "reverse")
     drawn = Text(no_wrap=True)
     for row in range(rules.rows):
         if row:
-            drawn.append("\n" + cross.join([across * width] * rules.cols) + "\n")
+            between = "" if compact else cross.join([across * width] * rules.cols) + "\n"
+            drawn.append("\n" + between)
         cells = range(row * rules.cols, (row + 1) * rules.cols)
         drawn.append_text(Text(upright).join(_centred(marked[cell], width) for cell in cells))
-        if notes:
-            below = [_centred(notes.get(cell, Text()), width) for cell in cells]
-            drawn.append("\n").append_text(Text(upright).join(below))
+        for number in range(max(map(len, below.values()), default=0)):
+            line = [below[cell][number] if cell in below else Text() for cell in cells]
+            drawn.append("\n").append_text(Text(upright).join(_centred(note, width) for note in line))
     return drawn
 
 

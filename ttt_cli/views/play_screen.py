@@ -6,7 +6,6 @@ to stderr.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic
 
 from rich.console import Console, Group
@@ -14,27 +13,20 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.agents.grammar import resolve
-from ttt_cli.agents.levels import level
-from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.position import Cell, Position
-from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.position import Cell
 from ttt_cli.engine.side import Result, Side
-from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, printable
-from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.review import Review
-from ttt_cli.play.hints import Hint, MoveHint
 from ttt_cli.play.online_learner import Learned, OnlineLearner
 from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
 from ttt_cli.store.games import GameRecord
-from ttt_cli.views.board import beside, board, worth
-from ttt_cli.views.numbers import cells_in_words, counted, in_plies, percent
-from ttt_cli.views.review import moves_table, summary
+from ttt_cli.views.advice import Advice
+from ttt_cli.views.board import beside, board
+from ttt_cli.views.numbers import counted, percent
+from ttt_cli.views.review import moves_table, strip, summary
 
-MARGIN = 9
-"""Lines that a board in its place needs besides its own."""
+KEYS = "h hint, b beat it, u take back, ? keys, q leave"
 
 
 class PlayScreen:
@@ -75,62 +67,50 @@ class PlayScreen:
             self._line(line)
         self._says, self._shown = [], moves
         self.console.print()
-        self.console.print(self._board())
+        self.console.print(beside([self._board()], 0))
 
-    @property
-    def has_room(self) -> bool:
-        """Whether the board and what is said beside it fit the screen."""
-        return self._fits(self._board())
+    def show_advice(self, advice: Advice) -> None:
+        """Show what is known of the moves."""
+        if advice.notes:
+            self.console.print(beside([self._board(advice=advice)], 0))
+        for line in advice.text.split("\n"):
+            self._line(line)
+        self.console.print()
 
-    def _fits(self, drawn: Text) -> bool:
-        lines = drawn.split("\n")
-        widest = max(line.cell_len for line in lines)
-        return len(lines) + MARGIN <= self.console.height and widest <= self.console.width
-
-    @contextmanager
-    def in_place(self) -> Iterator[None]:
-        """While a game goes on, ``paint`` draws its board in one place; notices go above it."""
-        with Live(console=self.console, auto_refresh=False, transient=True) as self._drawing:
-            if self.env.stderr.isatty() and not self.env.quiet:
-                self.env.listen(self._line)
-            try:
-                yield
-            finally:
-                self.env.listen()
-        self._says = [*self._says[:1], *self._says[1:][-1:]]  # the heading, and what happened last
-
-    def paint(self, cursor: Cell, message: str, hint: Hint | None) -> None:
-        """Draw the board in its place.
+    def placed(self, cursor: Cell, typed: str, told: str, advice: Advice | None) -> Group | Text:
+        """The board and what is said of it, as they fit the screen.
 
         :param cursor: the cell that Enter plays.
-        :param hint: what is known of the moves, to be written into the cells.
+        :param typed: the digits typed so far.
+        :param told: the answer to the last key.
+        :param advice: what is known of the moves.
         """
-        self.console.width = self.env.width  # as it is by now
-        game = self.session.game
-        drawn = self._board(cursor)
-        if hint and hint.proven:
-            notes = {move.cell: worth(move.value, move.plies) for move in hint.moves}
-            noted = self._board(cursor, notes)
-            drawn = noted if self._fits(noted) else drawn
-        advice = _advice(hint) if hint else ""
-        lines = [f"{game.to_move.name} to move", *self._says[1:][-1:], advice, message]
-        text = "\n".join(self.env.folded(line, self._stream) for line in lines if line)
-        parts = (Text(self._heading()), Text(), drawn, Text(text))
-        self._drawing.update(Group(*parts), refresh=True)
-
-    def show_hint(self, hint: Hint, machine: Player | None) -> None:
-        """Show what is known of the moves."""
-        self.console.print(_hint_table(hint, self.called(machine) if machine else "", self.env.width))
-        self.console.print()
+        turn = f"{self.session.game.to_move.name} to move"
+        turn += f": {typed}, Enter plays it" if typed else ""
+        usual = f"{'arrows and Enter play' if typed or self._cells > 9 else 'a number plays'}, {KEYS}"
+        said = [turn, *self._says[1:][-1:], *(advice.text.split("\n") if advice else ()), told or usual]
+        lines = "\n".join(self._folded(line) for line in said if line).split("\n")
+        width, height = self.console.width, self.console.height
+        noted = [self._board(cursor, advice)] if advice else []
+        for drawn in (*noted, self._board(cursor), self._board(cursor, compact=True)):
+            rows = drawn.split("\n")
+            room = height - len(rows) - 1  # for a heading and a line each
+            if max(row.cell_len for row in rows) <= width and room >= min(len(lines), 2):
+                gaps = [Text()] * max(0, min(2, room - len(lines)))
+                below = Text("\n".join(lines[:room]), no_wrap=True, overflow="crop")
+                return Group(Text(self._heading(), no_wrap=True), *gaps[:1], drawn, *gaps[1:], below)
+        least = (max(row.cell_len for row in rows), len(rows) + 3)
+        small = f"The board needs {least[0]} columns and {least[1]} lines, and here are {width} and {height}."
+        return Text(f"{small} Make the window larger, or type the number of a cell and Enter.\n{turn}")
 
     def finish(self) -> None:
         """Show the last board of a game that has just ended, who has won, and the score."""
-        self._shown = None
+        self._says, self._shown = [*self._says[:1], *self._says[1:][-1:]], None
         self.show()
         score, (first, second) = self.session.score, self.session.players
         self.console.print(Text(self._outcome(), "bold"))
-        wins = f"{self.called(first)} {score.wins[0]}, {self.called(second)} {score.wins[1]}"
-        self._line(f"Score: {wins}, drawn {score.draws}")
+        wins = f"{counted(score.wins[0], 'win')} for {self.called(first)}, {score.wins[1]} for "
+        self._line(f"Score: {wins}{self.called(second)}, {counted(score.draws, 'draw')}")
 
     def show_summary(self, review: Review) -> None:
         """Show in two lines what perfect play says of the game that has just ended."""
@@ -141,8 +121,15 @@ class PlayScreen:
         """Show what each move of the game that has just ended was worth."""
         self.console.print(moves_table(review, self.env.width))
 
+    @property
+    def _cells(self) -> int:
+        return self.session.rules.cells
+
+    def _folded(self, text: str) -> str:
+        return self.env.folded(text, self._stream)
+
     def _line(self, text: str) -> None:
-        self.console.print(self.env.folded(text, self._stream), soft_wrap=True)
+        self.console.print(self._folded(text), soft_wrap=True)
 
     def _names(self) -> dict[Side, str]:
         return {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
@@ -152,11 +139,16 @@ class PlayScreen:
         number = self.session.score.games + (not self.session.over)
         return f"Game {number:,}: X is {x}, O is {o}"
 
-    def _board(self, cursor: Cell | None = None, notes: dict[Cell, Text] | None = None) -> Text:
+    def _board(self, cursor: Cell | None = None, advice: Advice | None = None, compact: bool = False) -> Text:
         game = self.session.game
-        last = game.moves[-1] if game.moves else None
-        drawn = board(game.position, last=last, unicode=self.env.unicode, notes=notes, cursor=cursor)
-        return beside([drawn], 0)
+        return board(
+            game.position,
+            last=game.moves[-1] if game.moves else None,
+            unicode=self.env.unicode,
+            notes=advice.notes if advice else None,
+            cursor=cursor,
+            compact=compact,
+        )
 
     def _outcome(self) -> str:
         """How the game that has just ended went, in words."""
@@ -237,104 +229,17 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
     return f"{name} has learned {games}: {new}; it knows {learner.known:,}{total}"
 
 
-def _hint_table(hint: Hint, name: str, width: int) -> Group:
-    """The moves: what the machine called ``name`` thinks of each, how likely it plays it, and the truth."""
-    title = f"{hint.position.mover} to move"
-    if name:
-        title = f"What {name} would do as {hint.position.mover}"
-        if hint.is_new:
-            title += " (it has not been here before)"
-    parts = [Text(title)]
-    rows = [_hint_row(hint, move, name) for move in hint.moves]
-    names = list(rows[0])
-    advice = Text(_advice(hint), "bold")
-    if len(names) == 1:
-        return Group(*parts, advice)
-    needed = sum(2 + max(len(heading), *(len(row[heading]) for row in rows)) for heading in names)
-    across = min(-(-len(rows) // 16), max(1, width // needed))
-    height = -(-len(rows) // across)
-    side_by_side = Table.grid()
-    tables = []
-    for start in range(0, len(rows), height):
-        table = Table(box=None, padding=(0, 0, 0, 2), header_style="bold")
-        for heading in names:
-            table.add_column(heading, justify="left" if heading == "perfect play" else "right")
-        for row in rows[start : start + height]:
-            table.add_row(*row.values())
-        tables.append(table)
-    side_by_side.add_row(*tables)
-    return Group(*parts, side_by_side, advice)
+def menu(question: str, options: Sequence[tuple[str, str]], at: int | None = None, typed: str = "") -> Group:
+    """A menu: a question, and the options with their numbers and a few words on each.
 
-
-def _advice(hint: Hint) -> str:
-    """The moves that perfect play chooses from; where they are not proved, what a search would play."""
-    if hint.suggested:
-        return f"best moves not proved; search plays {cells_in_words(hint.suggested)}"
-    cells = [move.cell for move in hint.best]
-    all_alike = len(cells) == len(hint.moves) > 1
-    return f"best: {'any, all are worth the same' if all_alike else cells_in_words(cells)}"
-
-
-def _hint_row(hint: Hint, move: MoveHint, name: str) -> dict[str, str]:
-    row = {"cell": str(move.cell + 1)}
-    if hint.has_opinions:
-        row["value"] = "not seen" if move.opinion is None else f"{move.opinion:+.4g}"
-    if name:
-        assert move.probability is not None
-        row["plays"] = percent(move.probability, 1)
-    if hint.proven:
-        row["perfect play"] = _worth(move)
-    return row
-
-
-def _worth(move: MoveHint) -> str:
-    distance = f" in {in_plies(move.plies)}" if move.plies and move.value else ""
-    return {1: "wins", 0: "draws", -1: "loses", None: "not proved"}[move.value] + distance
-
-
-def opponents(names: Sequence[str], rules: Rules) -> Table:
-    """A menu: numbers, names, and how often the levels win against random play, both sides together."""
+    :param at: the option that Enter takes, marked.
+    :param typed: what has been typed so far, below.
+    """
     table = Table.grid(padding=(0, 2, 0, 1))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column()
-    for number, name in enumerate(names, 1):
-        table.add_row(str(number), printable(name), _level_in_words(name, rules))
-    return table
-
-
-def _level_in_words(name: str, rules: Rules) -> str:
-    agent = level(name, rules)
-    if agent is None:
-        return "learns from your games"
-    if enumerated(rules) is None:
-        return agent
-    policy = resolve(agent, Path(), rules).policy
-    sides = both_sides(policy, Uniform(rules))
-    win, loss = (sum(getattr(rates, end) for rates in sides) / 2 for end in ("win", "loss"))
-    loses = f"loses {percent(loss, 0)}" if loss else "never loses"
-    return f"{agent}; against random play it wins {percent(win, 0)}, {loses}"
-
-
-def strip(env: Environment, record: GameRecord) -> Text:
-    """The boards of a game, side by side as far as they fit."""
-    boards = [
-        board(Position.reached(text, record.rules), last=last, unicode=env.unicode)
-        for text, last in zip(record.game().texts(), (None, *record.moves), strict=True)
-    ]
-    return beside(boards, env.width)
-
-
-def record_title(record: GameRecord, number: int) -> str:
-    """A recorded game in one line."""
-    how = {"x": "X wins", "o": "O wins", "draw": "a draw"}[record.result]
-    if record.resigned:
-        how = f"{record.game().to_move.name} resigns"
-    return printable(f"Game {number:,} ({record.id}): X is {record.x}, O is {record.o}; {how}")
-
-
-def show_record(env: Environment, record: GameRecord, number: int) -> None:
-    """A recorded game board by board."""
-    env.console.print(Text(record_title(record, number), "bold"))
-    env.console.print()
-    env.console.print(strip(env, record))
+    for number, (name, about) in enumerate(options):
+        mark = "› " if number == at else ""
+        table.add_row(f"{mark}{number + 1}", printable(name), about, style="bold" if number == at else "")
+    return Group(Text(question), table, *([Text(typed, "dim")] if typed else []))

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from rich.table import Table
+from rich.text import Text
 
 from ttt_cli.documents import Cell, Count, ResultKey, RulesFields, Share, SideKey, Worth
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.review import Accuracy, MoveReview, Review
 from ttt_cli.store.games import GameRecord
-from ttt_cli.views.board import worth
+from ttt_cli.views.board import beside, board, worth
 from ttt_cli.views.numbers import VALUES, cells_in_words, in_plies, percent
 
 
@@ -151,6 +153,23 @@ def moves_table(review: Review, width: int) -> Table:
             str(number), move.side.name, str(move.cell + 1), worth(move.before), worth(move.after), remark
         )
     return table
+
+
+def strip(env: Environment, record: GameRecord) -> Text:
+    """The boards of a game, side by side as far as they fit."""
+    boards = [
+        board(Position.reached(text, record.rules), last=last, unicode=env.unicode)
+        for text, last in zip(record.game().texts(), (None, *record.moves), strict=True)
+    ]
+    return beside(boards, env.width)
+
+
+def record_title(record: GameRecord, number: int) -> str:
+    """A recorded game in one line."""
+    how = {"x": "X wins", "o": "O wins", "draw": "a draw"}[record.result]
+    if record.resigned:
+        how = f"{record.game().to_move.name} resigns"
+    return printable(f"Game {number:,} ({record.id}): X is {record.x}, O is {record.o}; {how}")
 
 
 def _remark(move: MoveReview) -> str:
