@@ -98,7 +98,7 @@ class Asked(Policy):
     ) -> None:
         self.rules = rules
         self._name, self._respondents, self._samples = name, respondents, samples
-        self._lenient, self._frozen = False, False
+        self._lenient, self._memoised = False, False
         self._log = _Log()
         self._known: dict[str, int] = {}
         self._estimates: dict[str, Floats] = {}
@@ -129,13 +129,13 @@ class Asked(Policy):
     def forfeiting(self) -> Policy:
         return self._but(lenient=True)
 
-    def frozen(self) -> Policy:
-        return self._but(frozen=True)
+    def memoised(self) -> Policy:
+        return self._but(memoised=True)
 
-    def _but(self, *, lenient: bool = False, frozen: bool = False) -> "Asked":
+    def _but(self, *, lenient: bool = False, memoised: bool = False) -> "Asked":
         """The same player, asked in another way."""
         other = copy(self)
-        other._lenient, other._frozen, other._known = lenient, frozen, {}
+        other._lenient, other._memoised, other._known = lenient, memoised, {}
         return other
 
     @property
@@ -151,12 +151,12 @@ class Asked(Policy):
     def _answers(self, texts: list[str]) -> Int64s:
         """int64[k]: the cell for each position, asked about once or twice."""
         known = self._known
-        if len(known) > KEPT and not self._frozen:
+        if len(known) > KEPT and not self._memoised:
             known.clear()
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             found = self._ask(self._respondents[0], new)
-            if not self._frozen:
+            if not self._memoised:
                 self._log.judged = True
                 again = self._ask(self._respondents[1], new)
                 for at in np.flatnonzero(found != again)[:1].tolist():

@@ -105,8 +105,8 @@ class Checked(Policy):
     def forfeiting(self) -> Policy:
         return (self._like("forfeiting") if self._is_policy else None) or self
 
-    def frozen(self) -> Policy:
-        return (self._like("frozen") if self._is_policy else None) or self
+    def memoised(self) -> Policy:
+        return (self._like("memoised") if self._is_policy else None) or self
 
     @property
     def remarks(self) -> list[str]:
