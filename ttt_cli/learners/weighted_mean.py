@@ -60,10 +60,10 @@ class MergeAccumulator:
     def add(self, places: Int64s, values: Floats, weights: Int64s) -> None:
         """Add a part.
 
-        :param places: int64[k], which entries it has, each of them once.
+        :param places: int64[k], which entries it has, each of them once; values: as many, or more.
         :param weights: int64[k], its visits beyond the base's; where there are none, it has learned nothing.
         """
-        learned = weights > 0
+        (learned,) = np.nonzero(weights > 0)
         places, values, weights = places[learned], values[learned], weights[learned]
         self._weights, self._single, self._several = (
             _with_room(array, places) for array in (self._weights, self._single, self._several)
