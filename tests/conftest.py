@@ -9,6 +9,9 @@ import pytest
 from hypothesis import settings
 
 from tests.compiling import compile_in_turn
+from tests.ttt import ttt
+
+__all__ = ["ttt"]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.commands.conftest import Terminal
-from ttt_cli.environment import Environment, command_line, json_text, printable
+from tests.ttt import Terminal
+from ttt_cli.documents import json_text
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.views.progress import progress
 
 

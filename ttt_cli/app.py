@@ -7,70 +7,72 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
-import typer.completion  # its names are not declared as exported
 
 from ttt_cli import __version__
-from ttt_cli.commands import COMMANDS
+from ttt_cli.commands import COMMANDS, HEADINGS, MEANT
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
+from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError
 from ttt_cli.guests import at_fault, described
-from ttt_cli.shell.frame import LazyGroup, load_command
+from ttt_cli.shell.frame import LazyGroup, load_command, split_examples
+from ttt_cli.shell.options import Common
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.streams import give_up
 
 
 class Commands(LazyGroup):
-    """The commands of ``ttt``. A command's module is found by its name."""
+    """The commands of ``ttt``."""
 
-    names = COMMANDS
+    @property
+    def listed(self) -> dict[str, tuple[str, str]]:
+        """The commands with their lines and headings."""
+        return {name: (line, heading) for heading, some in HEADINGS.items() for name, line in some.items()}
 
-    def load(self, name: str) -> Any:
+    def load(self, name: str, arguments: Sequence[str], runs: bool) -> Any:
         """Import the command's module."""
-        return load_command(name)
+        return load_command(name, arguments) if name in COMMANDS else None
 
-    def meant(self, name: str, ctx: Any) -> str:
-        """``ttt q``: what can be done with a player."""
+    def meant(self, name: str, env: Environment) -> str:
+        """What a former or likely name means; of a player, what can be done with it."""
         from ttt_cli.learners import LEARNERS
         from ttt_cli.shell.completion import player_names
 
-        store = Path(ctx.obj.variables.get("TTT_STORE") or ctx.obj.store)
+        if name in MEANT:
+            return f"did you mean {MEANT[name]}?"
+        store = Path(env.variables.get("TTT_STORE") or env.store)
         if name.partition(":")[0] not in [*LEARNERS, *player_names(store)]:
-            return ""
+            return "did you mean --version?" if name == "version" else ""
         return f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
-        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+        if not args or args[0] == "help":
+            args = [*args[1:], "--help"]
+        return super().parse_args(ctx, args)
 
 
-EXIT_CODES = """\b
-Exit codes:
-  0    done
-  1    failed, or a --check that does not hold
-  2    invalid usage
-  3    a file cannot be read or used
-  4    another process is writing the file
-  130  interrupted (129: hung up; 141: closed pipe; 143: terminated)
+HELP = """Learned tic-tac-toe players: train them, play them, prove how strong they are, and move what they
+have learned between files.
 
-\b
 Examples:
   ttt train q
   ttt play q
   ttt evaluate q random minimax
+
+  Exit codes: 0 done; 1 failed, or a --check that does not hold; 2 invalid usage; 3 a file that does not fit;
+  4 another process is writing the file; 130 interrupted
 """
+
+_TEXT, _EPILOG = split_examples(HELP)
 
 app = typer.Typer(
     cls=Commands,
-    help="Learned tic-tac-toe players: train them, play them, prove how strong they are, and move what they "
-    "have learned between files.",
-    epilog=EXIT_CODES,
-    rich_markup_mode=None,
-    add_completion=False,
+    help=_TEXT,
+    epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -81,49 +83,11 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit()
 
 
-Shell = Literal["bash", "zsh", "fish"]
-
-_completion: Any = typer.completion
-
-COMPLETE = "_TTT_COMPLETE"
-"""The variable by which a shell asks for completions."""
-
-
-def _completion_script(shell: str) -> str:
-    if shell == "bash":
-        from ttt_cli.shell.completion import BASH
-
-        return BASH.strip()
-    return str(_completion.get_completion_script(prog_name="ttt", complete_var=COMPLETE, shell=shell))
-
-
-def _show_completion(shell: str | None) -> None:
-    if shell is not None:
-        typer.echo(_completion_script(shell))
-        raise typer.Exit()
-
-
-def _install_completion(shell: str | None) -> None:
-    if shell is not None:
-        _, path = _completion.install(shell=shell, prog_name="ttt", complete_var=COMPLETE)
-        path.write_text(_completion_script(shell) + "\n", encoding="utf-8")
-        typer.echo(f"installed in {path}; it works in the next {shell} that is started")
-        raise typer.Exit()
-
-
 @app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
-    show_completion: Annotated[
-        Shell | None,
-        typer.Option(callback=_show_completion, is_eager=True, help="Print a shell's completion script."),
-    ] = None,
-    install_completion: Annotated[
-        Shell | None,
-        typer.Option(callback=_install_completion, is_eager=True, help="Install it for a shell."),
-    ] = None,
 ) -> None:
     """The options of ``ttt`` itself."""
 
@@ -134,8 +98,6 @@ def run(arguments: Sequence[str], env: Environment) -> int:
     env = replace(
         env, json="--json" in options, debug="--debug" in options
     )  # parsing may fail before it knows
-    if COMPLETE in env.variables:
-        _completion.completion_init()
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
         command = typer.main.get_command(app)
         try:
@@ -190,7 +152,7 @@ def _translate(error: BaseException) -> TttError:
         known.message = error.exit_code.label
         known.exit_code = error.exit_code
     elif isinstance(error, typer.Abort):
-        known.message = "the input ended before an answer"
+        known.message = "unexpected end of input"
     elif isinstance(error, OSError):
         unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
         if isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
@@ -217,33 +179,22 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     Typer's classes for these are private to it; their attributes are what click has documented for years.
     """
     context: Any = getattr(error, "ctx", None)
-    path = context.command_path if context else "ttt"
     parameter: Any = getattr(error, "param", None)
-    message = " ".join(error.message.split()).rstrip(".")
-    where, hint = path, f"see {path} --help"
-    if not message and parameter is not None:
-        message = f"missing {parameter.param_type_name} {parameter.make_metavar(ctx=context)}"
-        if choices := getattr(parameter.type, "choices", ()):
-            message += f", one of {', '.join(map(str, choices))}"
-    elif parameter is not None:
-        where = parameter.opts[0] if parameter.param_type_name == "option" else parameter.human_readable_name
-        if choices := getattr(parameter.type, "choices", ()):
-            hint = did_you_mean(message.split("'")[1] if "'" in message else "", map(str, choices)) or hint
-    elif hasattr(error, "possibilities"):  # an unknown option
-        where, message = error.option_name, "no such option"  # type: ignore[attr-defined]
-        parameters = context.command.get_params(context)
-        known = [name for option in parameters for name in option.opts if name.startswith("-")]
-        from ttt_cli.shell.options import COMMON_NAMES
-
-        if isinstance(context.command, LazyGroup) and where in COMMON_NAMES:
-            hint = f"it comes after the command; {hint}"
-        elif near := did_you_mean(where, known):
-            hint = near
-        elif re.fullmatch(r"-+[xo][-xo_/.]*", where, re.IGNORECASE):
-            hint = f"write -- before a position that starts with a dash; {hint}"
-    elif hasattr(error, "option_name"):
-        where, message = error.option_name, message.partition("' ")[2] or message
+    option = getattr(error, "option_name", "")
+    path = context.command_path if context else "ttt"
+    where, message, hint = option or path, error.format_message(), f"see {path} --help"
+    if parameter is not None and error.message:
+        is_option = parameter.param_type_name == "option"
+        where, message = parameter.opts[0] if is_option else parameter.human_readable_name, error.message
+    if isinstance(getattr(context, "command", None), LazyGroup) and option.lstrip("-") in _COMMON:
+        hint = f"it comes after the command; {hint}"
+    elif re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE):
+        hint = f"write -- before a position that starts with a dash; {hint}"
+    message = " ".join(message.split()).rstrip(".")
     return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)
+
+
+_COMMON = {item.name for item in fields(Common)}
 
 
 def main() -> None:

@@ -1,17 +1,33 @@
-"""The documents of ``--json``: each is a ``TypedDict`` beside the code that makes it, its schema is derived.
+"""What commands return: results, each of which its view shows, or ``--json`` dumps as one document.
 
-A command names its documents in ``DOCUMENTS``. New fields may be added without a new version, so a schema
-allows fields that it does not describe.
+A result is a frozen dataclass. Its fields are the document's; the JSON Schema is derived from their types::
+
+    @dataclass(frozen=True)
+    class Solution(Document, name="solution"):
+        \"""What a position has been proved to be worth.\"""
+
+        position: PositionText
+        value: Worth | None
+
+        def show(self, env: Environment) -> None:
+            env.out(f"{self.position}: {self.value or 'not known'}")
+
+Fields made by ``optional()`` are left out of the document where they are None, those made by ``aside()``
+always: they are for the view. New fields may be added without
+a new version, so a schema allows fields that it does not describe.
 """
 
-from dataclasses import is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
+    ClassVar,
     Literal,
     NotRequired,
-    Required,
     TypedDict,
     Union,
     get_args,
@@ -20,7 +36,51 @@ from typing import (
     is_typeddict,
 )
 
+from ttt_cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from ttt_cli.environment import Environment
+
 Schema = dict[str, Any]
+
+
+class Document:
+    """A command's result. Subclasses are dataclasses and name their document."""
+
+    known: ClassVar[dict[str, Any]] = {}
+    """The types by name; a union where a document has several forms."""
+
+    schema: ClassVar[str]
+
+    def __init_subclass__(cls, name: str = "") -> None:
+        if name:
+            cls.schema = f"ttt-{name}"
+            other: Any = Document.known.get(name)
+            Document.known[name] = other | cls if other else cls
+
+    @property
+    def code(self) -> ExitCode:
+        """How the command ends."""
+        return ExitCode.DONE
+
+    def show(self, env: "Environment") -> None:
+        """Print it for people."""
+        raise NotImplementedError
+
+
+def optional() -> Any:
+    """A field that a document lacks where it is None."""
+    return field(default=None, metadata={"optional": True})
+
+
+def aside() -> Any:
+    """A field that is for the view alone."""
+    return field(default=None, metadata={"aside": True})
+
+
+def written(kind: Any) -> list[Any]:
+    """The fields of a dataclass that its document has."""
+    return [item for item in fields(kind) if not item.metadata.get("aside")]
 
 
 def note(**keywords: Any) -> tuple[tuple[str, Any], ...]:
@@ -32,14 +92,15 @@ Count = Annotated[int, note(minimum=0)]
 Cell = Annotated[int, note(minimum=1, description="a cell, numbered from 1 row by row")]
 Share = Annotated[float, note(minimum=0, maximum=1.0000000001, description="a probability")]
 PositionText = Annotated[str, note(pattern="^[XO.]+$", description="the board row by row")]
-SideKey = Literal["x", "o"]
-ResultKey = Literal["x", "o", "draw"]
+SideKey = Annotated[str, note(enum=("x", "o"))]
+ResultKey = Annotated[str, note(enum=("x", "o", "draw"))]
 Worth = Annotated[
-    Literal["win", "draw", "loss"], note(description="from the mover's side, with perfect play")
+    str, note(enum=("win", "draw", "loss"), description="from the mover's side, with perfect play")
 ]
 
 
-class AgentFields(TypedDict):
+@dataclass(frozen=True)
+class AgentFields:
     """A player: as it was named, the file it comes from, and the games it has learned from."""
 
     name: str
@@ -47,20 +108,34 @@ class AgentFields(TypedDict):
     games: Count | None
 
 
-class RatesFields(TypedDict):
-    """How games end, from one side's view."""
+class RejectedFields(TypedDict):
+    """A part of a file that is wrong or was left out."""
 
-    win: Share
-    draw: Share
-    loss: Share
+    where: str
+    why: str
 
 
-class RulesFields(TypedDict):
-    """The game."""
+@dataclass(frozen=True)
+class MoveFields:
+    """What a player makes of a move."""
 
-    rows: Count
-    cols: Count
-    line: Count
+    cell: Cell
+    probability: Share
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Error(Document, name="error"):
+    """What a command prints on stderr when it fails."""
+
+    error: str
+    where: str
+    hint: str
+    exit_code: Annotated[int, note(enum=(1, 2, 3, 4, 129, 130, 143))]
+
+
+RulesFields = dict[str, Count]
+"""The game: ``rows``, ``cols`` and ``line``."""
 
 
 class ResultsFields(TypedDict):
@@ -93,30 +168,6 @@ class RunFields(TypedDict):
     inputs: NotRequired[list[str]]
 
 
-class RejectedFields(TypedDict):
-    """A part of a file that is wrong or was left out."""
-
-    where: str
-    why: str
-
-
-class MoveFields(TypedDict):
-    """What a player makes of a move."""
-
-    cell: Cell
-    probability: Share
-    value: float | None
-
-
-class Error(TypedDict):
-    """What a command prints on stderr when it fails."""
-
-    error: str
-    where: str
-    hint: str
-    exit_code: Literal[1, 2, 3, 4, 129, 130, 143]
-
-
 class PlaysFields(TypedDict):
     """How the program that made an imported table plays by it."""
 
@@ -144,12 +195,6 @@ class StateFile(TypedDict):
     entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.]+( [0-9]+)?$"})]
 
 
-COMMON: dict[str, Any] = {"error": Error, "state": StateFile}
-"""What is no document of one command."""
-
-FILES = {"state"}
-"""What comes without an envelope."""
-
 _PLAIN: dict[Any, Schema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
@@ -161,25 +206,20 @@ _PLAIN: dict[Any, Schema] = {
 
 
 def about(kind: Any) -> str:
-    """What a document is: the first line of its type's docstring."""
-    text = (get_args(kind) or (kind,))[0].__doc__ or ""
-    return text.partition("\n")[0].rstrip(".").replace("``", "")
+    """The first line of a type's docstring."""
+    kind = (get_args(kind) or (kind,))[0]
+    return (kind.__doc__ or "").partition("\n")[0].rstrip(".").replace("``", "")
 
 
 def json_schema(name: str, kind: Any) -> Schema:
-    """The JSON Schema (draft 2020-12) of a document."""
+    """The JSON Schema (draft 2020-12) of a document, or of a file, which has no envelope."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"ttt-{name}"}
-    if name in FILES:
-        return {**head, "description": about(kind), **schema_of(kind)}
+    head["description"] = about(kind)
+    if kind is StateFile:
+        return {**head, **schema_of(kind)}
     envelope = {"schema": {"const": f"ttt-{name}"}, "version": {"const": 1}}
-    return {
-        **head,
-        "description": about(kind),
-        "allOf": [
-            {"type": "object", "required": list(envelope), "properties": envelope},
-            schema_of(kind),
-        ],
-    }
+    parts = [{"type": "object", "required": list(envelope), "properties": envelope}, schema_of(kind)]
+    return {**head, "allOf": parts}
 
 
 def schema_of(kind: Any) -> Schema:
@@ -190,24 +230,68 @@ def schema_of(kind: Any) -> Schema:
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return schema_of(parts[0]) | dict(parts[1])
-    if origin in (Required, NotRequired):
+    if origin is NotRequired:
         return schema_of(parts[0])
     if origin is Literal:
         return {"enum": list(parts)}
     if origin in (Union, UnionType):
         return {"anyOf": [schema_of(part) for part in parts]}
-    if origin is list:
+    if origin in (list, tuple, Sequence):
         return {"type": "array", "items": schema_of(parts[0])}
-    if origin is dict:
+    if origin in (dict, Mapping):
         return {"type": "object", "additionalProperties": schema_of(parts[1])}
     if is_typeddict(kind) or is_dataclass(kind):
-        fields = get_type_hints(kind, include_extras=True)
-        required = getattr(kind, "__required_keys__", fields)
-        return {
-            "type": "object",
-            "required": [name for name in fields if name in required],
-            "properties": {name: schema_of(field) for name, field in fields.items()},
-        }
+        hints = get_type_hints(kind, include_extras=True)
+        if is_dataclass(kind):
+            names = [item.name for item in written(kind)]
+            required = [item.name for item in written(kind) if not item.metadata.get("optional")]
+        else:
+            names, required = list(hints), [name for name in hints if name in kind.__required_keys__]
+        properties = {name: schema_of(hints[name]) for name in names}
+        return {"type": "object", "required": required, "properties": properties}
     if kind not in _PLAIN:
         raise TypeError(f"no JSON Schema of {kind!r}")
     return dict(_PLAIN[kind])
+
+
+def json_text(value: Any, *, indent: bool = False) -> str:
+    """JSON without a line end; safe to show, since control characters are escaped.
+
+    :raises ValueError: if a number in ``value`` is not finite.
+    """
+    import json
+
+    text = json.dumps(
+        value,
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=2 if indent else None,
+        separators=None if indent else (",", ":"),
+        default=plain,
+    )
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def plain(value: Any) -> Any:
+    """What JSON has in place of a value that it has no word for."""
+    if is_dataclass(value):
+        pairs = ((item, getattr(value, item.name)) for item in written(value))
+        return {
+            item.name: found for item, found in pairs if not (found is None and item.metadata.get("optional"))
+        }
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"JSON cannot represent {value!r}")
+
+
+def _escaped(char: str) -> str:
+    if char.isprintable() or char == "\n":
+        return char
+    if "\ud800" <= char <= "\udfff":  # of a file name that is not UTF-8
+        return f"\\\\u{ord(char):04x}"
+    units = char.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -12,11 +12,13 @@ from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttt_cli.errors import TttError
+from ttt_cli.errors import ExitCode, TttError
 from ttt_cli.streams import standard_streams
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from ttt_cli.documents import Document
 
 DEFAULT_STORE = Path("state_store")
 
@@ -36,10 +38,6 @@ class Environment:
     """``--line`` as given."""
     learner: str | None = None
     """``--learner`` as given: ``FILE.py:CLASS``."""
-    limits: int = 1
-    """How many times larger than usual files may be."""
-    patience: float = 10.0
-    """Seconds that a program may take for each answer."""
     quiet: bool = False
     json: bool = False
     debug: bool = False
@@ -98,23 +96,23 @@ class Environment:
         return stream.isatty() or bool(self.variables.get("COLUMNS"))
 
     def folded(self, text: str, stream: TextIO, *, indent: int = 0) -> str:
-        """``text`` with its lines folded between words where they have to fit.
+        """A line folded between words where it has to fit.
 
         :param indent: blanks in front of what a line goes on with.
         """
         if not self.bounded(stream) or len(text) <= self.width:
             return text
-        from textwrap import TextWrapper
+        from textwrap import fill
 
-        wrapper = TextWrapper(
-            width=self.width,
-            subsequent_indent=" " * min(indent, self.width // 3),
+        blanks = " " * min(indent, self.width // 3)
+        return fill(
+            text,
+            self.width,
+            subsequent_indent=blanks,
             break_long_words=False,  # a path stays whole
             break_on_hyphens=False,
-            drop_whitespace=True,
             replace_whitespace=False,
         )
-        return "\n".join(wrapper.fill(line) if len(line) > self.width else line for line in text.split("\n"))
 
     def colored(self, stream: TextIO) -> bool:
         """Whether ``stream`` takes colour: ``NO_COLOR`` wins over ``FORCE_COLOR``, that over the terminal."""
@@ -149,29 +147,45 @@ class Environment:
             _environ=self.variables,
         )
 
-    def out(self, text: str, *, end: str = "\n", flush: bool = False, indent: int = 0) -> None:
-        """Write a part of the result to stdout. Text from a file goes through ``printable`` first.
+    def out(self, *lines: str, flush: bool = False, indent: int = 0) -> None:
+        """Write lines of the result to stdout; control characters in them are spelled out.
 
         :param indent: blanks in front of what a line that is too long for a terminal goes on with.
         """
-        self.stdout.write(self.folded(text, self.stdout, indent=indent) + end)
+        for line in lines:
+            self.stdout.write(self.folded(printable(line), self.stdout, indent=indent) + "\n")
         if flush:
             self.stdout.flush()
 
     def draw(self, drawing: "RenderableType", *, wrap: bool = False) -> None:
-        """Draw on stdout what Rich renders, without blanks at the ends of lines.
+        """Draw on stdout what Rich renders, without blanks at the ends of lines; control characters are
+        spelled out.
 
         Elsewhere than on a screen it is as wide as it likes to be; ``wrap`` keeps texts to the width there is
         all the same. It is never narrower than it has to be, since a table cut off misleads.
         """
+        from rich.segment import Segment, Segments
+
         console = self._console(self.stdout)
         boundless = console.options.update(max_width=9999)
         needed = console.measure(drawing, options=boundless)
         fits = wrap or self.bounded(self.stdout)
         console.width = max(self.width, needed.minimum if fits else needed.maximum)
+        segments = [
+            Segment("\n".join(map(printable, part.text.split("\n"))), part.style)
+            for part in console.render(drawing)
+        ]
         with console.capture() as captured:
-            console.print(drawing)
+            console.print(Segments(segments), end="")
         self.stdout.write(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE))
+
+    def put(self, result: "Document") -> ExitCode:
+        """Write a command's result to stdout, as its view shows it or as a document."""
+        if self.json:
+            self.document(result.schema, result)
+        else:
+            result.show(self)
+        return result.code
 
     def out_bytes(self, chunks: Iterable[bytes]) -> None:
         """Write a file to stdout, byte for byte as it would be on disk."""
@@ -183,12 +197,15 @@ class Environment:
             else:
                 binary.write(chunk)
 
-    def document(self, schema: str, fields: Mapping[str, Any], *, version: int = 1) -> None:
+    def document(self, schema: str, fields: Any, *, version: int = 1) -> None:
         """Write a ``--json`` document to stdout: one line, indented if stdout is a terminal.
 
+        :param fields: a dataclass or a mapping.
         :raises ValueError: if a number is not finite, which JSON cannot represent.
         """
-        content = {"schema": schema, "version": version, **fields}
+        from ttt_cli.documents import json_text, plain
+
+        content = {"schema": schema, "version": version, **plain(fields)}
         if self.notes:
             content.setdefault("notes", self.notes)
         self.stdout.write(json_text(content, indent=self.stdout.isatty()) + "\n")
@@ -200,6 +217,7 @@ class Environment:
             of its own where both do not fit.
         """
         if not self.quiet:
+            text = printable(text)
             fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
             gap = "" if not command else " " if fits else "\n  "
             self.stderr.write(f"{self.folded(text, self.stderr)}{gap}{command}\n")
@@ -210,7 +228,7 @@ class Environment:
         for text in texts:
             if text not in self.notes:
                 self.notes.append(text)
-                self.say(printable(text))
+                self.say(text)
 
     def listen(self, tell: "Callable[[str], None] | None" = None) -> None:
         """Show what the library logs, such as that a kernel is compiled: by ``tell``, else as notices."""
@@ -227,15 +245,10 @@ class Environment:
     def report(self, error: TttError) -> None:
         """Write an error to stderr: one line, or under ``--json`` one document."""
         if self.json:
-            fields = {
-                "schema": "ttt-error",
-                "version": 1,
-                "error": error.message,
-                "where": error.where,
-                "hint": error.hint,
-                "exit_code": int(error.exit_code),
-            }
-            line = json_text(fields)
+            from ttt_cli.documents import Error, json_text, plain
+
+            found = Error(error.message, error.where, error.hint, int(error.exit_code))
+            line = json_text({"schema": Error.schema, "version": 1, **plain(found)})
         else:
             line = self.folded(_shortened(printable(f"Error: {error}")), self.stderr)
         self.stderr.write(line + "\n")
@@ -273,42 +286,3 @@ def _spelled(char: str) -> str:
     if char in "\\'":
         return f"\\{char}"
     return char if char.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
-
-
-def json_text(value: Any, *, indent: bool = False) -> str:
-    """JSON without a line end; safe to show, since control characters are escaped.
-
-    :raises ValueError: if a number in ``value`` is not finite.
-    """
-    import json
-
-    separators = None if indent else (",", ":")
-    text = json.dumps(
-        value,
-        ensure_ascii=False,
-        allow_nan=False,
-        indent=2 if indent else None,
-        separators=separators,
-        default=_plain,
-    )
-    return text if text.isprintable() else "".join(map(_escaped, text))
-
-
-def _plain(value: Any) -> Any:
-    """What JSON has in place of a value that it has no word for."""
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return value.tolist()
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"JSON cannot represent {value!r}")
-
-
-def _escaped(char: str) -> str:
-    import json
-
-    if char.isprintable() or char == "\n":
-        return char
-    escaped = json.dumps(char)[1:-1]
-    return "\\" + escaped if "\ud800" <= char <= "\udfff" else escaped  # a file name that is not UTF-8

@@ -1,7 +1,7 @@
 """Players, formats and learners of other distributions, which name them by entry points.
 
-They are looked for only where nothing built in goes by a name or reads a file, and in the lists of ``ttt
-agents`` and ``ttt formats``. One that cannot be loaded is an error if asked for by name, else left out.
+They are looked for only where nothing built in goes by a name or reads a file, and in what ``ttt
+show`` lists. One that cannot be loaded is an error if asked for by name, else left out.
 """
 
 import sys

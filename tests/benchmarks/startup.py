@@ -52,7 +52,7 @@ def measure(rounds: int) -> None:
         programs = {
             "hello": [sys.executable, str(hello)],
             "ttt --version": [sys.executable, str(ttt), "--version"],
-            "ttt agents": [sys.executable, str(ttt), "agents"],
+            "ttt show": [sys.executable, str(ttt), "show"],
         }
         variables = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
         variables["PYTHONPYCACHEPREFIX"] = folder  # both start from byte code, as installed programs do

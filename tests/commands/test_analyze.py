@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 from ttt_cli.engine.state_space import StateSpace
 
 

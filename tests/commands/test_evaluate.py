@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, read_games

@@ -10,8 +10,8 @@ from weakref import WeakSet
 
 import pytest
 
-from tests.commands.conftest import Run
 from tests.store.conftest import continued
+from tests.ttt import Run
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library

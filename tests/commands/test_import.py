@@ -161,7 +161,7 @@ def test_verify_reads_files_of_all_kinds(ttt, tmp_path):
 
 
 def test_formats_are_listed(ttt):
-    done = ttt("formats", "--json")
+    done = ttt("show", "--formats", "--json")
     names = {row["name"] for row in done.json["formats"]}
     assert {"ttt-state", "state-action", "moves-csv", "value-table", "q-table", "position-keyed"} <= names
-    assert "q-table" in ttt("formats").out
+    assert "q-table" in ttt("show", "--formats").out

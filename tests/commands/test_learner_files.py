@@ -6,8 +6,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.commands.conftest import Run
 from tests.store.conftest import continued
+from tests.ttt import Run
 from ttt_cli import State, TttError, load, train
 from ttt_cli.agents.levels import LEVELS
 from ttt_cli.agents.registry import BUILT_IN

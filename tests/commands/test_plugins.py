@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 from hatchling.build import build_wheel
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "plugin"
 
@@ -60,10 +60,10 @@ def test_the_example_plays_and_writes(ttt: Run, corners: Path) -> None:
     assert ttt("move", "corners:ties=first", ".........").out == "1\n"
     assert "corners takes ties=random|first" in ttt("move", "corners:ties=last", ".........").err
     assert ttt("train", "q", "--games", "300", "--opponent", "corners").code == 0
-    listed = ttt("agents", "--json").json["agents"]
-    assert {"name": "corners", "kind": "plug-in", "about": "any corner, else anywhere"} in listed
-    assert "corners" in ttt("agents").out and "exec:COMMAND" in ttt("agents").out
-    assert "moves-list" in ttt("formats").out
+    listed = {one["name"]: one for one in ttt("show", "--json").json["players"]}
+    assert (listed["corners"]["kind"], listed["corners"]["about"]) == ("plug-in", "any corner, else anywhere")
+    assert "corners" in ttt("show").out and "exec:COMMAND" in ttt("show").out
+    assert "moves-list" in ttt("show", "--formats").out
     assert ttt("export", "corners", "--format", "moves-list", "-o", "corners.txt").code == 0
     assert Path("corners.txt").read_text().startswith("......... 1 3 7 9\n")
 
@@ -75,13 +75,12 @@ def test_the_example_learns(ttt: Run, corners: Path) -> None:
         assert trained.code == 0, trained.err
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
     assert ttt("train", "constant-mc", "--games", "50", "--seed", "2").code == 0
-    assert ttt("train", "constant-mc", "--help").out.startswith("Usage: ttt train constant-mc")
+    assert ttt("train", "constant-mc", "--help").out.split()[1:4] == ["ttt", "train", "constant-mc"]
     assert ttt("merge", "one.json", "state_store/constant-mc.json", "-o", "both.json").code == 0
     assert ttt("show", "both.json", "--json").json["games"] == 150
     assert ttt("move", "./both.json", ".........").code == 0
-    listed = [(row["name"], row["kind"]) for row in ttt("agents", "--json").json["agents"]]
-    assert ("constant-mc", "learner") in listed and ("constant-mc", "state") in listed
-    assert "ttt train constant-mc" in ttt("agents").out
+    assert "constant-mc" in [state["name"] for state in ttt("show", "--json").json["states"]]
+    assert "ttt train constant-mc" in ttt("show").out
 
 
 def test_without_it_its_states_are_not_read(ttt: Run, site: Path, wheel: Path) -> None:
@@ -198,12 +197,12 @@ def test_what_a_plug_in_answers_is_checked(
 
 def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, broken: Path) -> None:
     assert ttt("evaluate", "random", "heuristic").code == 0
-    assert ttt("agents").code == 0 and ttt("formats").code == 0
+    assert ttt("show").code == 0 and ttt("show", "--formats").code == 0
     Path("strange.txt").write_text("what is this?\n")
     strange = ttt("evaluate", "./strange.txt")
     assert strange.code == 3 and "plug-in" not in strange.err
     assert "cannot be loaded" in ttt("export", "random", "-f", "bad", "-o", "x").err
-    assert ttt("agents", "--json").json["agents"] and ttt("train", "q", "--games", "20").code == 0
+    assert ttt("show", "--json").json["players"] and ttt("train", "q", "--games", "20").code == 0
     for name in {*BROKEN_LEARNERS} - {"q"}:
         found = ttt("train", name)
         assert found.code in (1, 2) and found.err.count("\n") == 1, found.err
@@ -219,7 +218,7 @@ def test_what_a_plug_in_prints_and_says_of_itself_does_no_harm(ttt: Run, site: P
     install(site, "loud", {"ttt_cli.agents": {"loud": "loud_plugin:AGENT"}})
     found = ttt("evaluate", "loud", "random", "--json")
     assert found.json["agent"]["name"] == "loud" and found.err == "loud\n"
-    listed = ttt("agents")
+    listed = ttt("show")
     assert "clears" in listed.out and "\x1b" not in listed.out
 
 

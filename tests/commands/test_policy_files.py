@@ -7,7 +7,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 
 FORMATS = {"policy-csv": "csv", "policy-json": "json", "npz": "npz"}
 PLAYERS = {
@@ -112,7 +112,7 @@ def test_it_is_a_player_and_no_state(ttt: Run) -> None:
         assert found.code == 3 and "holds a policy" in found.err, command
     assert ttt("verify", "policy.csv", "--json").json["positions"] == 4520
     assert ttt("verify", "policy.csv").out == "policy.csv: policy-csv, 4,520 positions, valid\n"
-    listed = {row["name"]: row for row in ttt("formats", "--json").json["formats"]}
+    listed = {row["name"]: row for row in ttt("show", "--formats", "--json").json["formats"]}
     assert all(listed[name]["plays"] and not listed[name]["reads"] for name in FORMATS)
     head = ttt("evaluate", "./policy.csv", "random").out.splitlines()[0]
     assert "learned" not in head

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.program import fingerprint
 from ttt_cli.engine.positions import Positions
@@ -41,6 +41,11 @@ def bot(tmp_path: Path):
         return f"exec:{PYTHON} -S -E {path}"
 
     return make
+
+
+def patient(agent: str, seconds: object) -> str:
+    """``exec:…`` with so many seconds for each answer."""
+    return agent.replace("exec:", f"exec,patience={seconds}:", 1)
 
 
 def needed(tool: str) -> str:
@@ -203,7 +208,7 @@ def test_misbehaviour_ends_the_call_with_one_line(kind: str, ttt: Run, bot) -> N
     code, told = WRONG[kind]
     agent = bot(code)
     started = time.monotonic()
-    found = ttt("evaluate", agent, "random", "--patience", "0.5")
+    found = ttt("evaluate", patient(agent, 0.5), "random")
     assert found.code == 1 and found.out == ""
     assert time.monotonic() - started < 9
     (line,) = [line for line in found.err.splitlines() if line.startswith("Error")]
@@ -214,8 +219,8 @@ def test_misbehaviour_ends_the_call_with_one_line(kind: str, ttt: Run, bot) -> N
 def test_a_slow_start_is_waited_for(ttt: Run, bot) -> None:
     agent = bot("time.sleep(0.5)\n" + FIRST)
     assert ttt("evaluate", agent, "random").code == 0
-    assert "--patience" in ttt("evaluate", agent, "random", "--patience", "0.1").err
-    assert ttt("evaluate", agent, "--patience", "nan").code == 2
+    assert "exec,patience=" in ttt("evaluate", patient(agent, 0.1), "random").err
+    assert ttt("evaluate", patient(agent, "nan")).code == 2
 
 
 def test_in_games_a_failure_loses_the_game(ttt: Run, bot) -> None:
@@ -281,7 +286,7 @@ def test_a_program_is_resolved_only_where_it_was_typed(tmp_path: Path) -> None:
 
 COMMANDS = (
     "show FILE",
-    "show FILE --position X...O....",
+    "analyze X...O.... --agent FILE",
     "verify FILE",
     "accept FILE",
     "evaluate FILE random",
@@ -299,7 +304,7 @@ COMMANDS = (
     "train q --from FILE --games 10",
     "train q --opponent FILE --games 10",
     "play --x FILE --o random --games 1",
-    "agents",
+    "show",
     "agents --store STORE",
     "review FILE",
     "review",
@@ -419,7 +424,7 @@ def test_its_children_end_with_the_call(ttt: Run, bot, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_it(number: int, bot, tmp_path: Path) -> None:
     agent = bot(CHILD + "open('self', 'w').write(str(os.getpid()))\ntime.sleep(60)")
-    words = [PYTHON, "-m", "ttt_cli", "evaluate", agent, "random", "--patience", "50"]
+    words = [PYTHON, "-m", "ttt_cli", "evaluate", patient(agent, 50), "random"]
     ours = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while not (tmp_path / "self").exists() or not (tmp_path / "self").read_text():
         time.sleep(0.02)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 
 FIRST = "def choose(text):\n    return text.index('.') + 1\n"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 
 
 @pytest.fixture

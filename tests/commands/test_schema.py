@@ -30,22 +30,28 @@ COMMANDS = {
     "move": [("move", "q", "X...O....", "--json")],
     "tournament": [("tournament", "q", "random", "minimax", "--json")],
     "diff": [("diff", "q", "minimax", "--json")],
-    "state-summary": [("show", "q", "--json"), ("show", "q", "-p", ".........", "--json")],
+    "state-summary": [
+        ("show", "q", "--json"),
+    ],
     "log-summary": [("show", "state_store/games.jsonl", "--json")],
     "merge": [("merge", "q", "q", "--dry-run", "--json"), ("merge", "q", "-o", "m.json", "--json")],
-    "acceptance": [("accept", "q", "--json")],
     "backups": [("restore", "q", "--json")],
     "export": [("export", "q", "--format", "q-table", "-o", "x.json", "--json")],
     "page": [("explore", "q", "-o", "page.html", "--json")],
     "curves": [("curve", "c.csv", "--json")],
-    "agents": [("agents", "--json")],
-    "formats": [("formats", "--json")],
+    "store": [("show", "--json")],
+    "player": [("show", "minimax", "--json")],
+    "formats": [("show", "--formats", "--json")],
     "schemas": [("schema", "--json")],
     "game": [("play", "--x", "q", "--o", "random", "--games", "2", "--seed", "1", "--json", "--learn")],
     "review": [("review", "--game", number, "--json") for number in "123"],
     "study": [("study", "q", "--seeds", "2", "--games", "300", "--json")],
     "import": [("import", "x.json", "-o", "imported.json", "--json")],
-    "verification": [("verify", "q", "--json"), ("verify", "x.json", "--json")],
+    "verification": [
+        ("verify", "q", "--json"),
+        ("verify", "x.json", "--json"),
+        ("verify", "q", "--accept", "--json"),
+    ],
     "error": [
         ("evaluate", "nobody", "--json"),
         ("analyze", "XXX......", "--json"),
@@ -103,9 +109,8 @@ def test_native_states_keep_to_their_schema(ttt, tmp_path):
 def test_every_document_is_tested():
     assert set(document_types()) == {
         *COMMANDS,
-        "comparison",
         "state",
-    }  # the comparison trains all methods: see the README
+    }
 
 
 def test_unknown_names_get_a_suggestion(ttt):

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
+from ttt_cli.commands import COMMANDS
 
 SCREENS = """
 train q --games 300 --seed 1
@@ -26,19 +27,18 @@ solve --board 8x8 --line 6
 solve --board 5x5 --line 4 --nodes 5
 diff q q.article
 show q
-show q --position X...O....
 export q --format q-table -o q_table.json
 import q_table.json -o copy.json
 evaluate q_table.json
 merge q copy.json -o both.json
 verify copy.json state_store/q.json q_table.json mistakes.csv
-accept copy.json
+verify --accept copy.json
 curve td.csv
 explore q -o page.html
 study q --seeds 2 --games 300 --vary alpha=0.1,0.5 -o study.csv
 curve study.csv
-agents
-formats
+show
+show --formats
 schema
 nonsense
 evaluate nobody
@@ -51,24 +51,6 @@ move q X...O...X......
 import mistakes.csv
 """.strip().splitlines()
 KEYS = "x\n1\n5\nh\n2\n9\nfoo bar this is not a key\nu\n1\n2\n3\n4\n6\n7\n8\n9\nq\n"
-COMMANDS = (
-    *(
-        "play",
-        "train",
-        "study",
-        "evaluate",
-        "tournament",
-        "analyze",
-        "review",
-        "solve",
-        "move",
-        "diff",
-        "show",
-        "export",
-        "import",
-    ),
-    *("merge", "verify", "accept", "curve", "explore", "agents", "formats", "schema"),
-)
 
 
 @pytest.mark.parametrize("width", [80, pytest.param(50, marks=pytest.mark.long)])

@@ -1,9 +1,9 @@
-"""``ttt show``: what is in a state."""
+"""``ttt show``: what is in a state; bare, what there is at all."""
 
 import re
 from pathlib import Path
 
-from ttt_cli.commands.show import MOST_RUNS
+from ttt_cli.views.summary import MOST
 
 
 def test_sittings_of_play_are_one_line(ttt):
@@ -18,10 +18,10 @@ def test_sittings_of_play_are_one_line(ttt):
 
 
 def test_the_longest_runs_are_told_and_the_rest_counted(ttt):
-    for number in range(MOST_RUNS + 3):
+    for number in range(MOST + 3):
         ttt("train", "q", "--games", 10 + number, "--seed", number)
     lines = [line for line in ttt("show", "q").out.splitlines() if line.startswith("run")]
-    assert len(lines) == MOST_RUNS + 1
+    assert len(lines) == MOST + 1
     assert " 22 games against self" in lines[0]
     assert lines[-1] == "run       and 3 more, 33 games; --json lists them"
 
@@ -61,3 +61,59 @@ def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
 def test_a_file_of_the_store_is_called_by_its_name(ttt):
     ttt("train", "q", "--games", 10, "--seed", 1)
     assert "(did you mean 'q'?)" in ttt("show", "q.json").err
+
+
+def test_the_states_with_games_verdict_and_worst_case(ttt):
+    ttt("train", "q", "--games", "500", "--seed", "1")
+    ttt("train", "td", "--games", "200k", "--seed", "1", "--board", "2x3")
+    Path("state_store/broken.json").write_text("{")
+    out = ttt("show").out
+    assert re.search(r"^state +games +verdict +lose as X +lose as O +last written$", out, re.MULTILINE)
+    assert re.search(r"^q +500 +beatable +[\d.]+ % +[\d.]+ % +20\d\d-\d\d-\d\d \d\d:\d\d$", out, re.MULTILINE)
+    assert re.search(r"^td.2x3-3 +200,000 +unbeatable +0 % +0 % +20", out, re.MULTILINE)
+    assert re.search(r"^broken +not a state +20", out, re.MULTILINE)
+    assert f"in {Path('state_store').resolve()}" in out
+    assert re.search(r"^hard +the same as minimax$", out, re.MULTILINE)
+
+
+def test_on_a_narrow_screen_nothing_is_cut_off(ttt):
+    ttt("train", "q", "--games", "1500", "--seed", "1")
+    out = ttt("show", terminal=True, COLUMNS="40").out
+    assert "…" not in out and "1,500" in out and re.search(r"20\d\d-\d\d-\d\d \d\d:\d\d$", out, re.MULTILINE)
+
+
+def test_a_large_board_is_judged_by_a_line_of_play(ttt):
+    ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
+    assert re.search(r"^q.4x4-3 +50 +(beatable|not known) +20", ttt("show").out, re.MULTILINE)
+
+
+def test_an_empty_store_says_where_it_would_be(ttt):
+    assert f"no states in {Path('state_store').resolve()}" in ttt("show").out
+
+
+def test_the_document_of_the_store(ttt):
+    ttt("train", "q", "--games", "500", "--seed", "1")
+    Path("state_store/broken.json").write_text("{")
+    found = ttt("show", "--json").json
+    broken, q = found["states"]
+    assert (q["name"], q["games"], q["unbeatable"]) == ("q", 500, False) and q["worst_case"]["as_o"] > 0
+    assert broken["fault"] and broken["unbeatable"] is None
+    minimax = next(one for one in found["players"] if one["name"] == "minimax")
+    assert minimax["options"]["depth"] == "N (from 1)"
+    assert {key: ttt("show", "minimax", "--json").json[key] for key in minimax} == minimax
+    assert "option    depth=N (from 1)" in ttt("show", "minimax").out
+
+
+def test_the_formats_are_listed(ttt):
+    listed = ttt("show", "--formats").out
+    assert re.search(r"^q-table +reads plays writes +q +JSON", listed, re.MULTILINE)
+    assert all(
+        len(line) <= 60 for line in ttt("show", "--formats", terminal=True, COLUMNS="60").out.splitlines()
+    )
+    assert ttt("show", "q", "--formats").code == 2
+
+
+def test_a_name_that_means_nothing_is_a_usage_error_and_a_path_an_unreadable_file(ttt):
+    for command in (["show"], ["evaluate"], ["verify"], ["curve"], ["export", "-o", "x.csv"], ["restore"]):
+        assert ttt(*command, "nosuch").code == 2, command
+        assert ttt(*command, "./nosuch.json").code == 3, command

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
 

@@ -59,11 +59,11 @@ def test_other_formats_cannot_be_read_so(ttt):
 def test_beads_are_drawn_and_ties_need_the_largest(ttt, tmp_path):
     path = tmp_path / "beads.json"
     path.write_text(json.dumps(BEADS))
-    shown = ttt("show", path, "--position", ".........", "--json").json["position"]["moves"]
+    shown = ttt("analyze", ".........", "--agent", path, "--json").json["agents"][0]["moves"]
     assert [move["probability"] for move in shown if move["probability"]] == [3 / 16, 12 / 16, 1 / 16]
     assert ttt("move", f"{path}:choice=most", ".........").out == "5\n"
     assert "has no ties" in ttt("move", f"{path}:ties=first", ".........").err
-    assert ttt("merge", path, "q", "-o", "m.json").code == 3
+    assert ttt("merge", path, "q", "-o", "m.json").code == 2  # there is no q
 
 
 def test_ties_of_native_players(ttt):

@@ -6,19 +6,21 @@ from xml.etree import ElementTree
 
 from ttt_cli.store.locks import lock
 
+METHODS = ("book", "graph", "menace", "q", "td")
+
 CALL = ("study", "q", "--seeds", 3, "--games", "2k", "--vary", "alpha=0.1,0.5", "-o", "study.csv")
 
 
 def test_a_table_of_medians_and_ranges(ttt):
     result = ttt(*CALL)
     assert result.code == 0
-    assert "q, 3x3, 3 in a row: 6 trainings of 2,000 games" in result.out
+    assert "3x3, 3 in a row: 6 trainings, each from nothing" in result.out
     (line,) = re.findall(r"^alpha=0.5 +.*$", result.out, re.MULTILINE)
     assert "of 3" in line
     header, *rows = Path("study.csv").read_text().splitlines()
-    assert header.startswith("learner,call,alpha,seed,games,x_win,x_draw,x_loss,o_win,")
-    assert rows == sorted(rows, key=lambda row: [float(part) for part in row.split(",")[2:5]])
-    assert {row.split(",")[3] for row in rows} == {"1", "2", "3"}
+    assert header.startswith("learner,preset,call,alpha,seed,games,x_win,x_draw,x_loss,o_win,")
+    assert rows == sorted(rows, key=lambda row: [float(part) for part in row.split(",")[3:6]])
+    assert {row.split(",")[4] for row in rows} == {"1", "2", "3"}
     assert "next: ttt curve study.csv -o study.svg" in result.err
 
 
@@ -33,7 +35,7 @@ def test_it_goes_on_where_the_file_ends(ttt):
     assert Path("study.csv").read_bytes() == whole
     assert "0 of 6 trainings" in ttt(*CALL).err
     assert "2 of 8 trainings" in ttt(*CALL, "--seeds", 4).err
-    for other in (("--games", "3k"), ("--opponent", "random"), ("--gamma", "0.7")):
+    for other in (("--games", "3k"), ("--opponent", "random"), ("--vary", "gamma=0.7")):
         refused = ttt(*CALL, *other)
         assert refused.code == 2 and "holds a study with other" in refused.err
     assert Path("study.csv").read_bytes().startswith(lines[0])
@@ -71,7 +73,8 @@ def test_misuse(ttt):
     for words, says in (
         (["--vary", "alpha=2"], "alpha"),
         (["--vary", "beta=1"], "nothing to vary"),
-        (["--alpha", "0.3", "--vary", "alpha=0.1"], "fixed and varied"),
+        (["menace", "--vary", "alpha=0.1"], "menace has nothing to vary"),
+        (["ntuple", "--presets"], "ntuple has no preset article"),
         (["--opponent", "human"], "person"),
         (["--seeds", "0"], "--seeds"),
     ):
@@ -85,3 +88,22 @@ def test_a_locked_study_offers_what_works(ttt):
         result = ttt(*CALL)
     assert result.code == 4
     assert "wait for it, or write to another file with -o" in result.err and "merge" not in result.err
+
+
+def test_presets_are_set_beside_each_other_with_the_seconds_they_took(ttt):
+    found = ttt("study", "--presets", "--games", 50, "--json").json
+    methods = [(one["learner"], one["preset"]) for one in found["settings"]]
+    assert methods == sorted((name, preset) for name in METHODS for preset in ("article", "default"))
+    assert {one["seeds"] for one in found["settings"]} == {1}
+    assert all(one["seconds"] >= 0 for one in found["settings"])
+
+
+def test_methods_share_a_file_and_a_value_may_be_fixed(ttt):
+    call = ("study", "q", "td", "--games", "1k", "--seeds", 2, "--vary", "gamma=0.9", "-o", "both.csv")
+    assert ttt(*call).code == 0
+    assert "td gamma=0.9" in ttt(*call).out and "0 of 4 trainings" in ttt(*call).err
+
+
+def test_the_help_lists_the_parameters_of_the_methods_that_are_named(ttt):
+    assert "--vary" in ttt("study", "--help").out and "gamma=" not in ttt("study", "--help").out
+    assert "gamma=" in ttt("study", "q", "--help").out

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 
 
 def test_a_tournament(ttt: Run) -> None:

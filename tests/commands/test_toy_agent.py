@@ -6,7 +6,7 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.commands.conftest import Run
+from tests.ttt import Run
 from ttt_cli.agents.registry import AgentType, one_of, players, register
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, first, last
@@ -35,7 +35,7 @@ def test_a_toy_agent_is_named_everywhere(ttt: Run) -> None:
     assert ttt("move", "corner", "X...O....").out == "9\n"
     assert ttt("move", "corner:end=first", "X...O....").out == "2\n"
     assert "corner takes end=first|last" in ttt("move", "corner:end=middle", "X...O....").err
-    assert "the last free cell" in ttt("agents").out
+    assert "the last free cell" in ttt("show").out
     found = orjson.loads(ttt("evaluate", "corner", "corner:end=first", "random", "--json").out)
     assert found["results"][0]["as_x"] == {"win": 1.0, "draw": 0.0, "loss": 0.0}
     assert found["unbeatable"] is False

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Run
 from tests.store.conftest import continued
+from tests.ttt import Run
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
 from ttt_cli.store import library
@@ -27,8 +27,8 @@ def test_what_is_proved_on_one_side_is_not_thrown_away(ttt: Run, monkeypatch: py
     call = ["train", "td", "--games", "1500", "--seed", "1", "--until", "unbeatable", "-o", "td.json"]
     proofs = [Side.X], []  # after 256 games, and at the end
     found = iter([side in sides for sides in proofs for side in Side])
-    monkeypatch.setattr("ttt_cli.evaluation.verdict.holds_as", lambda policy, side: next(found))
-    monkeypatch.setattr("ttt_cli.evaluation.verdict.is_unbeatable", lambda policy, **budget: False)
+    monkeypatch.setattr("ttt_cli.commands.train.holds_as", lambda policy, side: next(found))
+    monkeypatch.setattr("ttt_cli.commands.train.is_unbeatable", lambda policy, **budget: False)
     told = ttt(*call, "--json")
     assert (told.code, told.json["games"], told.json["total_games"]) == (1, 1500, 256)
     assert "unbeatable as X after 256 games: kept" in told.err and "that was kept is saved" in told.err
@@ -49,4 +49,4 @@ def test_numbers_are_taken_as_people_write_them(ttt):
     document = ttt("train", "q", "--games", "1.5k", "--seed", "1e3", "--json").json
     assert (document["games"], document["seed"]) == (1500, 1000)
     result = ttt("train", "q", "--games", "99999999999999999999k")
-    assert (result.code, result.err.count("\n")) == (2, 1) and "too large" in result.err
+    assert (result.code, result.err.count("\n")) == (2, 1) and "whole number from 1" in result.err

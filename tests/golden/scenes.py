@@ -106,7 +106,7 @@ def lives() -> dict[str, list[str]]:
             own = "" if learner + kind == "graph-symmetric" else own_formats(learner, state)
             found[learner + kind] = commands(f"""
                 train {learner} --games 20000 --seed 1 {options} -o {state} --json
-                show {state} --position X...O.... --json
+                show {state} --json
                 {own}
                 {in_full(state) if learner + kind == "q" else in_brief(state)}
             """)
@@ -235,7 +235,7 @@ def foreign() -> dict[str, list[str]]:
             "".join(
                 f"""
                 verify {path} --json
-                show {path} --position X...O.... --json
+                show {path} --json
                 evaluate {path} random --json
                 {"" if path in NATIVE else f"import {path} -o {imported(path)} --json"}
                 """
@@ -293,15 +293,14 @@ VARIANTS = commands("""
     analyze - --board 3x4 --agent heuristic --json <<< ............|X...O.......|XX..OO......
     export minimax --board 2x3 -f policy-json -o policy.json
     explore heuristic --board 2x3 -o page.html
-    formats --json
-    agents --json
+    show --formats --json
 """)
 """Parameters, options of players, the curve, players among themselves, and what needs no state."""
 
 
 NTUPLE = commands(f"""
     train ntuple --games 20000 --seed 1 -o ./n.json --json
-    show n.json --position X...O.... --json
+    show n.json --json
     {in_brief("./n.json")}
     move ./n.json:search=2 - --seed 1 <<< {POSITIONS}
     evaluate ./n.json:search=3 random heuristic --json
@@ -347,7 +346,6 @@ LONG: dict[str, list[str]] = {
         train ntuple --games 500 --seed 1 --board 3x4 --line 4 -o larger.json --json
         evaluate ./larger.json random --json
     """),
-    "comparison": commands("agents --compare --json"),
 }
 """Those that take longer."""
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.commands.conftest import ttt  # noqa: F401 (a fixture)
 from tests.learners.toy import Toy
 from ttt_cli.learners import LEARNERS, Listed
 
@@ -19,7 +18,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_learner_is_trained_saved_merged_evaluated_and_exported(ttt):  # noqa: F811
+def test_a_learner_is_trained_saved_merged_evaluated_and_exported(ttt):
     assert "wins by cell" in ttt("train", "--help").out
     for seed in (1, 2):
         found = ttt("train", "toy", "--games", "200", "--seed", seed, "-o", f"{seed}.json", "--json")

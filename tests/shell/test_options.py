@@ -1,26 +1,29 @@
-"""A learner's parameters as options, subcommands made on demand, and what the shell completes."""
+"""A dataclass as options, numbers as people write them, and what the shell completes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 import typer
 
-from tests.commands.conftest import Outcome, Run
+from tests.ttt import Outcome, Run
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.app import Commands
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
+from ttt_cli.learners import Typed
 from ttt_cli.shell.completion import complete_agents, complete_states
-from ttt_cli.shell.frame import Subcommands, make_command, make_group
-from ttt_cli.shell.options import given_rules, with_parameters
+from ttt_cli.shell.frame import make_command
+from ttt_cli.shell.options import given_rules, whole
 
 
 @dataclass(frozen=True)
 class Dummy:
     """The parameters of no learner."""
+
+    name: ClassVar[str] = "dummy"
 
     alpha: float = field(default=0.3, metadata={"help": "Step size.", "min": 0, "max": 1})
     step_limit: int = field(default=5, metadata={"help": "Steps."})
@@ -29,76 +32,90 @@ class Dummy:
     order: Literal["first", "last"] = "first"
 
 
-def learn(env: Environment, given: dict[str, Any], games: Annotated[int, typer.Option(min=1)] = 7) -> None:
+@dataclass(frozen=True)
+class Shared:
+    """Options that go together."""
+
+    games: Annotated[int, typer.Option(parser=whole(), metavar="N", help="Games.")] = 7
+    fresh: Annotated[bool, typer.Option("--fresh", help="Anew.")] = False
+
+
+def learn(env: Environment, learner: str, given: dict[str, Any], options: Shared) -> None:
     """Train the dummy.
 
     Examples:
       ttt train dummy --alpha 0.5
     """
-    env.document("ttt-dummy", {"given": given, "games": games})
+    env.document("ttt-dummy", {"given": given, "games": options.games, "fresh": options.fresh})
 
 
-family = Subcommands(
-    doc="Train.\n\nExamples:\n  ttt train dummy\n",
-    names={"dummy": "A learner for tests.", "other": "Another."},
-    load=lambda name: with_parameters(learn, Dummy),
-)
+def command(name: str = "dummy") -> Any:
+    return make_command(name, learn, fixed={"learner": "dummy"}, learner=Typed(Dummy))  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def train(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(Commands, "load", lambda self, name: make_group("agents", family))
-    return lambda *words, **settings: ttt("agents", *words, **settings)
+    monkeypatch.setattr(Commands, "load", lambda self, name, *rest: command(name))
+    return lambda *words, **settings: ttt("dummy", *words, **settings)
 
 
 def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
-    assert train("dummy").json["given"] == {}
+    assert train().json["given"] == {}
     words = ["--alpha", "0.5", "--step-limit", "2", "--floor", "-1", "--no-symmetry", "--order", "last"]
-    assert train("dummy", *words, "--games", "3").json == {
+    assert train(*words, "--games", "3k", "--fresh").json == {
         "schema": "ttt-dummy",
         "version": 1,
         "given": {"alpha": 0.5, "step_limit": 2, "floor": -1.0, "symmetry": False, "order": "last"},
-        "games": 3,
+        "games": 3000,
+        "fresh": True,
     }
 
 
 def test_the_help_shows_defaults_and_ranges(train: Run) -> None:
-    text = " ".join(train("dummy", "-h").out.split())
-    assert "--alpha NUMBER Step size. [default: 0.3; 0<=x<=1]" in text
-    assert "--symmetry / --no-symmetry [default: off]" in text
-    assert "Parameters of the learner:" in text
-    assert "ttt train dummy --alpha 0.5" in text
+    text = train("-h").out
+    assert "Parameters of the learner" in text and "ttt train dummy --alpha 0.5" in text
+    alpha = text[text.index("--alpha") :].partition("--step-limit")[0]
+    assert "Step size." in alpha and "0<=x<=1" in alpha and "0.3" in alpha
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--alpha", "2"], "Error: --alpha: 2.0 is not in the range 0<=x<=1 (see ttt agents dummy --help)"),
-        (["--alpha", "nan"], "Error: --alpha: nan is not a finite number"),
-        (["--floor", "-inf"], "Error: --floor: -inf is not a finite number"),
-        (["--aplha", "1"], "Error: --aplha: no such option (did you mean '--alpha'?)"),
+        (["--alpha", "2"], "--alpha: 2.0 is not in the range 0<=x<=1 (see ttt dummy --help)"),
+        (["--alpha", "nan"], "--alpha: nan is not a finite number"),
+        (["--floor", "-inf"], "--floor: -inf is not a finite number"),
+        (["--games", "0"], "--games: '0' is not a whole number from 1 to "),
+        (["--games", "x"], "--games: 'x' is not a whole number such as 5000, 10k or 1.5M"),
     ],
 )
 def test_bad_parameters_are_one_line(train: Run, words: list[str], line: str) -> None:
-    assert train("dummy", *words) == Outcome(2, "", line + "\n")
+    outcome = train(*words)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert line in outcome.err
 
 
-def test_a_family_shows_its_help_bare_and_suggests(train: Run) -> None:
-    bare = train()
-    assert bare.code == 0
-    assert bare == train("-h")
-    assert "A learner for tests." in bare.out
-    assert "\nExamples:\n  ttt train dummy\n" in bare.out
-    assert train("dumy").err == "Error: ttt agents: no such command 'dumy' (did you mean 'dummy'?)\n"
-
-
-def test_a_field_may_not_hide_an_option_of_the_command() -> None:
+def test_a_field_may_not_hide_another_option() -> None:
     def clash(env: Environment, given: dict[str, Any], alpha: float = 1.0) -> None: ...
 
     with pytest.raises(UsageError, match="alpha"):
-        with_parameters(clash, Dummy)
-    with pytest.raises(UsageError, match="json"):
-        make_command("clash", lambda env, json: None)
+        make_command("clash", clash, learner=Typed(Dummy))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("10k", 10_000), ("1.5M", 1_500_000), ("2G", 2 * 10**9), ("1e6", 10**6), ("1.25e3", 1250),
+     ("1,000,000", 10**6), ("1_000", 1000), ("12 000", 12_000), (" 7 ", 7), ("1.0", 1), ("1e2k", 100_000)],
+)  # fmt: skip
+def test_whole_numbers_as_people_write_them(text: str, number: int) -> None:
+    assert whole()(text) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "k", "1.5", "1.2345k", "1,00", "1,0000", "1e-3", "-5", "10kk", "0x10", "1__0", "1e30"]
+)
+def test_other_texts_are_no_numbers(text: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        whole(0)(text)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +126,13 @@ def test_a_field_may_not_hide_an_option_of_the_command() -> None:
 def test_the_rules_that_are_given(
     ttt: Run, monkeypatch: pytest.MonkeyPatch, words: list[str], rules: str
 ) -> None:
-    def command(env: Environment) -> None:
+    def shown(env: Environment) -> None:
         env.out(str(given_rules(env)))
 
-    monkeypatch.setattr(Commands, "load", lambda self, name: make_command(name, command))
-    assert ttt("agents", *words) == Outcome(0, rules + "\n", "")
+    monkeypatch.setattr(Commands, "load", lambda self, name, *rest: make_command(name, shown))
+    assert ttt("solve", *words) == Outcome(0, rules + "\n", "")
     for wrong in (["--board", "3"], ["--line", "0"], ["--line", "4"], ["--board", "0x3"]):
-        outcome = ttt("agents", *wrong)
+        outcome = ttt("solve", *wrong)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.commands.conftest import Run, ttt  # noqa: F401 (a fixture)
+from tests.ttt import Run, ttt  # noqa: F401 (a fixture)
 from ttt_cli.errors import TttError
 from ttt_cli.learners import learner_class
 from ttt_cli.store import curves, library

@@ -52,7 +52,7 @@ def _stated(data: bytes) -> bytes:
 
 
 def edited(data: bytes) -> object:
-    """A native state as ``ttt accept`` reads it: the digest does not matter."""
+    """A native state as ``ttt verify --accept`` reads it: the digest does not matter."""
     state = library.parse(data, "fuzz", trust_edits=True)
     return library.parse(library.content(state), "fuzz").policy.probabilities
 

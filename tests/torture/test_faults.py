@@ -34,7 +34,7 @@ COMMANDS = {
     "import new": "import table.json",
     "export": "export td -o table.csv --format value-table",
     "export svg": "export small -o small.svg --format svg",
-    "accept": "accept edited.json",
+    "accept": "verify --accept edited.json",
     "curve": "curve curve.csv -o curve.svg",
     "explore": "explore small -o page.html",
     "mistakes": "evaluate small --mistakes mistakes.csv",

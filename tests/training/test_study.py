@@ -20,13 +20,16 @@ def design(**changes) -> Design:
     return Design(Q(), STANDARD, **{**usual, **changes})
 
 
+Q_DEFAULT = ("q", "default")
+
+
 def empty(plan: Design) -> Study:
-    return Study("q", plan.call, tuple(plan.varied))
+    return Study(tuple(plan.varied))
 
 
 def done(plan: Design, workers: int = 1) -> Study:
     study = empty(plan)
-    assert len(list(carry_out(plan, study, workers=workers))) == len(plan.keys)
+    assert len(list(carry_out([plan], study, workers=workers))) == len(plan.keys)
     return study
 
 
@@ -36,12 +39,12 @@ def test_the_file_is_the_same_for_any_number_of_workers_and_any_part_done_before
     for workers in (2, 7):
         assert to_csv(done(plan, workers)) == whole
     part = empty(plan)
-    for number, _ in enumerate(carry_out(plan, part)):
+    for number, _ in enumerate(carry_out([plan], part)):
         if number == 1:
             break
     missing = 4 - len(part.runs)
     assert missing in (1, 2)
-    assert len(list(carry_out(plan, part, workers=2))) == missing
+    assert len(list(carry_out([plan], part, workers=2))) == missing
     assert to_csv(part) == whole
 
 
@@ -51,20 +54,31 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path):
     path = tmp_path / "study.csv"
     path.write_bytes(to_csv(study))
     again = read(path, learner_class)
-    assert (again.learner, again.call, again.varied) == ("q", plan.call, ("pace", "alpha"))
+    assert (again.calls, again.varied) == ({Q_DEFAULT: plan.call}, ("pace", "alpha"))
     assert to_csv(again) == to_csv(study)
-    assert again.settings == [(2.0, 0.1), (10.0, 0.1)]
+    assert again.groups == [(Q_DEFAULT, (2.0, 0.1)), (Q_DEFAULT, (10.0, 0.1))]
+
+
+def test_several_methods_share_a_file(tmp_path: Path):
+    plans = [design(varied={}), Design(Graph(), STANDARD, {}, range(1, 3), 300)]
+    study = Study()
+    list(carry_out(plans, study, workers=2))
+    path = tmp_path / "study.csv"
+    path.write_bytes(to_csv(study))
+    assert read(path, learner_class).groups == [(("graph", "default"), ()), (Q_DEFAULT, ())]
+    assert [study.named(group) for group in study.groups] == ["graph", "q"]
+    assert set(study.seconds) == set(study.runs)
 
 
 def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
     """The last look is at the state that ``train`` leaves, and the states kept are those."""
     plan = design(varied={"epsilon": [0.3]}, seeds=range(5, 6))
     study = empty(plan)
-    list(carry_out(plan, study, keep=tmp_path))
+    list(carry_out([plan], study, keep=tmp_path))
     (path,) = tmp_path.glob("*.json")
     state = library.load(path).state
     assert (state.games, state.runs[0].details["params"]["epsilon"]) == (600, 0.3)
-    looked, expected = study.of((0.3,))[0][-1], row(600, state.policy)
+    looked, expected = study.of((Q_DEFAULT, (0.3,)))[0][-1], row(600, state.policy)
     assert [getattr(looked, name) for name in studies.MEASURES] == [
         getattr(expected, name) for name in studies.MEASURES
     ]
@@ -109,7 +123,7 @@ def test_values_have_the_type_of_their_parameter():
     ("old", "new", "says"),
     [
         (",600,", ",x,", "games: expected a whole number"),
-        (",600,", ",600,,", "expected 15 values"),
+        (",600,", ",600,,", "expected 16 values"),
         ("\nq,", "\nzzz,", "no learner is called 'zzz'"),
     ],
 )

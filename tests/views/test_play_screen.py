@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from tests.commands.conftest import Terminal
+from tests.ttt import Terminal
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import Environment

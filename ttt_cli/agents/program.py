@@ -11,7 +11,6 @@ import shlex
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from hashlib import sha256
 from pathlib import Path
 from shutil import which
@@ -20,15 +19,15 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from ttt_cli.agents.asked import Asked, Failure
-from ttt_cli.agents.registry import WHOLE, AgentType
+from ttt_cli.agents.registry import WHOLE, AgentType, Option, finite
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UsageError
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
-PATIENCE: ContextVar[float] = ContextVar("PATIENCE", default=10.0)
-"""Seconds that a program may take for each answer."""
+PATIENCE = 10.0
+"""Seconds that a program may take for each answer, unless ``exec,patience=S:COMMAND`` says otherwise."""
 
 PIECE = 1 << 16
 """Bytes that are read or written at a time."""
@@ -41,7 +40,7 @@ FAREWELL = 0.2
 
 FLUSHING = (
     "does it flush each line? Python print(cell, flush=True); C fflush(stdout); awk fflush(), mawk "
-    "-W interactive; Ruby $stdout.sync = true; Perl $| = 1; or --patience SECONDS"
+    "-W interactive; Ruby $stdout.sync = true; Perl $| = 1; or exec,patience=SECONDS:…"
 )
 
 _running: "WeakSet[Program]" = WeakSet()
@@ -52,10 +51,11 @@ class Program:
 
     :param words: the command.
     :param name: of the agent, for messages.
+    :param patience: seconds that it may take for each answer.
     """
 
-    def __init__(self, words: Sequence[str], name: str) -> None:
-        self._words, self._name = words, name
+    def __init__(self, words: Sequence[str], name: str, patience: float = PATIENCE) -> None:
+        self._words, self._name, self._patience = words, name, patience
         self._process: Popen[bytes] | None = None
         self._errors = b""  # the last of what it has written to stderr
         self._error_lines = 0
@@ -127,7 +127,7 @@ class Program:
         """
         from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
-        process, patience = self._started(), PATIENCE.get()
+        process, patience = self._started(), self._patience
         assert process.stdin and process.stdout and process.stderr
         stdin, stdout, stderr = (pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr))
         rest, answers = b"", list[bytes]()
@@ -254,13 +254,21 @@ def stop_all() -> None:
         program.stop()
 
 
-def make(rules: Rules, *, argument: str, samples: int | None = None) -> Asked:
+def make(rules: Rules, *, argument: str, samples: int | None = None, patience: float = PATIENCE) -> Asked:
     """The policy of a program.
 
     :raises UsageError: if its command is none.
     """
     words, name = words_of(argument), f"{AGENT.name}:{argument}"
-    return Asked(rules, name, (Program(words, name), Program(words, name)), samples)
+    both = (Program(words, name, patience), Program(words, name, patience))
+    return Asked(rules, name, both, samples)
+
+
+def _seconds(text: str) -> float:
+    seconds = finite(text)
+    if seconds < 0.01:
+        raise ValueError
+    return seconds
 
 
 EXAMPLE = "such as exec:./my_bot or 'exec:python3 my_bot.py'"
@@ -269,7 +277,7 @@ AGENT = AgentType(
     "exec",
     "a program: a position a line in, a cell a line out",
     make,
-    {"samples": WHOLE},
+    {"samples": WHOLE, "patience": Option("SECONDS (from 0.01)", _seconds)},
     argument="COMMAND",
     example=EXAMPLE,
     fingerprint=fingerprint,

@@ -1,26 +1,45 @@
-"""The commands of ``ttt``, a module each, in the order of the help."""
+"""The commands of ``ttt``, a module each, under the headings of the help and in its order."""
 
-COMMANDS = [
-    "play",
-    "train",
-    "study",
-    "evaluate",
-    "tournament",
-    "analyze",
-    "review",
-    "solve",
-    "move",
-    "diff",
-    "show",
-    "export",
-    "import",
-    "merge",
-    "verify",
-    "accept",
-    "restore",
-    "curve",
-    "explore",
-    "agents",
-    "formats",
-    "schema",
-]
+HEADINGS = {
+    "Play": {
+        "play": "Play against a machine, or let two machines play",
+        "review": "What each move of a finished game was worth",
+    },
+    "Train": {
+        "train": "Train a player: a subcommand for each method",
+        "study": "Many trainings at once, compared",
+        "curve": "Learning curves in the terminal or as a picture",
+    },
+    "Judge": {
+        "evaluate": "How strong a player is: exact rates, worst case, mistakes",
+        "tournament": "Everyone against everyone, exact",
+        "diff": "Where two players choose differently, and what it is worth",
+        "analyze": "The perfect value of every move of a position",
+        "solve": "Prove what a position is worth, on any board up to 64 cells",
+        "move": "The cell that a player plays in a position",
+        "explore": "One page to play against a player and to look into its mind",
+    },
+    "Files": {
+        "show": "What is in a state; bare: all states and players there are",
+        "import": "Turn a file of another program into a state",
+        "export": "Write what a player knows in another format",
+        "merge": "Join the experience of several states into one",
+        "verify": "Check files; --accept takes on one that was edited by hand",
+        "restore": "List the backups of a state, or bring one back",
+    },
+}
+
+HIDDEN = ("schema",)
+"""Commands for scripts, which the help does not list."""
+
+COMMANDS = [*(name for commands in HEADINGS.values() for name in commands), *HIDDEN]
+
+MEANT = {
+    "list": "ttt show",
+    "ls": "ttt show",
+    "agents": "ttt show",
+    "formats": "ttt show --formats",
+    "accept": "ttt verify --accept",
+    "replay": "ttt review",
+}
+"""Words that people try, and what they mean by them."""

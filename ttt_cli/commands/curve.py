@@ -1,26 +1,51 @@
 """``ttt curve``: learning curves as a picture."""
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.documents import Document, aside
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class, typed_as
 from ttt_cli.shell.completion import complete_states
+from ttt_cli.shell.reports import write_report
+from ttt_cli.store import library
+from ttt_cli.store.curves import Row, curves_of, read
+from ttt_cli.training.study import Study, is_study, middle
+from ttt_cli.training.study import read as read_study
+from ttt_cli.views.plot import picture, study_picture, text_plot
 
-if TYPE_CHECKING:
-    from ttt_cli.store.curves import Row
-    from ttt_cli.training.study import Study
-
-HEADING = "Look"
-
-IGNORES = {"board", "line", "limits", "patience"}
+IGNORES = {"board", "line"}
 
 
-DOCUMENTS = {"curves": "ttt_cli.store.curves:Curves"}
+@dataclass(frozen=True)
+class Curve:
+    """A learning curve: how strong a player was along the way."""
+
+    file: str
+    points: list[Row]
+    name: str = aside()
+
+
+@dataclass(frozen=True)
+class Curves(Document, name="curves"):
+    """The learning curves in some files, and the picture that was drawn of them."""
+
+    curves: list[Curve]
+    picture: str | None
+    over_seeds: bool = aside()
+
+    def show(self, env: Environment) -> None:
+        """Draw them in the terminal, or say where the picture is."""
+        if self.picture is not None:
+            number = len(self.curves)
+            env.out(f"saved {self.picture} ({number} curve{'s' * (number > 1)})")
+            return
+        named = [(one.name, one.points) for one in self.curves]
+        env.out(*text_plot(named, env.width, unicode=env.unicode, over_seeds=self.over_seeds))
 
 
 KINDS = ("svg", "png")
@@ -43,7 +68,7 @@ def curve(
             "--out", "-o", metavar="FILE", help="The picture, .svg or .png; without it the terminal shows it."
         ),
     ] = None,
-) -> None:
+) -> Curves | None:
     """How players got stronger as they learned: the learning curve of a state, several compared, or a study:
     the median of each of its settings, in a picture with a band that holds the middle half of the seeds.
 
@@ -52,64 +77,45 @@ def curve(
       ttt curve q td -o plot.svg
       ttt curve study.csv -o study.svg
     """
-    from ttt_cli.store.files import write_bytes
-    from ttt_cli.store.library import existing, refuse_state
-    from ttt_cli.training.study import middle
-    from ttt_cli.views.plot import picture, study_picture, text_plot
-
     kind = "" if out is None else "svg" if out == "-" else Path(out).suffix.lower().removeprefix(".")
     if out is not None and kind not in KINDS:
         raise UsageError(f"pictures are {' or '.join(KINDS)}", where=out, hint="-o plot.svg")
-    paths = [existing(env.store, file, what="state or curve") for file in files]
+    paths = [library.existing(env.store, file, what="state or curve") for file in files]
     study = _study(paths)
     if study is None:
-        found = [
-            (path, *one) for path, name in zip(paths, _names(paths), strict=True) for one in _read(path, name)
-        ]
+        names = zip(paths, _names(paths), strict=True)
+        curves = [curve for path, name in names for curve in _read(path, name)]
     else:
-        settings = study.settings
-        found = [(paths[0], study.named(setting), middle(study.of(setting))) for setting in settings]
-    curves = [(printable(name), rows) for _, name, rows in found]
+        found = [(study.named(group), middle(study.of(group))) for group in study.groups]
+        curves = [Curve(str(paths[0]), rows, name) for name, rows in found]
     if out is not None:
-        content = picture(curves, kind) if study is None else study_picture(study, kind)
-        if out == "-":
-            env.out_bytes([content])
-            return
-        refuse_state(Path(out))
-        write_bytes(Path(out), content)
-    if env.json:
-        fields = [{"file": str(path), "points": [asdict(row) for row in rows]} for path, _, rows in found]
-        env.document("ttt-curves", {"curves": fields, "picture": out})
-    elif out is not None:
-        env.out(f"saved {printable(out)} ({len(curves)} curve{'s' * (len(curves) > 1)})")
-    else:
-        for line in text_plot(curves, env.width, unicode=env.unicode, over_seeds=study is not None):
-            env.out(line)
+        named = [(one.name, one.points) for one in curves]
+        content = picture(named, kind) if study is None else study_picture(study, kind)
+        if not write_report(env, out, content):
+            return None
+    return Curves(curves, out, study is not None)
 
 
-def _study(files: list[Path]) -> "Study | None":
+def _study(files: list[Path]) -> Study | None:
     """The study in the file, if it is one."""
-    from ttt_cli.training.study import is_study, read
 
     studies = [path for path in files if path.is_file() and is_study(path)]
     if studies and len(files) > 1:
         raise UsageError("a study is drawn by itself", where=str(studies[0]))
-    return read(studies[0], learner_class) if studies else None
+    return read_study(studies[0], learner_class) if studies else None
 
 
-def _read(path: Path, name: str) -> list[tuple[str, "list[Row]"]]:
+def _read(path: Path, name: str) -> list[Curve]:
     """The named curves in a file: one, or of a merged state one for each part.
 
     :raises InvalidFileError: if there is none.
     """
-    from ttt_cli.store import library
-    from ttt_cli.store.curves import curves_of, read
 
     if not library.holds_state(path):
         rows = read(path)
         if not rows:
             raise InvalidFileError("the curve has no points yet", where=str(path))
-        return [(name, rows)]
+        return [Curve(str(path), rows, name)]
     state = library.load(path).state
     curves = curves_of(state)
     if not curves:
@@ -117,11 +123,12 @@ def _read(path: Path, name: str) -> list[tuple[str, "list[Row]"]]:
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
         raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} goes on with one")
     return [
-        (f"{name}, part {number}" if len(curves) > 1 else name, rows) for number, rows in enumerate(curves, 1)
+        Curve(str(path), rows, f"{name}, part {number}" if len(curves) > 1 else name)
+        for number, rows in enumerate(curves, 1)
     ]
 
 
 def _names(files: list[Path]) -> list[str]:
     """What to call the curves: the files' names without their endings; where names repeat, the paths."""
-    stems = [printable(path.stem) for path in files]
-    return stems if len(set(stems)) == len(stems) else [printable(str(path)) for path in files]
+    stems = [path.stem for path in files]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in files]

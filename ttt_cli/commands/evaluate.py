@@ -1,28 +1,36 @@
 """``ttt evaluate``: the truth about a player."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from ttt_cli.agents.asked import UnsteadyError
+from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.agents.levels import OPPONENTS, usual_opponents
-from ttt_cli.environment import Environment, command_line, printable
-from ttt_cli.errors import ExitCode, TttError, UsageError
+from ttt_cli.documents import AgentFields
+from ttt_cli.engine.side import Result, Side
+from ttt_cli.engine.state_space import enumerated
+from ttt_cli.environment import Environment, command_line
+from ttt_cli.errors import TttError, UsageError
+from ttt_cli.evaluation.match import Games, Match, play_match
+from ttt_cli.evaluation.ties import rates_by_ties
+from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
+from ttt_cli.evaluation.verdict import explain as explained
+from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import given_rules
-
-if TYPE_CHECKING:
-    from ttt_cli.agents.grammar import Agent
-    from ttt_cli.evaluation.match import Match
-    from ttt_cli.evaluation.verdict import Verdict
-
-HEADING = "Judge"
-
-
-DOCUMENTS = {"evaluation": "ttt_cli.views.evaluation:Evaluation"}
-
+from ttt_cli.shell.options import given_rules, whole
+from ttt_cli.shell.reports import write_report
+from ttt_cli.store.files import writing
+from ttt_cli.store.games import GameRecord
+from ttt_cli.store.library import refuse_state
+from ttt_cli.store.state import digest_of
+from ttt_cli.views.evaluation import Exact, Sampled, blunder_rows
+from ttt_cli.views.numbers import percent
+from ttt_cli.views.progress import progress
 
 GAMES = 10_000
 """Games of the match that is played where too much can happen to visit all of it."""
@@ -52,22 +60,26 @@ def evaluate(
     ] = None,
     games: Annotated[
         int | None,
-        typer.Option("--games", "-n", min=1, metavar="N", help="Play a sampled match of N games instead."),
+        typer.Option(
+            "--games", "-n", parser=whole(), metavar="N", help="Play a sampled match of N games instead."
+        ),
     ] = None,
     games_to: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --games: write the game records, JSON Lines.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Seed for the games of a match.")
+        int | None, typer.Option(parser=whole(0), metavar="N", help="Random seed of a match.")
     ] = None,
     positions: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Visit at most N positions.", show_default="10,000,000"),
+        typer.Option(
+            parser=whole(), metavar="N", help="Visit at most N positions.", show_default="10,000,000"
+        ),
     ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="If that is not enough, exit with 1 instead of playing a match.")
     ] = False,
-) -> int:
+) -> Exact | Sampled:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
     the worst case against a best response, its mistakes, and whether it is unbeatable. Where too much can
     happen to visit all of it, a sampled match is played instead.
@@ -86,170 +98,128 @@ def evaluate(
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
     if games_to is not None and games is None:
         raise UsageError("--games-to goes with --games")
-    from ttt_cli.agents.asked import UnsteadyError
-    from ttt_cli.agents.grammar import resolve_all
-    from ttt_cli.engine.state_space import enumerated
-    from ttt_cli.evaluation.verdict import losing_lines
-
     player, *others = resolve_all([agent, *(opponents or OPPONENTS)], env.store, given_rules(env))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
-    _tell(env, player, others)
+    everyone = [player, *others]
+    _remark(env, everyone)
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
     seed = secrets.randbits(32) if seed is None else seed
-    if games is not None:
-        _sample(env, player, others, games, seed, games_to)
-        return ExitCode.DONE
-    verdict = _judge(env, player, others, positions, exact)
+    verdict = None if games is not None else _judge(env, player, others, positions, exact)
     if verdict is None:
         if mistakes is not None:
             raise TttError("needs an exact verdict", where="--mistakes")
-        try:
-            beatable = bool(losing_lines(player.policy))
-        except UnsteadyError:
-            beatable = False
-        _sample(env, player, others, GAMES, seed, None, beatable=beatable)
+        beatable = games is None and _beatable(player)
+        matches = _matches(env, player, others, games or GAMES, seed, games_to)
+        _remark(env, everyone)
         if explain:
             env.say("--explain needs an exact verdict")
-        return ExitCode.FAILED if check else ExitCode.DONE
+        rules = player.rules.describe()
+        return Sampled.of(
+            AgentFields(**player.fields()),
+            _head(player),
+            rules,
+            matches,
+            seed,
+            beatable=beatable,
+            checked=check is not None,
+        )
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
-    _tell(env, player, others)
-    _tell_ties(env, player, others[0])
-    _report(env, player, verdict, explain)
-    return ExitCode.FAILED if check and not verdict.unbeatable else ExitCode.DONE
+    _remark(env, everyone)
+    _remark_ties(env, player, others[0])
+    stories = None
+    if explain:
+        cases = zip(Side, (verdict.as_x.line, verdict.as_o.line), strict=True)
+        stories = {side: explained(player.policy, side, line) for side, line in cases if line is not None}
+    how = command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
+    return Exact.of(
+        AgentFields(**player.fields()),
+        _head(player),
+        player.rules.describe(),
+        verdict,
+        stories=stories,
+        how=how,
+        checked=check is not None,
+    )
 
 
-def _tell(env: Environment, player: "Agent", others: "list[Agent]") -> None:
-    """What there is to say of the players' files, and of how they have played so far."""
-    for one in (player, *others):
+def _head(player: Agent) -> list[str]:
+    """Who is judged, in words."""
+    games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
+    learned = [] if player.loaded is None else [f"learned from {games}"]
+    return [player.name, *([] if player.source is None else [str(player.source)]), *learned]
+
+
+def _remark(env: Environment, agents: Sequence[Agent]) -> None:
+    """Say what there is to say of the players' files, and of how they have played so far."""
+    for one in agents:
         env.remark(one.remarks)
 
 
-def _tell_ties(env: Environment, player: "Agent", other: "Agent") -> None:
-    """Tell what a verdict on another program's table hangs on: which of equal values that program takes."""
-    from ttt_cli.evaluation.ties import rates_by_ties
-    from ttt_cli.views.numbers import percent
-
-    told = []
+def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
+    """Say what a verdict on another program's table hangs on: which of equal values that program takes."""
+    said = []
     for side, found in rates_by_ties(player, other.policy).items():
         for word, part in (("won", "win"), ("lost", "loss")):
             shares = {ties: percent(getattr(rates, part)) for ties, rates in found.items()}
             if len(set(shares.values())) > 1:
                 any_of_them = shares.pop("random")
-                said = ", ".join(f"{share} by ties={ties}" for ties, share in shares.items())
-                told.append(f"{word} as {side.name} {any_of_them} if any, {said}")
+                each = ", ".join(f"{share} by ties={ties}" for ties, share in shares.items())
+                said.append(f"{word} as {side.name} {any_of_them} if any, {each}")
                 break
-    if told:
+    if said:
         what = f"{player.source}: the file does not say which of equal values its program takes"
-        env.remark([f"{what}; against {other.name} {'; '.join(told)}"])
+        env.remark([f"{what}; against {other.name} {'; '.join(said)}"])
 
 
 def _judge(
-    env: Environment, player: "Agent", others: "list[Agent]", positions: int | None, exact: bool
-) -> "Verdict | None":
+    env: Environment, player: Agent, others: Sequence[Agent], positions: int | None, exact: bool
+) -> Verdict | None:
     """The verdict; None, with a notice, where too much can happen to visit all of it, or a player's choices
     vary from one question to the next.
 
     :raises OutgrownError: in the first case, if the verdict has to be exact.
     :raises UnsteadyError: in the second, likewise.
     """
-    from ttt_cli.agents.asked import UnsteadyError
-    from ttt_cli.evaluation.verdict import judge
-    from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-    from ttt_cli.views.progress import progress
-
     budget = positions or BUDGET
     against = [(other.name, other.policy) for other in others]
-    policy = player.policy
     try:
         with progress(env, budget, title="walk", unit="positions") as tick:
-            return judge(policy, against, budget=budget, tick=lambda done: tick(done, ""))
+            return judge(player.policy, against, budget=budget, tick=lambda done: tick(done, ""))
     except (OutgrownError, UnsteadyError) as error:
         if exact:
             raise
-        who = f"{printable(error.where)}: " if error.where else ""
+        who = f"{error.where}: " if error.where else ""
         env.say(f"{who}{error.message}; {GAMES:,} games are played instead (--games N plays fewer)")
         return None
 
 
-def _report(env: Environment, player: "Agent", verdict: "Verdict", explain: bool) -> None:
-    from ttt_cli.engine.side import Side
-    from ttt_cli.evaluation.verdict import explain as explained
-    from ttt_cli.views import evaluation as view
-
-    cases = {"as_x": verdict.as_x, "as_o": verdict.as_o}
-    stories = {}
-    for side, (role, case) in zip(Side, cases.items() if explain else (), strict=False):
-        stories[role] = None if case.line is None else explained(player.policy, side, case.line)
-    if env.json:
-        fields = {"method": "exact", "agent": player.fields(), **view.verdict_fields(verdict)}
-        if explain:
-            fields["explanation"] = {
-                role: None if story is None else [view.step_fields(step) for step in story]
-                for role, story in stories.items()
-            }
-        env.document("ttt-evaluation", fields)
-        return
-    _head(env, player, "exact, over all that can happen")
-    view.show_verdict(env, verdict)
-    for side, story in zip(Side, stories.values(), strict=False):
-        if story:
-            view.show_line(env, player.name, side, story)
-    if verdict.unbeatable is False and not explain:
-        env.say(
-            "how it loses:", command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
-        )
-
-
-def _head(env: Environment, player: "Agent", method: str) -> None:
-    parts = [player.name]
-    if player.source is not None:
-        parts.append(str(player.source))
-    if player.loaded is not None:
-        games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
-        parts.append(f"learned from {games}")
-    for line in (parts, [player.rules.describe(), method]):
-        env.out(printable((" · " if env.unicode else " - ").join(line)))
-    env.out("")
+def _beatable(player: Agent) -> bool:
+    """Whether a line of play is found that beats the player."""
+    try:
+        return bool(losing_lines(player.policy))
+    except UnsteadyError:
+        return False
 
 
 def _write_mistakes(
-    env: Environment, path: Path, player: "Agent", others: "list[Agent]", positions: int | None
+    env: Environment, path: Path, player: Agent, others: Sequence[Agent], positions: int | None
 ) -> None:
     from ttt_cli.evaluation.blunders import find_blunders
-    from ttt_cli.evaluation.walk import BUDGET
     from ttt_cli.store.csv_text import to_csv
-    from ttt_cli.store.files import write_bytes
-    from ttt_cli.store.library import refuse_state
-    from ttt_cli.views.evaluation import blunder_rows
 
-    refuse_state(path)
     found = find_blunders(player.policy, [other.policy for other in others], budget=positions or BUDGET)
-    write_bytes(path, to_csv(blunder_rows(found, [other.name for other in others])))
-    env.say(f"mistakes written to {printable(str(path))}")
+    write_report(env, path, to_csv(blunder_rows(found, [other.name for other in others])))
+    env.say(f"mistakes written to {path}")
 
 
-def _sample(
-    env: Environment,
-    player: "Agent",
-    others: "list[Agent]",
-    games: int,
-    seed: int,
-    games_to: Path | None,
-    *,
-    beatable: bool = False,
-) -> None:
-    from contextlib import ExitStack
-
-    from ttt_cli.evaluation.match import Games, play_match
-    from ttt_cli.store.files import writing
-    from ttt_cli.store.library import refuse_state
-    from ttt_cli.views import evaluation as view
-    from ttt_cli.views.progress import progress
-
-    matches: list[tuple[str, Match]] = []
+def _matches(
+    env: Environment, player: Agent, others: Sequence[Agent], games: int, seed: int, games_to: Path | None
+) -> list[tuple[str, Match]]:
+    """Play a match against each opponent, and write its games where that is asked for."""
+    matches = []
     if games_to is not None:
         refuse_state(games_to)
     with ExitStack() as stack:
@@ -263,25 +233,13 @@ def _sample(
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 
             matches.append((other.name, play_match(player.policy, other.policy, games, seed, watch)))
-    _tell(env, player, others)
     if games_to is not None:
-        env.say(f"{games * len(others):,} games written to {printable(str(games_to))}")
-    if env.json:
-        sampled = view.match_fields(matches, seed, beatable=beatable)
-        env.document("ttt-evaluation", {"method": "sampled", "agent": player.fields(), **sampled})
-        return
-    _head(env, player, "sampled")
-    view.show_match(env, matches, seed)
-    if beatable:
-        env.out("\nbeatable: a line of play that beats it was found")
+        env.say(f"{games * len(others):,} games written to {games_to}")
+    return matches
 
 
-def _records(player: "Agent", opponent: str, batch: Any, match: str) -> Iterator[bytes]:
+def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator[bytes]:
     """The games of a batch as lines of JSON; the ids follow from the call, so that nothing else does."""
-    from ttt_cli.engine.side import Result
-    from ttt_cli.store.games import GameRecord
-    from ttt_cli.store.state import digest_of
-
     match = digest_of([player.digest or player.name, opponent, match])[:12]
     for at, moves in enumerate(batch.moves.tolist()):
         number = batch.first + at

@@ -1,36 +1,47 @@
 """``ttt export``: a player's knowledge in other formats."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import Annotated
 
 import typer
 
-from ttt_cli.documents import Count
+from ttt_cli.agents.grammar import Agent, resolve
+from ttt_cli.documents import Count, Document, aside
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import UsageError, did_you_mean
+from ttt_cli.evaluation.walk import BUDGET, OutgrownError, own_positions
 from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.options import given_rules, whole
+from ttt_cli.shell.reports import write_report
+from ttt_cli.store import library
+from ttt_cli.store.formats import all_formats, get
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
+from ttt_cli.store.formats.native import FORMAT
+from ttt_cli.store.locks import lock
+from ttt_cli.store.state import State
+from ttt_cli.views.progress import progress
 
-if TYPE_CHECKING:
-    from ttt_cli.agents.grammar import Agent
-    from ttt_cli.engine.positions import Positions
-    from ttt_cli.store.formats.format import ExportSource, Format
-    from ttt_cli.store.state import State
 
-HEADING = "Move experience between files"
-
-
-class Export(TypedDict):
+@dataclass(frozen=True)
+class Export(Document, name="export"):
     """What ``ttt export`` has written."""
 
     source: str
     format: str
     file: str
     bytes: Count
+    then: str = aside()
 
-
-DOCUMENTS = {"export": Export}
+    def show(self, env: Environment) -> None:
+        """Print what was written."""
+        env.out(f"saved {self.file} ({self.format}, {self.bytes:,} bytes)")
+        if self.then:
+            env.say("next:", self.then.replace("FILE", command_line(self.file)))
 
 
 MOST_REACHED = 4_000_000
@@ -45,9 +56,7 @@ def complete_formats() -> list[str]:
     return list(dict.fromkeys(form.name for form in _written()))
 
 
-def _written() -> "list[Format]":
-    from ttt_cli.store.formats import all_formats
-
+def _written() -> list[Format]:
     written = [form for form in all_formats() if form.written and form.holds != "games"]
     return sorted(written, key=lambda form: not form.learner)  # a method's own first
 
@@ -70,7 +79,7 @@ def export(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="A format that ttt formats lists as written.",
+            help="A format that ttt show --formats lists as written.",
             show_default="what FILE's ending says, if only one fits",
             autocompletion=complete_formats,
         ),
@@ -80,12 +89,12 @@ def export(
         typer.Option("--from", metavar="POSITION", help="dot, svg: the game tree from this position."),
     ] = None,
     depth: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="dot, svg: at most N plies deep.")
+        int | None, typer.Option(parser=whole(0), metavar="N", help="dot, svg: at most N plies deep.")
     ] = None,
     best: Annotated[
         bool, typer.Option("--best", help="moves-csv: only the moves that the book would play.")
     ] = False,
-) -> None:
+) -> Export | None:
     """Write what a player has learned, or how it plays, in another format.
 
     The same call gives the same bytes.
@@ -95,11 +104,6 @@ def export(
       ttt export q -o q_table.json --format q-table
       ttt export graph -o graph.svg --from X...O.... --depth 2
     """
-    from ttt_cli.agents.grammar import resolve
-    from ttt_cli.engine.position import Position
-    from ttt_cli.shell.options import given_rules
-    from ttt_cli.store.formats import get
-    from ttt_cli.store.formats.format import ExportOptions, ExportSource
 
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
@@ -129,23 +133,19 @@ def export(
             "--depth N and --from POSITION draw other parts"
         )
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
-        env.say(f"{printable(agent.name)}: the {len(reached):,} open positions that its own play can reach")
+        env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
     position = None if start is None else Position.parse(start, agent.rules)
     wanted = ExportOptions(Path(out).suffix.lower(), position, depth, best, folded)
-    _write(env, out, form, agent, form.write(player, wanted))
+    return _write(env, out, form, agent, form.write(player, wanted))
 
 
-def _reached(env: Environment, agent: "Agent") -> "Positions | None":
+def _reached(env: Environment, agent: Agent) -> Positions | None:
     """The positions that a player's own play can reach, where these are what is written of it: all that it is
     asked about, or on a board without a state space all there is to say of one that keeps no positions.
 
     :raises UsageError: if they are too many.
     """
-    from ttt_cli.engine.state_space import enumerated
-    from ttt_cli.evaluation.walk import BUDGET, OutgrownError, own_positions
-    from ttt_cli.views.progress import progress
-
     state = _state(agent)
     if agent.policy.external:
         budget = BUDGET
@@ -159,12 +159,12 @@ def _reached(env: Environment, agent: "Agent") -> "Positions | None":
     except OutgrownError as error:
         raise UsageError(
             f"has no {agent.rules.describe()} policy that a file could hold: {error.message}",
-            where=printable(agent.name),
+            where=agent.name,
             hint="of a trained table the positions it has seen are written",
         ) from None
 
 
-def _state(agent: "Agent") -> "State | None":
+def _state(agent: Agent) -> State | None:
     """What the player has learned, under the choice rule that was asked for."""
     if agent.loaded is None:
         return None
@@ -172,11 +172,11 @@ def _state(agent: "Agent") -> "State | None":
     return state.choosing(agent.options["choice"]) if "choice" in agent.options else state
 
 
-def _listed(formats: "Iterable[Format]") -> str:
+def _listed(formats: Iterable[Format]) -> str:
     return ", ".join(dict.fromkeys(form.name for form in formats))
 
 
-def _chosen(player: "ExportSource", out: str, asked: str | None, formats: "list[Format]") -> "Format":
+def _chosen(player: ExportSource, out: str, asked: str | None, formats: list[Format]) -> Format:
     """The format asked for, or the one that the name of the file means.
 
     :raises UsageError: naming the formats that fit.
@@ -196,36 +196,20 @@ def _chosen(player: "ExportSource", out: str, asked: str | None, formats: "list[
     return meant[0]
 
 
-def _write(env: Environment, out: str, form: "Format", agent: "Agent", chunks: Iterable[bytes]) -> None:
+def _write(env: Environment, out: str, form: Format, agent: Agent, chunks: Iterable[bytes]) -> Export | None:
     """To stdout, or to a file: the same bytes."""
-    if out == "-":
-        if form.binary and env.stdout.isatty():
-            raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
-        env.out_bytes(chunks)
-        return
-    from ttt_cli.store import library
-    from ttt_cli.store.files import write_bytes
-    from ttt_cli.store.formats.native import FORMAT
-    from ttt_cli.store.locks import lock
-
     path = Path(out)
-    if agent.source is not None and path.exists() and path.samefile(agent.source):
-        raise UsageError("would overwrite the file being exported", where=out, hint="-o another file")
-    if form.name == FORMAT:
+    if out == "-" and form.binary and env.stdout.isatty():
+        raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
+    if form.name == FORMAT and out != "-":
+        if agent.source is not None and path.exists() and path.samefile(agent.source):
+            raise UsageError("is the file that it is made from", where=out, hint="-o another file")
         state = _state(agent)
         assert state is not None
         with lock(path, "exported to", parents=library.is_stored(env.store, path)):
             backup = library.save(state, path, keep_backup=library.would_lose_runs(path, state))
         if backup:
-            env.say(f"the previous file is kept as {printable(str(backup))}")
-    else:
-        library.refuse_state(path)
-        write_bytes(path, chunks)
-    size = path.stat().st_size
-    if env.json:
-        fields: Export = {"source": agent.name, "format": form.name, "file": out, "bytes": size}
-        env.document("ttt-export", fields)
-        return
-    env.out(f"saved {printable(out)} ({form.name}, {size:,} bytes)")
-    if form.then:
-        env.say("next:", form.then.replace("FILE", command_line(out)))
+            env.say(f"the previous file is kept as {backup}")
+    elif not write_report(env, out, chunks, source=agent.source):
+        return None
+    return Export(agent.name, form.name, out, path.stat().st_size, form.then)

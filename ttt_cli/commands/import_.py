@@ -38,7 +38,7 @@ SHOWN = 10
 
 def import_(
     env: Environment,
-    file: Annotated[Path, typer.Argument(help="A file in any format that ttt formats lists.")],
+    file: Annotated[Path, typer.Argument(help="A file in any format that ttt show --formats lists.")],
     learner: Annotated[
         str | None, typer.Option(metavar="LEARNER", help="The method whose table it becomes.")
     ] = None,
@@ -96,7 +96,7 @@ def import_(
 ) -> None:
     """Import a file that another program wrote into the store.
 
-    The format is recognised by the content: ttt formats lists them. Says what was recognised, repaired and
+    The format is recognised by the content (ttt show --formats). Says what was recognised, repaired and
     left out.
 
     Examples:

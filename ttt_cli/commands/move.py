@@ -78,7 +78,7 @@ def move(
         answers.ask()
         over = next((at for at, row in enumerate(rows) if answers.over[row]), None)
         if drawn := answers.draw(rows[:over], rng):
-            env.out("\n".join(answers.lines(rows, drawn) if env.json else map(_word, drawn)), flush=True)
+            env.out(*(answers.lines(rows, drawn) if env.json else map(_word, drawn)), flush=True)
         if over is not None:
             answers.draw([rows[over]], rng)
 

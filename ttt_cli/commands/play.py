@@ -225,9 +225,9 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
     if wanted != 0:
         return None if wanted is None else False
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
-    code = train_learner(apart, learner.name, {}, Options(preset=preset))
-    if code != ExitCode.DONE:
-        raise Stopped(ExitCode(code))
+    done = train_learner(apart, learner.name, {}, Options(preset=preset))
+    if done is not None and apart.put(replace(done, then=[])) != ExitCode.DONE:
+        raise Stopped(done.code)
     return True
 
 

@@ -12,7 +12,7 @@ from ttt_cli.shell.completion import complete_states
 
 HEADING = "Move experience between files"
 
-IGNORES = {"board", "line", "patience"}
+IGNORES = {"board", "line"}
 
 
 class BackupFields(TypedDict):
@@ -110,11 +110,11 @@ def _refuse_unfit(path: Path) -> None:
 def _lost(env: Environment, name: str) -> Path:
     """The file of a state that is gone, but has backups.
 
-    :raises InvalidFileError: if there are none either.
+    :raises TttError: if there are none either.
     """
     from ttt_cli.store import backups, library
 
     for path in (Path(name), *(env.store / f"{name}{suffix}" for suffix in library.SUFFIXES)):
         if backups.backups(path):
             return path
-    raise InvalidFileError("there is no such file", where=name, hint=library.suggestion(env.store, name))
+    return library.existing(env.store, name, what="file")

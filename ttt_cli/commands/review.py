@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 HEADING = "Judge"
 
-IGNORES = {"board", "line", "patience"}
+IGNORES = {"board", "line"}
 
 DOCUMENTS = {"review": "ttt_cli.views.review:ReviewFields"}
 

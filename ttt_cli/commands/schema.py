@@ -1,36 +1,40 @@
 """``ttt schema``: the JSON Schemas of what the program prints and saves."""
 
+from dataclasses import dataclass
 from importlib import import_module
 from keyword import iskeyword
 from pkgutil import resolve_name
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import typer
 
-from ttt_cli import documents
 from ttt_cli.commands import COMMANDS
-from ttt_cli.environment import Environment, json_text
+from ttt_cli.documents import Document, StateFile, about, json_schema, json_text
+from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError, did_you_mean
 
-HEADING = "Look"
-
-IGNORES = {"store", "board", "line", "limits", "patience"}
+IGNORES = {"store", "board", "line", "learner"}
 
 
-class SchemaRow(TypedDict):
+@dataclass(frozen=True)
+class SchemaRow:
     """A document."""
 
     name: str
     about: str
 
 
-class Schemas(TypedDict):
+@dataclass(frozen=True)
+class Schemas(Document, name="schemas"):
     """The documents that ``ttt schema`` lists."""
 
     schemas: list[SchemaRow]
 
-
-DOCUMENTS = {"schemas": Schemas}
+    def show(self, env: Environment) -> None:
+        """A line each."""
+        env.out(f"{'document':<15}what it is")
+        for row in self.schemas:
+            env.out(f"{row.name:<15}{row.about}", indent=15)
 
 
 def complete_names(context: typer.Context, incomplete: str) -> list[str]:
@@ -44,7 +48,7 @@ def schema(
         str | None,
         typer.Argument(metavar="[NAME]", help="Which; without it all names.", autocompletion=complete_names),
     ] = None,
-) -> None:
+) -> Schemas | None:
     """The JSON Schema of a document: what --json prints, and the native state file.
 
     Examples:
@@ -53,35 +57,23 @@ def schema(
     """
     known = document_types()
     if name is None:
-        rows: list[SchemaRow] = [
-            {"name": key, "about": documents.about(loaded(kind))} for key, kind in known.items()
-        ]
-        if env.json:
-            fields: Schemas = {"schemas": rows}
-            env.document("ttt-schemas", fields)
-            return
-        env.out(f"{'document':<15}what it is")
-        for row in rows:
-            env.out(f"{row['name']:<15}{row['about']}", indent=15)
-        return
+        return Schemas([SchemaRow(key, about(kind)) for key, kind in known.items()])
     key = name.removeprefix("ttt-")
     if key not in known:
-        raise UsageError(
-            f"no schema is called {name!r}", hint=did_you_mean(key, known) or "ttt schema lists the names"
-        )
-    text = json_text(documents.json_schema(key, loaded(known[key])), indent=env.stdout.isatty())
-    env.stdout.write(text + "\n")
+        hint = did_you_mean(key, known) or "ttt schema lists the names"
+        raise UsageError(f"no schema is called {name!r}", hint=hint)
+    env.stdout.write(json_text(json_schema(key, known[key]), indent=env.stdout.isatty()) + "\n")
+    return None
 
 
 def document_types() -> dict[str, Any]:
-    """The type of every document by name, or where it is found if its module takes long to load."""
+    """The type of every document by name: those that the commands return, and the state file."""
     found: dict[str, Any] = {}
     for name in COMMANDS:
         module = import_module(f"ttt_cli.commands.{name}" + "_" * iskeyword(name))
-        found |= getattr(module, "DOCUMENTS", {})
-    return found | documents.COMMON
+        found |= {key: _loaded(kind) for key, kind in getattr(module, "DOCUMENTS", {}).items()}
+    return {**Document.known, **found, "state": StateFile}
 
 
-def loaded(kind: Any) -> Any:
-    """A type that ``document_types`` gives."""
+def _loaded(kind: Any) -> Any:
     return resolve_name(kind) if isinstance(kind, str) else kind

@@ -1,176 +1,216 @@
-"""``ttt study``: many trainings of one learner at once, compared."""
+"""``ttt study``: many trainings at once, compared."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import fields
+from os import cpu_count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from ttt_cli.commands.train import OPPONENT
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.learners import learner_class
-from ttt_cli.shell.learner_commands import learner_commands
-from ttt_cli.shell.options import given_rules
+from ttt_cli.learners import LEARNERS, learner_class, offer_file
+from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.options import given_rules, whole
 from ttt_cli.shell.signals import graceful
+from ttt_cli.store.files import write_bytes
+from ttt_cli.store.locks import lock
+from ttt_cli.store.state import learner_of
+from ttt_cli.store.system import make_folders, translate_os_errors
+from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, variations
+from ttt_cli.views.numbers import counted
+from ttt_cli.views.progress import progress
+from ttt_cli.views.study import StudyResult
 
-if TYPE_CHECKING:
-    from ttt_cli.learners.base import Learner
-    from ttt_cli.training.study import Design, Study
-
-HEADING = "Play and learn"
-
-DOCUMENTS = {"study": "ttt_cli.views.study:StudyFields"}
+SEEDS = 10
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of every ``ttt study``, but for the learner's own parameters."""
+def complete_learners(incomplete: str) -> list[str]:
+    """The names of the learners, for the shell."""
+    return [name for name in LEARNERS if name.startswith(incomplete)]
 
+
+def study(
+    env: Environment,
+    learners: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LEARNER]...",
+            help="The methods to compare; a name and --help lists its parameters.",
+            autocompletion=complete_learners,
+        ),
+    ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, max=100_000, metavar="N", help="Train with the seeds 1 to N.")
-    ] = 10
+        int | None,
+        typer.Option(
+            parser=whole(1, 100_000),
+            metavar="N",
+            help="Train with the seeds 1 to N.",
+            show_default=f"{SEEDS}; with --presets alone 1",
+        ),
+    ] = None,
     vary: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=A,B,…", help="Values to try; repeat it to try all combinations."),
-    ] = None
+        typer.Option(
+            metavar="NAME=A,B,…",
+            help="Values of a parameter to try; repeat it to try all combinations. One value fixes it.",
+        ),
+    ] = None,
+    presets: Annotated[
+        bool, typer.Option("--presets", help="Each method by its article and by default; bare: all methods.")
+    ] = False,
     games: Annotated[
         int | None,
-        typer.Option("--games", "-n", min=1, metavar="N", help="The games of each training, such as 100k."),
-    ] = None
-    opponent: Annotated[str | None, OPPONENT] = None
-    preset: Annotated[
-        Literal["article"] | None, typer.Option(help="The rule and the constants of the method's author.")
-    ] = None
+        typer.Option(
+            "--games",
+            "-n",
+            parser=whole(),
+            metavar="N",
+            help="The games of each training, such as 100k; by default the method's own.",
+        ),
+    ] = None,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGENT",
+            autocompletion=complete_agents,
+            help="The opponent: an agent, or self.",
+            show_default="self, or the article's",
+        ),
+    ] = None,
     symmetry: Annotated[
-        bool,
-        typer.Option("--symmetry", help="One entry for all positions that a turn or mirror makes equal."),
-    ] = False
+        bool, typer.Option("--symmetry", help="One entry for all rotations and reflections of a position.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="All of it as CSV; continues where that file ends."),
-    ] = None
-    keep: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the states in this folder.")] = None
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the states in this folder.")] = None,
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, max=1024, metavar="N", help="Threads that share the work.", show_default="all cores"
+            parser=whole(1, 1024), metavar="N", help="Threads that share the work.", show_default="all cores"
         ),
-    ] = None
+    ] = None,
+) -> StudyResult | ExitCode:
+    """Train methods many times, each from nothing, with many seeds and settings, and compare how strong they
+    become: medians and ranges over the seeds, exact strength along the way.
 
-
-def study_learner(env: Environment, learner: str, given: dict[str, Any], options: Options) -> int:
-    """Train a learner many times and compare.
-
-    :param given: the learner's parameters that are given on the command line.
+    Examples:
+      ttt study --presets
+      ttt study q td --seeds 20 --games 20k
+      ttt study q --vary alpha=0.05,0.1,0.2 -o study.csv
     """
-    from contextlib import nullcontext
+    if not (learners or presets):
+        raise UsageError("which method?", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
+    names = [offer_file(name) if ":" in name else name for name in learners or LEARNERS]
+    designs = [
+        _design(env, name, choice, vary or [], seeds or (SEEDS if learners else 1), games, opponent, symmetry)
+        for name in dict.fromkeys(names)
+        for choice in _choices(name, presets, bool(learners))
+    ]
+    for design in designs:  # what cannot be trained is reported before any training
+        for key in design.keys[:: len(design.seeds)]:
+            design.training(key)
+    remedy = "wait for it, or write to another file with -o"
+    with lock(out, "filled by a study", remedy=remedy) if out else nullcontext():
+        return _fill(env, designs, out, keep, workers or cpu_count() or 1)
 
-    from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.store.locks import lock
-    from ttt_cli.store.state import learner_of
-    from ttt_cli.training.study import Design, variations
 
-    kind = learner_class(learner)
-    varied = variations(kind, options.vary or [])
-    for name in given.keys() & varied.keys():
-        raise UsageError(f"--{name} is fixed and varied", where="--vary")
-    base = learner_of(learner, options.preset or "default")
-    games = options.games or (base.article_games if options.preset else base.default_games)
-    design = Design(
-        kind.from_params(**{**base.parameters(), "choice": base.choice, **given}),
+def more_help(arguments: Sequence[str]) -> str:
+    """The parameters of the methods that are named before ``--help``, with their defaults."""
+    lines = []
+    for name in arguments:
+        own: Any = fields(learner_class(name)) if name in LEARNERS else ()  # type: ignore[arg-type]
+        lines += [
+            f"  {item.name}={item.default}  {item.metadata.get('help', '')}"
+            for item in own
+            if item.name != "choice"
+        ]
+    return "\n".join(["Parameters that --vary takes:", *lines]) if lines else ""
+
+
+def _choices(name: str, presets: bool, named: bool) -> list[str]:
+    """The presets to train a method with.
+
+    :raises UsageError: if a method that was named has but one.
+    """
+    if not presets:
+        return ["default"]
+    if "article" in learner_class(name).choices:
+        return ["article", "default"]
+    if named:
+        raise UsageError(f"{name} has no preset article", where="--presets")
+    return []
+
+
+def _design(
+    env: Environment,
+    name: str,
+    choice: str,
+    vary: Sequence[str],
+    seeds: int,
+    games: int | None,
+    opponent: str | None,
+    symmetry: bool,
+) -> Design:
+    kind, base = learner_class(name), learner_of(name, choice)
+    own_games = base.article_games if choice == "article" else base.default_games
+    return Design(
+        base,
         given_rules(env) or STANDARD,
-        varied,
-        range(1, options.seeds + 1),
-        games,
-        options.opponent,
-        options.symmetry or kind.symmetric_only,
+        variations(kind, vary),
+        range(1, seeds + 1),
+        games or own_games,
+        opponent,
+        symmetry or kind.symmetric_only,
         env.store,
     )
-    remedy = "wait for it, or write to another file with -o"
-    with lock(options.out, "filled by a study", remedy=remedy) if options.out else nullcontext():
-        return _fill(env, design, options)
 
 
-def _fill(env: Environment, design: "Design", options: Options) -> int:
-    """Train what the file does not have yet, and show what it then has."""
-    from os import cpu_count
-
-    from ttt_cli.store.files import write_bytes
-    from ttt_cli.store.system import make_folders, translate_os_errors
-    from ttt_cli.training.study import Study, carry_out, to_csv
-    from ttt_cli.views.progress import progress
-    from ttt_cli.views.study import show_study, study_fields
-
-    study = Study(design.learner.name, design.call, tuple(design.varied))
-    if options.out is not None and options.out.exists():
-        study = _begun(design, options.out)
-    if options.keep is not None:
-        with translate_os_errors(options.keep):
-            make_folders(options.keep)
-    keys = set(design.keys)
+def _fill(
+    env: Environment, designs: Sequence[Design], out: Path | None, keep: Path | None, workers: int
+) -> StudyResult | ExitCode:
+    """Train what the file does not have yet."""
+    study = Study(tuple(designs[0].varied))
+    if out is not None and out.exists():
+        study = _begun(designs, out)
+    if keep is not None:
+        with translate_os_errors(keep):
+            make_folders(keep)
+    keys = {key for design in designs for key in design.keys}
     done = len(keys & study.runs.keys())
-    left = len(keys) - done
-    env.say(f"{left:,} of {len(keys):,} trainings of {design.games:,} games to do")
+    env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")
     with (
         graceful(env, "stopping (again: at once)") as stopping,
         progress(env, len(keys), done=done, title="study", unit="trainings") as tick,
     ):
-        workers = options.workers or cpu_count() or 1
         for number, _ in enumerate(
-            carry_out(design, study, workers=workers, keep=options.keep, stopping=stopping), done + 1
+            carry_out(designs, study, workers=workers, keep=keep, stopping=stopping), done + 1
         ):
-            if options.out is not None:
-                write_bytes(options.out, to_csv(study))
+            if out is not None:
+                write_bytes(out, to_csv(study))
             tick(number, "")
     if stopping.exit_code is not None:
-        kept = f"; the same call goes on from {printable(str(options.out))}" if options.out else ""
+        kept = f"; the same call goes on from {out}" if out else ""
         env.say(f"stopped after {len(keys & study.runs.keys()):,} of {len(keys):,} trainings{kept}")
         return stopping.exit_code
-    if env.json:
-        file = None if options.out is None else str(options.out)
-        env.document("ttt-study", study_fields(study, design.rules, design.games, file))
-    else:
-        show_study(env, study, design.rules, design.games)
-    if options.out is not None:
-        env.say("next:", command_line("ttt", "curve", options.out, "-o", "study.svg"))
-    return ExitCode.DONE
+    return StudyResult.of(study, designs[0].rules, None if out is None else str(out))
 
 
-def _begun(design: "Design", path: Path) -> "Study":
+def _begun(designs: Sequence[Design], path: Path) -> Study:
     """The study in a file, if it is the one that is asked for."""
-    from ttt_cli.training.study import read
-
     study = read(path, learner_class)
-    if (study.call, study.varied) != (design.call, tuple(design.varied)):
-        raise UsageError(
-            "holds a study with other games, parameters, opponent or board",
-            where=str(path),
-            hint="-o another file",
-        )
-    study.runs = {key: rows for key, rows in study.runs.items() if rows[-1].games == design.games}
+    for design in designs:
+        known = study.calls.get(design.method, design.call)
+        if (known, study.varied) != (design.call, tuple(design.varied)):
+            what = "holds a study with other games, parameters, opponent or board"
+            raise UsageError(what, where=str(path), hint="-o another file")
+    games = {design.method: design.games for design in designs}
+    study.runs = {
+        key: rows for key, rows in study.runs.items() if rows[-1].games == games.get(key[0], rows[-1].games)
+    }
     return study
-
-
-def _help(kind: "type[Learner[Any]]", name: str) -> str:
-    return f"""Many trainings of {name} at once, each from nothing, and how strong the players are along the
-way: medians and ranges over the seeds. Without --games: {kind.default_games:,} games each.
-
-Examples:
-  ttt study {name} --seeds 20 --games 100k -o study.csv
-  ttt curve study.csv -o study.svg
-"""
-
-
-study = learner_commands(
-    "study",
-    """Train one method many times, with many seeds and settings, and compare how strong it becomes.
-
-    Examples:
-      ttt study q --seeds 20 --games 100k --vary alpha=0.05,0.1,0.2 -o study.csv
-      ttt curve study.csv -o study.svg
-    """,
-    study_learner,
-    Options,
-    _help,
-)

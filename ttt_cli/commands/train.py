@@ -6,32 +6,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from ttt_cli.environment import DEFAULT_STORE, Environment, command_line, printable
+from ttt_cli.agents.grammar import is_program
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.side import Side
+from ttt_cli.environment import DEFAULT_STORE, Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
+from ttt_cli.evaluation.verdict import holds_as, is_unbeatable
+from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import typed_as
 from ttt_cli.shell.completion import complete_agents, complete_states
-from ttt_cli.shell.learner_commands import learner_commands
-from ttt_cli.shell.options import finite, given_rules
+from ttt_cli.shell.learner_commands import LearnerCommands
+from ttt_cli.shell.options import finite, given_rules, whole
 from ttt_cli.shell.signals import Stopping, graceful
-from ttt_cli.views.training import Training, show_curve, show_training
-
-if TYPE_CHECKING:
-    from ttt_cli.learners.base import Learner
-    from ttt_cli.store.state import State
-    from ttt_cli.training.curve import Curve
-    from ttt_cli.training.runs import Executor
-    from ttt_cli.training.trainer import TrainingRun
-    from ttt_cli.views.progress import Tick
-
-HEADING = "Play and learn"
-
-
-DOCUMENTS = {"training": Training}
-
+from ttt_cli.store import library
+from ttt_cli.store.formats.imported import Options as Readings
+from ttt_cli.store.games import SoundGames, waiting_games
+from ttt_cli.store.locks import lock
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
+from ttt_cli.training.curve import Curve, is_kept
+from ttt_cli.training.runs import SHARDED_FROM, Executor, here
+from ttt_cli.training.trainer import TrainingRun, resumed_run, usual_run, warm_up
+from ttt_cli.training.trainer import train as train_run
+from ttt_cli.views.numbers import counted
+from ttt_cli.views.progress import Tick, progress
+from ttt_cli.views.training import Training
 
 PROOF = 200_000
 """Positions that the closing line's proof may go through."""
@@ -40,7 +43,7 @@ CHECKPOINT = 60.0
 """Seconds between two saves of a run."""
 
 GAMES = typer.Option(
-    "--games", "-n", min=1, metavar="N", help="The number of games; by default the method's own."
+    "--games", "-n", parser=whole(), metavar="N", help="The number of games; by default the method's own."
 )
 OPPONENT = typer.Option(
     metavar="AGENT",
@@ -65,7 +68,7 @@ class Options:
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Seed: the same call writes the same bytes."),
+        typer.Option(parser=whole(0), metavar="N", help="Random seed: the same call writes the same bytes."),
     ] = None
     symmetry: Annotated[
         bool,
@@ -77,9 +80,7 @@ class Options:
     ] = None
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Read, if it exists, and written instead of the store's file."
-        ),
+        typer.Option("--out", "-o", metavar="FILE", help="State to update, instead of the store's."),
     ] = None
     source: Annotated[
         str | None,
@@ -114,24 +115,20 @@ class Options:
         }
 
 
-def train_learner(env: Environment, learner: str, given: dict[str, Any], options: Options) -> int:
+def train_learner(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training | None:
     """Train a player and save what it has learned; training again goes on from there.
 
     :param given: the learner's parameters that are given on the command line.
     """
-    from ttt_cli.store.library import is_stored
-    from ttt_cli.store.locks import lock
-    from ttt_cli.training.trainer import train
-
     call = Call(env, learner, given, options)
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
-    with lock(call.path, "trained", remedy=remedy, parents=is_stored(env.store, call.path)):
+    with lock(call.path, "trained", remedy=remedy, parents=library.is_stored(env.store, call.path)):
         run = call.prepare()
         if run is None:
-            return ExitCode.DONE
+            return None
         with call.executor(run) as executor, call.watch(run) as watch:
-            train(
+            train_run(
                 run,
                 checkpoint=options.checkpoint,
                 curve=watch.curve,
@@ -157,8 +154,6 @@ class Call:
     @cached_property
     def path(self) -> Path:
         """The file that is trained."""
-        from ttt_cli.engine.rules import STANDARD
-        from ttt_cli.store import library
 
         article = self.options.preset is not None
         name = library.default_name(self.learner, given_rules(self.env) or STANDARD, article=article)
@@ -167,7 +162,6 @@ class Call:
     @cached_property
     def name(self) -> str:
         """What game records call the state: its name in the store, or its path."""
-        from ttt_cli.store import library
 
         return library.display_name(self.env.store, self.path)
 
@@ -206,7 +200,6 @@ class Call:
 
         :raises UsageError: if it does not go with the other options.
         """
-        from ttt_cli.agents.grammar import is_program
 
         options = self.options
         if options.opponent is None:
@@ -221,15 +214,13 @@ class Call:
                 hint="it would be run on machines it may not be on: --workers instead",
             )
         self.env.say(
-            f"{printable(options.opponent)} is asked once for each position and kept to its answers: the run "
+            f"{options.opponent} is asked once for each position and kept to its answers: the run "
             "can be repeated only if it answers alike"
         )
 
-    def prepare(self) -> "TrainingRun | None":
+    def prepare(self) -> TrainingRun | None:
         """The run that the options ask for; None if they ask for no games: what was to be learned from
         records is saved then."""
-        from ttt_cli.store import library
-        from ttt_cli.training.trainer import resumed_run, usual_run
 
         options, store = self.options, self.env.store
         if options.resume:
@@ -242,18 +233,14 @@ class Call:
         start = self._taught(self._start())
         if options.games_from and options.games is None:
             library.save(start, self.path)
-            self.env.say(f"saved {printable(str(self.path))}")
+            self.env.say(f"saved {self.path}")
             return None
         seed = secrets.randbits(32) if options.seed is None else options.seed
         games, opponent = options.games, options.opponent
         return usual_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
 
-    def _start(self) -> "State":
+    def _start(self) -> State:
         """The state to start from: the file's, another one's, or an empty one."""
-        from ttt_cli.engine.rules import STANDARD
-        from ttt_cli.store import library
-        from ttt_cli.store.formats.imported import Options
-        from ttt_cli.store.state import State, learner_of
 
         options, rules = self.options, given_rules(self.env)
         source, symmetry, preset = options.source, options.symmetry, options.preset
@@ -262,12 +249,12 @@ class Call:
             origin = library.find(self.env.store, source)
             if origin is None:
                 raise InvalidFileError(
-                    "there is no such state", where=source, hint="ttt agents lists the store"
+                    "there is no such state", where=source, hint="ttt show lists the store"
                 )
         if origin is None:
             learner = learner_of(self.learner, preset or "default")
             return State.empty(self._with_given(learner), rules or STANDARD, symmetric=symmetry)
-        loaded = library.load(origin, options=Options(empty_brain=self.learner == "graph"))
+        loaded = library.load(origin, options=Readings(empty_brain=self.learner == "graph"))
         self.env.remark(loaded.remarks)
         state = loaded.state
         where = str(origin)
@@ -297,12 +284,8 @@ class Call:
         parameters = {**learner.parameters(), "choice": learner.choice, **self.given}
         return type(learner).from_params(**parameters)
 
-    def _taught(self, state: "State") -> "State":
+    def _taught(self, state: State) -> State:
         """The state after the games that wait for it, and those of a file of game records."""
-        from ttt_cli.store import library
-        from ttt_cli.store.games import SoundGames, waiting_games
-        from ttt_cli.store.teaching import teach
-        from ttt_cli.views.numbers import counted
 
         games_from = self.options.games_from
         names = library.taught_names(self.env.store, self.path)
@@ -319,13 +302,12 @@ class Call:
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
         if games.fault:
             skipped += f"; {counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"
-        self.env.say(f"learned {lesson.learnt:,} games from {printable(str(games_from))}{skipped}")
+        self.env.say(f"learned {lesson.learnt:,} games from {games_from}{skipped}")
         return lesson.state
 
     @contextmanager
-    def executor(self, run: "TrainingRun") -> "Iterator[Executor]":
+    def executor(self, run: TrainingRun) -> Iterator[Executor]:
         """Who trains the shards: this thread, several, or a cluster."""
-        from ttt_cli.training.runs import SHARDED_FROM, here
 
         workers, cluster = self.options.workers, self.options.cluster
         if cluster is not None:
@@ -344,11 +326,8 @@ class Call:
             yield here
 
     @contextmanager
-    def watch(self, run: "TrainingRun") -> "Iterator[Watch]":
+    def watch(self, run: TrainingRun) -> "Iterator[Watch]":
         """Everything that looks at the run between its blocks."""
-        from ttt_cli.training.curve import Curve, is_kept
-        from ttt_cli.training.trainer import warm_up
-        from ttt_cli.views.progress import progress
 
         env, file = self.env, self.options.curve
         env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
@@ -365,58 +344,51 @@ class Call:
                 watch.is_proved(run)  # what is in the file may be what an earlier call kept
             yield watch
 
-    def report(self, run: "TrainingRun", watch: "Watch") -> int:
-        """Tell what came of the run; returns the exit code."""
-        env = self.env
+    def report(self, run: TrainingRun, watch: "Watch") -> Training:
+        """What came of the run, how strong the player is now, and what can be done next."""
+        env, options, state, results = self.env, self.options, run.state, run.results
         if run.backup:
-            env.say(f"the previous file is kept as {printable(str(self.path.with_name(run.backup.name)))}")
-        unbeatable = self._summary(run, proves=watch.until)
-        if watch.curve and self.options.curve:
-            show_curve(env, self.name, watch.curve.rows, self.options.curve)
+            env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
+        proved = watch.until and run.enough
+        unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if watch.until else PROOF)
+        ended, then = ExitCode.DONE, self._next(watch)
         if watch.stopping.exit_code is not None and not run.finished:
             words = ["ttt", "train", typed_as(self.learner), "--resume", "-o", str(self.path)]
-            again = [(name, value) for name, value in self.options.again(env).items() if value is not None]
+            again = [(name, value) for name, value in options.again(env).items() if value is not None]
             env.say("stopped; resume with:", command_line(*words, *(word for pair in again for word in pair)))
-            return watch.stopping.exit_code
-        typed = typed_as(self.learner)
-        also = [*env.store_option, *(["--learner", typed] if typed != self.learner else [])]
-        ways = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
-        env.say("next:", ", or ".join(ways[:2]))
-        if watch.curve and not self.options.curve:
-            env.say("how it learned:", ways[2])
-        if watch.until and not unbeatable:
+            ended, then = watch.stopping.exit_code, []
+        elif watch.until and not unbeatable:
             saved = "; the state that was kept is saved" if run.kept else ""
             env.say(f"not unbeatable after {run.record.games:,} games{saved}")
-            return ExitCode.FAILED
-        return ExitCode.DONE
+            ended = ExitCode.FAILED
+        return Training(
+            self.learner,
+            run.games,
+            state.games,
+            run.seconds,
+            run.games / run.seconds if run.seconds else 0.0,
+            run.plan.seed,
+            results["x"],
+            results["o"],
+            results["draw"],
+            state.positions,
+            str(self.path),
+            unbeatable,
+            self.name,
+            (watch.curve.rows, options.curve) if watch.curve and options.curve else None,
+            then,
+            ended,
+        )
 
-    def _summary(self, run: "TrainingRun", *, proves: bool) -> bool | None:
-        """Tell what the run did and how strong the player is now; returns whether it is unbeatable.
-
-        :param proves: whether the proof may take as long as any verdict.
-        """
-        from ttt_cli.evaluation.verdict import is_unbeatable
-        from ttt_cli.evaluation.walk import BUDGET
-
-        env, state, results = self.env, run.state, run.results
-        proved = proves and run.enough
-        unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if proves else PROOF)
-        done: Training = {
-            "learner": self.learner,
-            "games": run.games,
-            "total_games": state.games,
-            "seconds": run.seconds,
-            "games_per_second": run.games / run.seconds if run.seconds else 0.0,
-            "seed": run.plan.seed,
-            "x_wins": results["x"],
-            "o_wins": results["o"],
-            "draws": results["draw"],
-            "positions": state.positions,
-            "file": str(self.path),
-            "unbeatable": unbeatable,
-        }
-        show_training(env, done, self.name)
-        return unbeatable
+    def _next(self, watch: "Watch") -> list[tuple[str, str]]:
+        """What can be done with the player."""
+        typed = typed_as(self.learner)
+        also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
+        play, judge, curve = (
+            command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")
+        )
+        then = [("next:", f"{play}, or {judge}")]
+        return [*then, ("how it learned:", curve)] if watch.curve and not self.options.curve else then
 
 
 @dataclass(frozen=True)
@@ -426,24 +398,22 @@ class Watch:
 
     env: Environment
     stopping: Stopping
-    tick: "Tick"
-    curve: "Curve | None"
+    tick: Tick
+    curve: Curve | None
     until: bool
 
-    def after_block(self, run: "TrainingRun") -> bool:
+    def after_block(self, run: TrainingRun) -> bool:
         """Look at the run; True: enough."""
         self.tick(run.record.games or 0, "")
         return self.until and self.is_proved(run)
 
-    def saved(self, run: "TrainingRun") -> None:
+    def saved(self, run: TrainingRun) -> None:
         """Tell that a run was saved on its way."""
         self.env.say(f"saved {'what was kept' if run.kept else f'{run.record.games or 0:,} games'}")
 
-    def is_proved(self, run: "TrainingRun") -> bool:
+    def is_proved(self, run: TrainingRun) -> bool:
         """Whether the player is proved unbeatable on both sides; if on one, the run keeps the state: what
         comes later may be weaker."""
-        from ttt_cli.engine.side import Side
-        from ttt_cli.evaluation.verdict import holds_as, is_unbeatable
 
         games, policy = run.record.games or 0, run.state.policy
         if run.kept and games < run.plan.games:
@@ -457,27 +427,15 @@ class Watch:
         return len(held) == 2
 
 
-def _help(kind: "type[Learner[Any]]", name: str) -> str:
-    return f"""{kind.title[0].upper()}{kind.title[1:]}.
+class Train(LearnerCommands):
+    """``ttt train`` and its subcommands."""
 
-Continues from the file that is there; --fresh starts over. Without --games: {kind.default_games:,} games.
-
-Examples:
-  ttt train {name}
-  ttt train {name} --games 50000 --seed 1 -o mine{kind.suffix}
-"""
+    function = staticmethod(train_learner)
 
 
-train = learner_commands(
-    "train",
-    """Train a player: a subcommand for each method of learning.
-
-    Examples:
-      ttt train q
-      ttt train q --games 50000 --opponent random --seed 1
-      ttt train ./mine.py:MyLearner
-    """,
-    train_learner,
-    Options,
-    _help,
+train = Train(
+    name="train",
+    help="Train a player: a subcommand for each method of learning.",
+    epilog="Examples:\n\nttt train q\n\nttt train q --games 50000 --opponent random --seed 1\n\n"
+    "ttt train ./mine.py:MyLearner",
 )

@@ -1,225 +1,178 @@
 """How a function becomes a command, and how commands are found only when they are called.
 
-A command is a plain function in a module of its own name, ``ttt_cli/commands/show.py`` (``import_.py`` where
-the name is a Python keyword). It takes an ``env: Environment`` and its own arguments as Typer describes them,
-and returns nothing or an exit code; errors are raised::
+A command is a plain function in a module of its own name, ``ttt_cli/commands/solve.py`` (``import_.py`` where
+the name is a Python keyword). It takes an ``env: Environment``, on the command line the common options, and
+its own arguments as Typer describes them; a parameter whose type is a dataclass is one option per field. It
+returns its result, a ``Document`` (several: it is a generator of them), or nothing but an exit code; errors
+are raised::
 
-    def show(
+    def solve(
         env: Environment,
-        file: Annotated[str, typer.Argument(help="...", autocompletion=complete_states)],
-        position: Annotated[str | None, typer.Option(metavar="P", help="...")] = None,
-    ) -> None:
-        \"""What is in a state: learner, rules, runs, sizes.
+        position: Annotated[str | None, typer.Argument(help="...")] = None,
+        nodes: Annotated[int | None, typer.Option(parser=whole(), metavar="N", help="...")] = None,
+    ) -> Solution:
+        \"""Prove whether the side to move wins, draws or loses.
 
         Examples:
-          ttt show q
-          ttt show q --position X...O....
+          ttt solve --board 5x5 --line 4
         \"""
 
-The docstring is the help; its ``Examples:``, which every command has, are shown as they are written. The
-common options come by themselves. A command with subcommands is a ``Subcommands`` of that name instead of a
-function. ``HEADING`` is where the help lists it, ``DOCUMENTS`` what it prints under ``--json`` (see
-``ttt_cli.documents``), ``IGNORES`` the common options that change nothing in it: they are accepted, and its
-help leaves them out. The name is listed once, in ``ttt_cli.commands``.
+The docstring is the help. ``IGNORES`` names the common options that change nothing in a command: they are
+accepted, and its help leaves them out. The command is listed once, in ``ttt_cli.commands``.
 """
 
 import inspect
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ttt_cli.documents import Document
+from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.guests import at_fault, described
-from ttt_cli.shell.numbers import written_freely
+from ttt_cli.learners import Typed, any_offered, offer
+from ttt_cli.shell.options import Common, finite
 
-if TYPE_CHECKING:
-    from ttt_cli.shell.options import Spread
+PARAMETERS = "Parameters of the learner"
+"""The heading of a learner's own options in the help."""
 
-EXAMPLES = "Examples:"
-COMMON = "Common options"
-"""The heading of the common options; an option names its heading as its ``rich_help_panel``."""
-
-
-@dataclass(frozen=True, eq=False)
-class Subcommands:
-    """A command that is a family: its subcommands are made when they are called.
-
-    ``names`` gives each subcommand's name and what it is in one line; ``load`` makes its function, mostly one
-    whose parameters are spread over options. Names that are not listed, plug-ins' and files', are up to
-    ``others``: given a name, the arguments after it, and whether foreign code may run (not for help and
-    completion), it makes the function, None where there is none.
-    """
-
-    doc: str
-    names: Mapping[str, str]
-    load: "Callable[[str], Callable[..., Any] | Spread]"
-    others: "Callable[[str, Sequence[str], bool], Spread | None]" = lambda name, arguments, runs: None
-
-
-class Command(TyperCommand):
-    """A command whose options are listed under headings."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; an error knows the command it happened in."""
-        try:
-            return super().parse_args(ctx, args)
-        except typer.TyperException as error:
-            vars(error).setdefault("ctx", None)
-            error.ctx = error.ctx or ctx  # type: ignore[attr-defined]
-            raise
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The arguments as the manual pages write them, without Typer's braces around required ones; hidden
-        ones are left out."""
-        hidden = [one for one in self.params if getattr(one, "hidden", False)]
-        unsaid = {piece for one in hidden for piece in one.get_usage_pieces(ctx)}
-        pieces = (piece for piece in super().collect_usage_pieces(ctx) if piece not in unsaid)
-        return [re.sub(r"^\{(.*)\}$", r"\1", piece) for piece in pieces]
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options under their headings."""
-        _format_options(self, ctx, formatter)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples."""
-        _format_epilog(self.epilog, formatter)
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class LazyGroup(TyperGroup):
-    """A group that knows the names of its commands and imports a command only when it is asked for."""
+    """A group that lists its commands by a line each, and makes the one that is called."""
 
-    names: Collection[str]
-    """The names, in the order of the help."""
-
-    def load(self, name: str) -> Any:
-        """Make the command called ``name``."""
+    @property
+    def listed(self) -> Mapping[str, tuple[str, str]]:
+        """The commands' names, each with a line and its heading, in the order of the help."""
         raise NotImplementedError
 
-    def meant(self, name: str, ctx: Any) -> str:
+    def load(self, name: str, arguments: Sequence[str], runs: bool) -> Any:
+        """Make the command called ``name``, None if there is none.
+
+        :param runs: whether it is to run, rather than to help or to complete.
+        """
+        raise NotImplementedError
+
+    def meant(self, name: str, env: Environment) -> str:
         """A remedy for a word in a command's place that is known to be something else; mostly nothing."""
         return ""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, in the order of the help."""
-        return list(self.names)
+        return list(self.listed)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command called ``cmd_name``, ``None`` if there is none."""
-        if cmd_name not in self.commands and cmd_name in self.list_commands(ctx):
-            self.commands[cmd_name] = self.load(cmd_name)
-        return self.commands.get(cmd_name)
+        """A listed command as the help shows it."""
+        if cmd_name not in self.listed:
+            return None
+        line, heading = self.listed[cmd_name]
+        return TyperCommand(cmd_name, help=line, rich_help_panel=heading)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that ``args`` call, and the arguments left for it.
 
         :raises UsageError: if there is no such command.
         """
-        known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
-            options = [name for option in self.params for name in option.opts]
-            near = self.meant(args[0], ctx)
-            near = near or did_you_mean(args[0], [*known, *(name.lstrip("-") for name in options)])
-            if f"--{args[0]}" in options:
-                near = f"did you mean --{args[0]}?"
-            raise UsageError(
-                f"no such command {args[0]!r}",
-                where=ctx.command_path,
-                hint=near or f"{ctx.command_path} --help lists the commands",
-            )
-        return super().resolve_command(ctx, args)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the group's own options; called bare, show the help."""
-        if not args and not ctx.resilient_parsing:
-            typer.echo(ctx.get_help())
-            raise typer.Exit()
-        return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands under their headings, then the options."""
-        headings: dict[str, dict[str, Any]] = {}
-        for name in self.names:
-            command = self.get_command(ctx, name)
-            headings.setdefault(command.rich_help_panel or "Commands", {})[name] = command
-        for heading, commands in headings.items():
-            limit = formatter.width - 6 - max(map(len, commands))
-            rows = [(name, headline(command.help, limit)) for name, command in commands.items()]
-            with formatter.section(heading):
-                formatter.write_dl(rows)
-        _format_options(self, ctx, formatter)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples and what else stands at the end."""
-        _format_epilog(self.epilog, formatter)
+        name, *rest = args
+        runs = not (ctx.resilient_parsing or {"-h", "--help"} & {*rest})
+        command = None if name.startswith("-") else self.load(name, rest, runs)
+        if command is not None:
+            return name, command, rest
+        if ctx.resilient_parsing or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = self.meant(name, ctx.obj) or did_you_mean(name, self.listed)
+        hint = near or f"{ctx.command_path} --help lists the commands"
+        raise UsageError(f"no such command {name!r}", where=ctx.command_path, hint=hint)
 
 
-def _format_epilog(epilog: str | None, formatter: Any) -> None:
-    if epilog:
-        formatter.write_paragraph()
-        formatter.write_text(epilog.rstrip())
+def load_command(name: str, arguments: Sequence[str] = ()) -> Any:
+    """Import the module of the command ``name`` and make the command.
 
-
-def _format_options(command: Any, ctx: Any, formatter: Any) -> None:
-    headings: dict[str, list[tuple[str, str]]] = {}
-    for parameter in command.get_params(ctx):
-        record = parameter.get_help_record(ctx)
-        if not record:
-            continue
-        heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
-        heading = getattr(parameter, "rich_help_panel", None) or heading
-        if parameter.name == "help" and COMMON in headings:
-            heading = COMMON
-        name, text = record
-        text = re.sub(r"default: \(([^()]*)\)", r"default: \1", text)  # Typer's brackets around a text
-        headings.setdefault(heading, []).append((name, text))
-    for heading in sorted(headings, key=lambda name: (name != "Arguments", name == COMMON)):
-        with formatter.section(heading):
-            formatter.write_dl(headings[heading])
-
-
-def load_command(name: str) -> Any:
-    """Import the module of the command ``name`` and make the command."""
+    :param arguments: those after its name: what its help adds for them is up to its ``more_help``.
+    """
     spelled = name + "_" * iskeyword(name)
     module = import_module(f"ttt_cli.commands.{spelled}")
     found = getattr(module, spelled)
-    command: Any = make_group(name, found) if isinstance(found, Subcommands) else make_command(name, found)
-    for parameter in command.params:
-        if parameter.name in getattr(module, "IGNORES", ()):
-            parameter.hidden = True
-    command.rich_help_panel = module.HEADING
-    return command
+    if isinstance(found, TyperGroup):
+        return found
+    made = make_command(name, found, hidden=getattr(module, "IGNORES", ()))
+    if more_help := getattr(module, "more_help", None):
+        made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
+    return made
 
 
-def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
-    """The Typer command of a function as the module docstring describes it."""
-    from ttt_cli.learners import any_offered
-    from ttt_cli.shell.options import with_environment  # `ttt --version` does without
+def make_command(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    fixed: Mapping[str, Any] = NOTHING,
+    learner: Typed | None = None,
+    doc: str = "",
+    hidden: Collection[str] = (),
+) -> Any:
+    """The Typer command of a function as the module docstring describes it.
 
-    command = with_environment(function)
-    parameters = command.parameters
+    :param fixed: arguments that are no options.
+    :param learner: whose parameters the function's ``given`` stands for; it gets those that were given on the
+        command line alone, so that a preset or a file can supply the others.
+    :param doc: the help, instead of the function's docstring.
+    :raises UsageError: if two options have the same name.
+    """
+    plain: list[inspect.Parameter] = []
+    spread: list[inspect.Parameter] = []
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for own in inspect.signature(function, eval_str=True).parameters.values():
+        if own.name in fixed or own.annotation is Environment:
+            continue
+        if own.name == "given":
+            found = [] if learner is None else _parameters_of(learner.kind)
+        elif is_dataclass(own.annotation):
+            found = _options_of(own.annotation)
+        else:
+            plain.append(own.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[own.name] = (own.annotation, [option.name for option in found])
+        spread += found
+    replaced = {option.name for option in plain}
+    common = [option for option in _options_of(Common) if option.name not in replaced]
+    options = [*plain, *spread, *common]
+    names = [option.name for option in options]
+    if twice := {name for name in names if names.count(name) > 1}:
+        taken = ", ".join(f"--{name}" for name in sorted(twice))
+        raise UsageError(f"a parameter cannot have the name of another option: {taken}")
 
-    def call(**values: Any) -> Any:
-        context = copy_context()  # --limits holds for this call
+    def run(context: typer.Context, values: dict[str, Any]) -> ExitCode:
+        if learner is not None:
+            offer(learner)
+        shared = Common(**{option.name: values.pop(option.name) for option in common})
+        env = shared.environment(context.obj)
+        arguments = {**fixed, "env": env}
+        for group, (kind, names) in groups.items():
+            own = {key: values.pop(key) for key in names}
+            given = {key: value for key, value in own.items() if value is not None}
+            arguments[group] = given if group == "given" else kind(**own)
+        env.listen()
+        # What a learner from a file prints is no result.
+        with redirect_stdout(env.stderr) if any_offered() else nullcontext():
+            return _put(env, function(**arguments, **values))
+
+    def call(context: typer.Context, **values: Any) -> ExitCode:
+        own = copy_context()  # limits and learners count for this call
         try:
-            env = values["context"].obj
-            arguments = context.run(command.arguments, values)
-            arguments["env"].listen()
-            # What a learner from a file prints is no result.
-            aside = redirect_stdout(env.stderr) if context.run(any_offered) else nullcontext()
-            with aside:
-                return context.run(command.function, **arguments)
+            return own.run(run, context, values)
         except TttError:
             raise
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            if not context.run(any_offered) or at_fault(error):
+            if not own.run(any_offered) or at_fault(error):
                 raise
             raise TttError(
                 f"the learner that is not built in leads to {described(error)}",
@@ -230,61 +183,67 @@ def make_command(name: str, function: "Callable[..., Any] | Spread") -> Any:
         except BrokenPipeError as error:
             raise Stopped(ExitCode.CLOSED_PIPE) from error
 
-    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    text, examples = split_examples(command.doc or command.function.__doc__ or "")
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, cls=Command, help=text, epilog=examples)(call)
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    call.__annotations__ = {option.name: option.annotation for option in (context, *options)}
+    call.__signature__ = inspect.Signature([context, *options])  # type: ignore[attr-defined]
+    text, examples = split_examples(doc or function.__doc__ or "")
+    single = typer.Typer(add_completion=False)
+    single.command(name, help=text, epilog=examples)(call)
     made: Any = typer.main.get_command(single)
     for parameter in made.params:
-        parameter.type = written_freely(parameter.type)
-        kind = getattr(parameter.type, "name", "")
-        usual = {"whole number": "N", "number": "NUMBER"}.get(kind)
-        if parameter.param_type_name == "argument":
-            usual = parameter.name.upper()
-        parameter.metavar = parameter.metavar or usual
+        parameter.hidden = parameter.hidden or parameter.name in hidden
     return made
 
 
-def make_group(name: str, family: Subcommands) -> LazyGroup:
-    """The group of a family of subcommands."""
-    text, examples = split_examples(family.doc)
-
-    class Family(LazyGroup):
-        names = family.names
-
-        def load(self, name: str) -> Any:
-            return make_command(name, family.load(name))
-
-        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-            name, rest = args[0], args[1:]
-            if name in family.names or name.startswith("-"):
-                return super().resolve_command(ctx, args)
-            runs = not (ctx.resilient_parsing or {"-h", "--help"} & {*rest})
-            found = family.others(name, rest, runs)
-            if found is None:
-                return super().resolve_command(ctx, args)
-            command = make_command(name, found)
-            command.context_settings["ignore_unknown_options"] = not runs
-            return name, command, rest
-
-        def format_options(self, ctx: Any, formatter: Any) -> None:
-            with formatter.section("Commands"):
-                formatter.write_dl(list(family.names.items()))
-            _format_options(self, ctx, formatter)
-
-    return Family(name=name, help=text, epilog=examples, rich_markup_mode=None)
+def _put(env: Environment, result: Any) -> ExitCode:
+    """Write the results of a command; the exit code is the worst of them."""
+    if isinstance(result, Iterator):
+        return max((_put(env, one) for one in result), default=ExitCode.DONE)
+    return env.put(result) if isinstance(result, Document) else ExitCode(result or 0)
 
 
-def headline(text: str, width: int) -> str:
-    """The first sentence of a command's help, ended at a comma, colon or semicolon where it is too long."""
-    sentence = " ".join(text.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
-    while len(sentence) > width and (clause := re.match(r"(.*)[,;:] ", sentence)):
-        sentence = clause[1]
-    return sentence if len(sentence) <= width else f"{sentence[: width - 3].rstrip()}..."
+def _options_of(kind: Any) -> list[inspect.Parameter]:
+    """An option for each field of a dataclass, annotated as Typer wants it."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [_option(item.name, hints[item.name], item.default) for item in fields(kind)]
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _parameters_of(learner: type) -> list[inspect.Parameter]:
+    """An option for each parameter of a learner.
+
+    A field's type may be ``int``, ``float``, ``bool``, ``str``, a ``Literal``, or one of these or ``None``;
+    its metadata may hold ``help``, ``min`` and ``max`` (both inclusive).
+    """
+    options, hints = [], get_type_hints(learner)
+    for item in fields(learner):
+        if item.name == "choice":  # a preset's affair, not a number to turn
+            continue
+        if item.default is MISSING:
+            raise TypeError(f"{learner.__name__}.{item.name} needs a default")
+        kind = hints[item.name]
+        if get_origin(kind) in {Union, type(int | None)}:
+            (kind,) = [part for part in get_args(kind) if part is not type(None)]
+        default = str(item.default)
+        if isinstance(item.default, bool):
+            default = "on" if item.default else "off"
+        option = typer.Option(
+            help=item.metadata.get("help", ""),
+            min=item.metadata.get("min"),
+            max=item.metadata.get("max"),
+            show_default=False if item.default is None else default,
+            rich_help_panel=PARAMETERS,
+            callback=finite if kind is float else None,
+        )
+        options.append(_option(item.name, Annotated[kind | None, option], None))
+    return options
 
 
 def split_examples(doc: str) -> tuple[str, str]:
-    """A docstring as help text and its examples, these marked to be shown line by line."""
-    text, found, examples = inspect.cleandoc(doc).partition(f"\n{EXAMPLES}\n")
-    return text.rstrip(), f"\b\n{EXAMPLES}\n{examples}" if found else ""
+    """A docstring as help text, a line for each paragraph, and its examples, whose lines stay."""
+    text, found, examples = inspect.cleandoc(doc).partition("\nExamples:\n")
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    return "\n\n".join(paragraphs), f"Examples:\n{examples}" if found else ""

@@ -1,9 +1,9 @@
-"""The subcommands of ``ttt train`` and ``ttt study``, one for each learner: those built in, those of plug-ins
-by their names, and those of Python files as ``FILE.py:CLASS``."""
+"""The subcommands of ``ttt train``, one for each learner: those built in, those of plug-ins by their names,
+and those of Python files as ``FILE.py:CLASS``."""
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import (
@@ -15,92 +15,92 @@ from ttt_cli.learners import (
     is_learner,
     is_name,
     learner_class,
-    offer,
 )
-from ttt_cli.shell.frame import Subcommands
-from ttt_cli.shell.options import Spread, spread, with_options, with_parameters, with_value
+from ttt_cli.shell.frame import LazyGroup, make_command
 
-if TYPE_CHECKING:
-    from ttt_cli.learners.base import Learner
+HELP = """{title}.
+
+Continues from the file that is there; --fresh starts over. Without --games: {games:,} games.
+
+Examples:
+  ttt train {name}
+  ttt train {name} --games 50000 --seed 1 -o mine{suffix}
+"""
 
 UNREAD = """A learner that is not built in.
 
 Nothing of it is loaded for this help. Besides these options it has its own: the fields of its class.
 
 Examples:
-  ttt {command} {name}
+  ttt train {name}
 """
 
 
-def learner_commands(
-    command: str,
-    doc: str,
-    function: Callable[..., Any],
-    options: type,
-    help_of: "Callable[[type[Learner[Any]], str], str]",
-) -> Subcommands:
-    """The family of a command.
+class LearnerCommands(LazyGroup):
+    """A command's family.
 
-    :param function: takes ``learner``, its name; ``given``, those of its parameters that were given; and
-        ``options``, the dataclass of the others.
-    :param help_of: the help of a learner, given how it is called.
+    :ivar function: takes ``learner``, its name, and ``given``, those of its parameters that were given.
     """
-    shared = with_options(function, "options", options)
 
-    def made(typed: Typed) -> Spread:
-        kind = typed.kind
-        named = spread(shared, "learner", (), lambda values: offer(typed))
-        return with_parameters(named, kind, "given", doc=help_of(kind, typed.argument or kind.name))
+    function: Callable[..., Any]
 
-    def others(name: str, arguments: Sequence[str], runs: bool) -> Spread | None:
-        is_file = ":" in name
-        argument = name if is_file else _typed_in(arguments)
-        if runs and name.endswith(".py"):
-            raise UsageError("does not say which class in the file", where=name, hint=EXAMPLE)
+    @property
+    def listed(self) -> dict[str, tuple[str, str]]:
+        """The methods that are built in."""
+        return {name: (learner.about, "Methods") for name, learner in LEARNERS.items()}
+
+    def load(self, name: str, arguments: Sequence[str], runs: bool) -> Any:
+        """Make the subcommand of a learner; nothing from outside is run for help and completion.
+
+        :raises TttError: if it is known what is wrong with the name.
+        """
+        if name in LEARNERS:
+            return self._made(name, Typed(learner_class(name)))
+        is_file, argument = ":" in name, name if ":" in name else _learner_in(arguments)
         if not (is_file or is_learner(name) or argument):
-            if runs and "--resume" in arguments and is_name(name):
-                raise InvalidFileError(f"there is no learner {name} to go on with", where=name, hint=REMEDY)
-            if runs and (options := _as_options(name)):
-                hint = f"ttt {command} {options} trains it"
-                raise UsageError("is a state, not a method", where=name, hint=hint)
+            if runs:
+                _refuse(name, "--resume" in arguments)
             return None
         if not runs:
-            doc = UNREAD.format(command=command, name=name)
-            return spread(with_value(shared, "learner", name), "given", (), lambda values: {}, doc=doc)
-        if is_file or not is_learner(name):
-            typed = from_file(argument)
-            return made(typed) if is_file or typed.kind.name == name else None
-        return made(Typed(learner_class(name)))
+            doc = UNREAD.format(name=name)
+            command = make_command(name, self.function, fixed={"learner": name}, doc=doc)
+            command.context_settings["ignore_unknown_options"] = True
+            return command
+        typed = Typed(learner_class(name)) if is_learner(name) and not is_file else from_file(argument)
+        return self._made(name, typed) if is_file or typed.kind.name == name else None
 
-    return Subcommands(
-        doc,
-        {name: listed.about for name, listed in LEARNERS.items()},
-        lambda name: made(Typed(learner_class(name))),
-        others,
-    )
+    def _made(self, name: str, typed: Typed) -> Any:
+        kind = typed.kind
+        title = f"{kind.title[0].upper()}{kind.title[1:]}"
+        called = typed.argument or kind.name
+        doc = HELP.format(title=title, games=kind.default_games, name=called, suffix=kind.suffix)
+        return make_command(name, self.function, fixed={"learner": kind.name}, learner=typed, doc=doc)
 
 
-def _as_options(name: str) -> str:
-    """What trains the state called ``name``: ``q --preset article`` for ``q.article``; else empty."""
+def _refuse(name: str, resumes: bool) -> None:
+    """Say what a name in a learner's place is, where it is something else."""
+    if name.endswith(".py"):
+        raise UsageError("does not say which class in the file", where=name, hint=EXAMPLE)
+    if resumes and is_name(name):
+        raise InvalidFileError(f"there is no learner {name} to go on with", where=name, hint=REMEDY)
     learner, *suffixes = name.split(".")
-    if learner not in LEARNERS or not suffixes:
-        return ""
     words = [learner]
-    for suffix in suffixes:
-        if suffix == "article":
-            words += ["--preset", "article"]
-        elif board := re.fullmatch(r"(\d+x\d+)-(\d+)", suffix):
-            words += ["--board", board[1], "--line", board[2]]
-        else:
-            return ""
-    return " ".join(words)
+    for suffix in suffixes if learner in LEARNERS else ():
+        board = re.fullmatch(r"(\d+x\d+)-(\d+)", suffix)
+        if suffix != "article" and not board:
+            return
+        words += ["--board", board[1], "--line", board[2]] if board else ["--preset", "article"]
+    if len(words) > 1:
+        raise UsageError(
+            "is a state, not a method", where=name, hint=f"ttt train {' '.join(words)} trains it"
+        )
 
 
-def _typed_in(arguments: Sequence[str]) -> str:
+def _learner_in(arguments: Sequence[str]) -> str:
     """What ``--learner`` is given among arguments."""
-    for number, word in enumerate(arguments):
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=False):
         if word.startswith("--learner="):
             return word.partition("=")[2]
-        if word == "--learner" and number + 1 < len(arguments):
-            return arguments[number + 1]
+        if word == "--learner":
+            return following
     return ""

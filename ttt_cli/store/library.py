@@ -103,12 +103,19 @@ def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = 
     """The file that a name or a path means, as ``find`` has it.
 
     :param what: what was expected, for the error.
-    :raises InvalidFileError: if there is none, with names that are near.
+    :raises UsageError: if there is none, with names that are near.
+    :raises InvalidFileError: if it is a path, and nothing is there.
     """
     path = find(store, name, rules)
     if path is None:
-        raise InvalidFileError(f"there is no such {what}", where=name, hint=suggestion(store, name))
+        kind = InvalidFileError if is_path(name) else UsageError
+        raise kind(f"there is no such {what}", where=name, hint=suggestion(store, name))
     return path
+
+
+def is_path(name: str) -> bool:
+    """Whether a name that nothing goes by can only be meant as a path."""
+    return Path(name).name != name or Path(name).suffix in (*SUFFIXES, ".jsonl")
 
 
 def is_stored(store: Path, path: Path) -> bool:
@@ -154,7 +161,7 @@ def suggestion(store: Path, name: str) -> str:
     names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
     if Path(name).stem in names and Path(name).name == name:  # q.json
         return f"did you mean {Path(name).stem!r}?"
-    return did_you_mean(name, names) or "ttt agents lists the store; ttt train makes a state"
+    return did_you_mean(name, names) or "ttt show lists what there is; ttt train makes a state"
 
 
 def would_lose_runs(path: Path, state: State) -> bool:

@@ -39,7 +39,7 @@ def allowed(usual: int) -> int:
 
 def beyond(message: str, where: AnyPath) -> InvalidFileError:
     """The error for what is larger than a limit."""
-    return InvalidFileError(message, where=os.fspath(where), hint="--limits 10 raises the limits tenfold")
+    return InvalidFileError(message, where=os.fspath(where), hint="TTT_LIMITS=10 raises the limits tenfold")
 
 
 def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:

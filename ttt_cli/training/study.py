@@ -1,4 +1,4 @@
-"""Studies: one learner trained from nothing many times, with many seeds and settings, and how strong it was
+"""Studies: learners trained from nothing many times, with many seeds and settings, and how strong they were
 along the way.
 
 A study is a CSV file with a row for each look at each training. It is sorted and knows no times, so it is the
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from statistics import median
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -42,13 +43,19 @@ Value = float | int | bool | str
 Setting = tuple[Value, ...]
 """The values of the varied parameters."""
 
-Key = tuple[Setting, int]
-"""A training of a study: its setting and its seed."""
+Method = tuple[str, str]
+"""A learner and its preset: ``("q", "article")``."""
+
+Group = tuple[Method, Setting]
+"""What is trained with every seed."""
+
+Key = tuple[Method, Setting, int]
+"""A training of a study: its method, its setting and its seed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What a study trains.
+    """What a study trains of one method.
 
     :ivar learner: with the parameters that are the same throughout.
     :ivar varied: the values of each varied parameter.
@@ -67,7 +74,13 @@ class Design:
     @property
     def keys(self) -> list[Key]:
         """The trainings, in the order of the file."""
-        return sorted((setting, seed) for setting in product(*self.varied.values()) for seed in self.seeds)
+        settings = product(*self.varied.values())
+        return sorted((self.method, setting, seed) for setting in settings for seed in self.seeds)
+
+    @property
+    def method(self) -> Method:
+        """The learner's name and its preset."""
+        return self.learner.name, self.learner.choice
 
     def start(self, setting: Setting) -> State:
         """The state that a training begins with.
@@ -81,8 +94,9 @@ class Design:
 
     def training(self, key: Key) -> TrainingRun:
         """The training run of a key."""
-        setting, seed = key
-        name = "-".join([self.learner.name, *map(str, setting), f"seed{seed}"])
+        (learner, preset), setting, seed = key
+        name = learner if preset == "default" else f"{learner}.{preset}"
+        name = "-".join([name, *map(str, setting), f"seed{seed}"])
         return usual_run(
             Path(f"{name}{type(self.learner).suffix}"),
             self.start(setting),
@@ -112,29 +126,33 @@ class Design:
 class Study:
     """What is known of the trainings of a study.
 
-    :ivar call: what they have in common, see ``Design.call``.
     :ivar varied: the names of the varied parameters.
+    :ivar calls: what the trainings of each method have in common, see ``Design.call``.
     :ivar runs: the looks at each training that is complete.
+    :ivar seconds: how long the trainings of this process took; no file has them.
     """
 
-    learner: str
-    call: str
-    varied: tuple[str, ...]
+    varied: tuple[str, ...] = ()
+    calls: dict[Method, str] = field(default_factory=dict)
     runs: dict[Key, list[Row]] = field(default_factory=dict)
+    seconds: dict[Key, float] = field(default_factory=dict)
 
     @property
-    def settings(self) -> list[Setting]:
-        """The settings, sorted."""
-        return sorted({setting for setting, _ in self.runs})
+    def groups(self) -> list[Group]:
+        """What was trained with several seeds, sorted."""
+        return sorted({(method, setting) for method, setting, _ in self.runs})
 
-    def of(self, setting: Setting) -> list[list[Row]]:
-        """The trainings of a setting, by seed."""
-        return [rows for key, rows in sorted(self.runs.items()) if key[0] == setting]
+    def of(self, group: Group) -> list[list[Row]]:
+        """The trainings of a group, by seed."""
+        return [rows for key, rows in sorted(self.runs.items()) if key[:2] == group]
 
-    def named(self, setting: Setting) -> str:
-        """A setting in words: ``alpha=0.1, gamma=0.9``; the learner's name where nothing is varied."""
+    def named(self, group: Group) -> str:
+        """A group in words: ``alpha=0.1, gamma=0.9``, with the method where there are several."""
+        (learner, preset), setting = group
         pairs = zip(self.varied, setting, strict=True)
-        return ", ".join(f"{name}={value}" for name, value in pairs) or self.learner
+        words = ", ".join(f"{name}={value}" for name, value in pairs)
+        method = learner if preset == "default" else f"{learner}.{preset}"
+        return words if words and len(self.calls) == 1 else f"{method} {words}".strip()
 
 
 @dataclass(frozen=True)
@@ -205,7 +223,7 @@ def _value(text: str, default: object, where: str) -> Value:
 
 
 def carry_out(
-    design: Design,
+    designs: Sequence[Design],
     study: Study,
     *,
     workers: int = 1,
@@ -218,48 +236,54 @@ def carry_out(
     :param keep: the folder in which the states are kept.
     :param stopping: whether to drop what is in work and end.
     """
-    missing = [key for key in design.keys if key not in study.runs]
-    if missing:
-        warm_up(design.start(missing[0][0]))
+    missing = [(design, key) for design in designs for key in design.keys if key not in study.runs]
+    for design in {design.method: design for design, _ in missing}.values():
+        warm_up(design.start(design.keys[0][1]))
+    study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
-        waiting: dict[Future[list[Row] | None], Key] = {}
+        waiting: dict[Future[tuple[list[Row], float] | None], Key] = {}
         left = iter(missing)
         while True:
-            for key in left if not stopping() else ():
+            for design, key in left if not stopping() else ():
                 waiting[pool.submit(_train, design, key, keep, stopping)] = key
                 if len(waiting) > workers:
                     break
             if not waiting:
                 return
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                key, rows = waiting.pop(future), future.result()
-                if rows is not None:
-                    study.runs[key] = rows
+                key, done = waiting.pop(future), future.result()
+                if done is not None:
+                    study.runs[key], study.seconds[key] = done
                     yield key
 
 
-def _train(design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]) -> list[Row] | None:
-    """The looks at a training; None if it was to stop."""
+def _train(
+    design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]
+) -> tuple[list[Row], float] | None:
+    """The looks at a training, and how many seconds it took without them; None if it was to stop."""
     run, looks = design.training(key), points(design.games)
     rows = [row(0, run.state.policy)]
+    seconds, since = 0.0, monotonic()
     for progress in train_blocks(run.plan, run.state.table):
         if stopping():
             return None
         advance(run, progress)
+        seconds += monotonic() - since
         if due(looks, rows[-1].games, progress.games):
             rows.append(row(progress.games, run.state.policy))
+        since = monotonic()
     if keep is not None:
         record = replace(run.record, details={**run.record.details, "curve": to_record(rows, 0)})
         run.state.learner.tag_run(run.state.table, record.id)
         library.save(run.state.with_run(record, run.state.table), keep / run.path.name)
-    return rows
+    return rows, seconds
 
 
 def to_csv(study: Study) -> bytes:
-    """The file of a study: sorted by setting, seed and games."""
-    lines = [",".join(["learner", "call", *study.varied, "seed", "games", *MEASURES])]
-    for (setting, seed), rows in sorted(study.runs.items()):
-        head = [study.learner, study.call, *map(_written, setting), str(seed)]
+    """The file of a study: sorted by method, setting, seed and games."""
+    lines = [",".join(["learner", "preset", "call", *study.varied, "seed", "games", *MEASURES])]
+    for (method, setting, seed), rows in sorted(study.runs.items()):
+        head = [*method, study.calls[method], *map(_written, setting), str(seed)]
         for found in rows:
             values = asdict(found)
             measures = ["" if values[name] is None else repr(values[name]) for name in MEASURES]
@@ -274,7 +298,7 @@ def _written(value: Value) -> str:
 def is_study(path: Path) -> bool:
     """Whether the file at ``path`` begins as a study does."""
     with path.open("rb") as file:
-        return file.read(13).startswith(b"learner,call,")
+        return file.read(20).startswith(b"learner,preset,call,")
 
 
 def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
@@ -286,11 +310,10 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     lines = read_text(path, LIMIT, bom=True).splitlines()
     names = lines[0].strip().split(",") if lines else []
     at = names.index("seed") if "seed" in names else 0
-    varied, expected = tuple(names[2:at]), ("seed", "games", *MEASURES)
-    if names[:2] != ["learner", "call"] or tuple(names[at:]) != expected:
+    if names[:3] != ["learner", "preset", "call"] or tuple(names[at:]) != ("seed", "games", *MEASURES):
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")
-    study: Study | None = None
-    kinds: Mapping[str, Any] = {}
+    study = Study(tuple(names[3:at]))
+    kinds: dict[str, Mapping[str, Any]] = {}
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
@@ -298,21 +321,20 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
         try:
             if len(parts) != len(names):
                 raise TttError(f"expected {len(names)} values, found {len(parts)}")
-            if study is None:
-                kinds = {item.name: item.default for item in fields(kind_of(parts[0]))}  # type: ignore[arg-type]
-                if unknown := [name for name in varied if name not in kinds]:
-                    raise TttError(f"{parts[0]} has no parameter {unknown[0]!r}")
-                study = Study(parts[0], parts[1], varied)
-            if parts[:2] != [study.learner, study.call]:
+            method, call = (parts[0], parts[1]), parts[2]
+            if method[0] not in kinds:
+                kinds[method[0]] = {item.name: item.default for item in fields(kind_of(method[0]))}  # type: ignore[arg-type]
+            if unknown := [name for name in study.varied if name not in kinds[method[0]]]:
+                raise TttError(f"{method[0]} has no parameter {unknown[0]!r}")
+            if study.calls.setdefault(method, call) != call:
                 raise TttError("belongs to another study")
-            pairs = zip(varied, parts[2:at], strict=True)
-            setting = tuple(_value(text, kinds[name], text) for name, text in pairs)
-            seed = _count("seed", parts[at])
-            rows = study.runs.setdefault((setting, seed), [])
+            pairs = zip(study.varied, parts[3:at], strict=True)
+            setting = tuple(_value(text, kinds[method[0]][name], text) for name, text in pairs)
+            rows = study.runs.setdefault((method, setting, _count("seed", parts[at])), [])
             rows.append(row_of(("games", *MEASURES), parts[at + 1 :], rows))
         except TttError as error:
             raise InvalidFileError(error.message, where=f"{path}, line {number}") from None
-    if study is None:
+    if not study.runs:
         raise InvalidFileError("holds no trainings", where=str(path))
     return study
 

@@ -1,111 +1,125 @@
-"""What ``ttt evaluate`` shows of a verdict, a line of play or a sampled match."""
+"""``ttt evaluate``: a verdict, lines of play that show it, or a sampled match."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.documents import AgentFields, Cell, Count, PositionText, RatesFields, SideKey, Worth, note
-from ttt_cli.documents import Share as Probability
+from ttt_cli.documents import (
+    AgentFields,
+    Cell,
+    Count,
+    Document,
+    PositionText,
+    Share,
+    SideKey,
+    Worth,
+    aside,
+    note,
+    optional,
+)
 from ttt_cli.engine.side import Side
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment
+from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.blunders import RESIGNS, Blunders
-from ttt_cli.evaluation.match import Match, Share
-from ttt_cli.evaluation.matchup import Rates
-from ttt_cli.evaluation.verdict import Step, Verdict
+from ttt_cli.evaluation.match import Match
+from ttt_cli.evaluation.verdict import Coverage, MistakeCount, Result, Step, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
 from ttt_cli.views.board import board
 from ttt_cli.views.numbers import VALUES, bar, cells_in_words, percent
+from ttt_cli.views.tables import table
+
+STYLES = ("green", "dim", "red")
+"""Of wins, draws and losses."""
+
+BAR = 24
+
+Interval = Annotated[tuple[Share, ...], note(minItems=2, maxItems=2)]
 
 
-class OpponentFields(TypedDict):
-    """How the games against an opponent end."""
-
-    opponent: str
-    as_x: RatesFields
-    as_o: RatesFields
-
-
-class WorstFields(TypedDict):
+@dataclass(frozen=True)
+class WorstFields:
     """The highest probability of losing that any opponent can force, and a line that shows it."""
 
-    loss: Probability
+    loss: Share | None
     line: list[Cell] | None
 
 
-class WorstCases(TypedDict):
+@dataclass(frozen=True)
+class WorstCases:
     """The worst case in each role."""
 
     as_x: WorstFields
     as_o: WorstFields
 
 
-class MistakesFields(TypedDict):
-    """Open positions in which game value can be given up, those its own play can reach, and all."""
-
-    positions: Count
-    reachable: Count
-    of: Count | None
-
-
-class CoverageFields(TypedDict):
-    """How much is known of the positions that its own play can reach."""
-
-    known: Count
-    of: Count
-
-
-class StepFields(TypedDict):
+@dataclass(frozen=True)
+class StepFields:
     """A move of an explained line; ``perfect`` are the cells that keep the position's value."""
 
     position: PositionText
     to_move: SideKey
     cell: Cell | None
-    probability: Probability | None
+    probability: Share | None
     perfect: list[Cell]
     before: Worth | None
     after: Worth | None
 
+    @classmethod
+    def of(cls, step: Step) -> "StepFields":
+        """A step of the explanation."""
+        return cls(
+            step.position.text,
+            Side.to_move(step.position.plies).key,
+            None if step.cell is None else step.cell + 1,
+            step.probability,
+            [cell + 1 for cell in step.sound],
+            VALUES.get(step.before),
+            VALUES.get(step.after),
+        )
 
-class ExplanationFields(TypedDict):
+
+@dataclass(frozen=True)
+class Explanation:
     """The lines that show the worst cases, move by move."""
 
     as_x: list[StepFields] | None
     as_o: list[StepFields] | None
 
 
-class Exact(TypedDict):
-    """What ``ttt evaluate`` finds out about a player."""
-
-    method: Literal["exact"]
-    agent: AgentFields
-    results: list[OpponentFields]
-    worst_case: WorstCases
-    unbeatable: bool | None
-    nash_conv: float
-    exploitability: float
-    mistakes: MistakesFields | None
-    coverage: CoverageFields | None
-    explanation: NotRequired[ExplanationFields]
-
-
-Interval = Annotated[list[Probability], note(minItems=2, maxItems=2)]
-
-
-class SampledRates(RatesFields):
+@dataclass(frozen=True)
+class SampledRates:
     """Shares of the games of a match, with 95 % intervals."""
 
+    win: Share | None
+    draw: Share | None
+    loss: Share | None
     win_ci: Interval
     draw_ci: Interval
     loss_ci: Interval
     games: Count
 
+    @classmethod
+    def of(cls, match: Match, side: int) -> "SampledRates":
+        """The games of a match in one role."""
+        win, draw, loss = match.shares(side).values()
+        return cls(
+            win.rate,
+            draw.rate,
+            loss.rate,
+            win.interval,
+            draw.interval,
+            loss.interval,
+            sum(match.counts[side]),
+        )
 
-class SampledOpponent(TypedDict):
+
+@dataclass(frozen=True)
+class SampledResult:
     """A match against an opponent."""
 
     opponent: str
@@ -115,12 +129,104 @@ class SampledOpponent(TypedDict):
     distinct_games: Count
 
 
-class Sampled(TypedDict):
-    """What a sampled match says about a player."""
+class _Evaluated(Document):
+    """What both kinds of evaluation say."""
+
+    unbeatable: bool | None
+    head: list[str]
+    rules: str
+    checked: bool
+
+    @property
+    def code(self) -> ExitCode:
+        """Whether what was to be checked holds."""
+        return ExitCode.FAILED if self.checked and not self.unbeatable else ExitCode.DONE
+
+    def _show_head(self, env: Environment, method: str) -> None:
+        for line in (self.head, [self.rules, method]):
+            env.out((" · " if env.unicode else " - ").join(line))
+        env.out("")
+
+
+@dataclass(frozen=True)
+class Exact(_Evaluated, name="evaluation"):
+    """What ``ttt evaluate`` finds out about a player."""
+
+    method: Literal["exact"]
+    agent: AgentFields
+    results: list[Result]
+    worst_case: WorstCases
+    unbeatable: bool | None
+    nash_conv: float
+    exploitability: float
+    mistakes: MistakeCount | None
+    coverage: Coverage | None
+    explanation: Explanation | None = optional()
+    head: list[str] = aside()
+    rules: str = aside()
+    checked: bool = aside()
+    verdict: Verdict = aside()
+    stories: dict[Side, list[Step]] | None = aside()
+    how: str = aside()
+
+    @classmethod
+    def of(
+        cls,
+        agent: AgentFields,
+        head: list[str],
+        rules: str,
+        verdict: Verdict,
+        *,
+        stories: dict[Side, list[Step]] | None,
+        how: str,
+        checked: bool,
+    ) -> "Exact":
+        """A verdict on a player.
+
+        :param head: who it is, in words.
+        :param stories: the explained line of each side that can lose, where that was asked for.
+        :param how: the command that explains.
+        """
+        explanation = None
+        if stories is not None:
+            told = {side: [StepFields.of(step) for step in steps] for side, steps in stories.items()}
+            explanation = Explanation(told.get(Side.X), told.get(Side.O))
+        return cls(
+            "exact",
+            agent,
+            list(verdict.results),
+            WorstCases(_worst_fields(verdict.as_x), _worst_fields(verdict.as_o)),
+            verdict.unbeatable,
+            verdict.nash_conv,
+            verdict.exploitability,
+            verdict.mistakes,
+            verdict.coverage,
+            explanation,
+            head,
+            rules,
+            checked,
+            verdict,
+            stories,
+            how,
+        )
+
+    def show(self, env: Environment) -> None:
+        """Print who is judged, the rates against each opponent, and what no opponent can change."""
+        self._show_head(env, "exact, over all that can happen")
+        _show_verdict(env, self.verdict)
+        for side, steps in (self.stories or {}).items():
+            _show_line(env, self.agent.name, side, steps)
+        if self.unbeatable is False and not self.stories:
+            env.say("how it loses:", self.how)
+
+
+@dataclass(frozen=True)
+class Sampled(_Evaluated, name="evaluation"):
+    """What sampled matches say about a player; null is what they cannot know."""
 
     method: Literal["sampled"]
     agent: AgentFields
-    results: list[SampledOpponent]
+    results: list[SampledResult]
     games: Count
     distinct_games: Count
     seed: Count
@@ -129,23 +235,68 @@ class Sampled(TypedDict):
     nash_conv: None
     exploitability: None
     mistakes: None
+    head: list[str] = aside()
+    rules: str = aside()
+    checked: bool = aside()
+
+    @classmethod
+    def of(
+        cls,
+        agent: AgentFields,
+        head: list[str],
+        rules: str,
+        matches: Sequence[tuple[str, Match]],
+        seed: int,
+        *,
+        beatable: bool,
+        checked: bool,
+    ) -> "Sampled":
+        """Matches of a player.
+
+        :param head: who it is, in words.
+        :param beatable: whether a line of play was found that beats it.
+        """
+        results = [
+            SampledResult(
+                name, SampledRates.of(match, 0), SampledRates.of(match, 1), match.games, match.distinct
+            )
+            for name, match in matches
+        ]
+        return cls(
+            "sampled",
+            agent,
+            results,
+            sum(result.games for result in results),
+            sum(result.distinct_games for result in results),
+            seed,
+            None,
+            False if beatable else None,
+            None,
+            None,
+            None,
+            head,
+            rules,
+            checked,
+        )
+
+    def show(self, env: Environment) -> None:
+        """Print each match."""
+        self._show_head(env, "sampled")
+        for result in self.results:
+            _show_match(env, result, self.seed)
+        if self.unbeatable is False:
+            env.out("", "beatable: a line of play that beats it was found")
 
 
-Evaluation = Exact | Sampled
+def _worst_fields(case: WorstCase) -> WorstFields:
+    return WorstFields(case.loss, None if case.line is None else [cell + 1 for cell in case.line])
 
 
-STYLES = ("green", "dim", "red")
-"""Of wins, draws and losses."""
-
-BAR = 24
-
-
-def show_verdict(env: Environment, verdict: Verdict) -> None:
-    """Print the rates against each opponent and what no opponent can change."""
+def _show_verdict(env: Environment, verdict: Verdict) -> None:
     if verdict.results:
-        table = _rates(env, verdict, 0)
-        room = env.width - env.console.measure(table).maximum - 2
-        env.draw(_rates(env, verdict, min(room, BAR)) if room >= 10 else table)
+        rates = _rates(env, verdict, 0)
+        room = env.width - env.console.measure(rates).maximum - 2
+        env.draw(_rates(env, verdict, min(room, BAR)) if room >= 10 else rates)
     facts = Table.grid(padding=(0, 1))
     facts.add_column(min_width=14, style="bold")
     for label, fact in facts_of(verdict):
@@ -155,22 +306,19 @@ def show_verdict(env: Environment, verdict: Verdict) -> None:
 
 def _rates(env: Environment, verdict: Verdict, width: int) -> Table:
     """The table of rates, with bars of ``width`` characters."""
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    table.add_column("against", min_width=13, max_width=max(13, env.width - 38), overflow="fold")
-    table.add_column("as")
-    for ending in ("win", "draw", "loss"):
-        table.add_column(ending, justify="right", no_wrap=True)
-    if width:
-        table.add_column("", no_wrap=True)
+    rates = Table(box=None, padding=(0, 1), header_style="bold")
+    rates.add_column("against", min_width=13, max_width=max(13, env.width - 38), overflow="fold")
+    rates.add_column("as")
+    for ending in ("win", "draw", "loss", *[""] * bool(width)):
+        rates.add_column(ending, justify="right", no_wrap=True)
     for result in verdict.results:
-        for side, rates in (("X", result.as_x), ("O", result.as_o)):
-            shares = (rates.win, rates.draw, rates.loss)
-            name = Text(printable(result.opponent) if side == "X" else "")
-            strokes = zip(bar(shares, width, unicode=env.unicode), STYLES, strict=True) if width else ()
-            bars = [Text.assemble(*strokes)] if width else []
-            table.add_row(name, side, *map(percent, shares), *bars)
-    table.add_row()
-    return table
+        for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
+            shares = (found.win, found.draw, found.loss)
+            strokes = zip(bar(shares, width, unicode=env.unicode), STYLES, strict=True)
+            bars = [Text.assemble(*strokes)] * bool(width)
+            rates.add_row(Text(result.opponent * (side == "X")), side, *map(percent, shares), *bars)
+    rates.add_row()
+    return rates
 
 
 def facts_of(verdict: Verdict) -> Iterator[tuple[str, Text]]:
@@ -190,10 +338,8 @@ def facts_of(verdict: Verdict) -> Iterator[tuple[str, Text]]:
         yield "mistakes", Text(f"none in {wrong.of:,} open positions")
     if (known := verdict.coverage) is not None:
         share = percent(known.known / known.of, 1)
-        yield (
-            "experience",
-            Text(f"in {known.known:,} of {known.of:,} positions its own play can reach ({share})"),
-        )
+        own = f"in {known.known:,} of {known.of:,} positions its own play can reach ({share})"
+        yield "experience", Text(own)
     yield "exploitability", Text(f"{verdict.exploitability:.6g} (NashConv {verdict.nash_conv:.6g})")
     if verdict.unbeatable:
         yield "verdict", Text("unbeatable as X and as O, whoever plays against it", "bold green")
@@ -216,10 +362,11 @@ def cells(line: Iterable[int]) -> list[str]:
     return [str(cell + 1) for cell in line]
 
 
-def show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
+def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
     """Print a lost game board by board: what was played, what perfect play would have been, what it cost."""
-    heading = f"How {printable(name)} loses as {side.name}: {' '.join(_played(steps))}"
-    env.console.print(Text(f"\n{heading}", "bold"))
+    played = " ".join("resigns" if step.cell is None else str(step.cell + 1) for step in steps)
+    env.out("")
+    env.draw(Text(f"How {name} loses as {side.name}: {played}", "bold"), wrap=True)
     for number, step in enumerate(steps, 1):
         position = step.position
         words = _tell(name, number, step, step.position.mover)
@@ -232,13 +379,9 @@ def show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) ->
         env.draw(Padding(grid, (1, 0, 0, 2)), wrap=True)
 
 
-def _played(steps: Sequence[Step]) -> list[str]:
-    return ["resigns" if step.cell is None else str(step.cell + 1) for step in steps]
-
-
 def _tell(name: str, number: int, step: Step, mover: str) -> Text:
     own = step.probability is not None
-    who = f"{mover} ({printable(name)})" if own else mover
+    who = f"{mover} ({name})" if own else mover
     plays = "resigns" if step.cell is None else f"plays {step.cell + 1}"
     text = Text(f"{number}. {who} {plays}")
     if step.probability is not None and 0 < step.probability < 1:
@@ -251,100 +394,22 @@ def _tell(name: str, number: int, step: Step, mover: str) -> Text:
     return text
 
 
-def show_match(env: Environment, matches: Sequence[tuple[str, Match]], seed: int) -> None:
-    """Print what came of sampled matches, with 95 % intervals."""
-    for opponent, match in matches:
-        games = f"{match.games:,} games against {printable(opponent)}, {match.distinct:,} of them distinct"
-        env.draw(Text(f"{games} (--seed {seed})", "bold"))
-        table = Table(box=None, padding=(0, 1), header_style="bold")
-        table.add_column("as")
-        for name in ("win", "draw", "loss"):
-            table.add_column(name, justify="right", no_wrap=True)
-            table.add_column("(95 %)", style="dim")
-        for side in (0, 1):
-            shares = match.shares(side).values()
-            table.add_row("XO"[side], *(text for share in shares for text in _share(share)))
-        env.draw(table)
-
-
-def _share(share: Share) -> tuple[str, str]:
-    low, high = share.interval
-    rate = "none" if share.rate is None else percent(share.rate)
-    return rate, f"({100 * low:.1f} to {100 * high:.1f})"
-
-
-def rates_fields(rates: Rates) -> RatesFields:
-    """Rates as a document holds them."""
-    return {"win": rates.win, "draw": rates.draw, "loss": rates.loss}
-
-
-def verdict_fields(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a ``ttt-evaluation`` document holds it."""
-    coverage = verdict.coverage
-    return {
-        "results": [
-            {
-                "opponent": result.opponent,
-                "as_x": rates_fields(result.as_x),
-                "as_o": rates_fields(result.as_o),
-            }
-            for result in verdict.results
-        ],
-        "worst_case": {"as_x": _worst_fields(verdict.as_x), "as_o": _worst_fields(verdict.as_o)},
-        "unbeatable": verdict.unbeatable,
-        "nash_conv": verdict.nash_conv,
-        "exploitability": verdict.exploitability,
-        "mistakes": None if verdict.mistakes is None else asdict(verdict.mistakes),
-        "coverage": None if coverage is None else asdict(coverage),
-    }
-
-
-def _worst_fields(case: WorstCase) -> dict[str, Any]:
-    return {"loss": case.loss, "line": None if case.line is None else [cell + 1 for cell in case.line]}
-
-
-def step_fields(step: Step) -> dict[str, Any]:
-    """A move of an explained line as a document holds it."""
-    return {
-        "position": step.position.text,
-        "to_move": step.position.mover.lower(),
-        "cell": None if step.cell is None else step.cell + 1,
-        "probability": step.probability,
-        "perfect": [cell + 1 for cell in step.sound],
-        "before": VALUES.get(step.before),
-        "after": VALUES.get(step.after),
-    }
-
-
-def match_fields(
-    matches: Sequence[tuple[str, Match]], seed: int, *, beatable: bool = False
-) -> dict[str, Any]:
-    """Sampled matches as a ``ttt-evaluation`` document holds them: what they cannot tell is null.
-
-    :param beatable: whether a line of play was found that beats the player.
-    """
-    results = []
-    for opponent, match in matches:
-        sides: dict[str, Any] = {}
-        for side, role in enumerate(("as_x", "as_o")):
-            shares = match.shares(side)
-            sides[role] = {name: share.rate for name, share in shares.items()}
-            sides[role] |= {f"{name}_ci": list(share.interval) for name, share in shares.items()}
-            sides[role]["games"] = sum(match.counts[side])
-        results.append(
-            {"opponent": opponent, **sides, "games": match.games, "distinct_games": match.distinct}
-        )
-    return {
-        "results": results,
-        "games": sum(match.games for _, match in matches),
-        "distinct_games": sum(match.distinct for _, match in matches),
-        "seed": seed,
-        "worst_case": None,
-        "unbeatable": False if beatable else None,
-        "nash_conv": None,
-        "exploitability": None,
-        "mistakes": None,
-    }
+def _show_match(env: Environment, result: SampledResult, seed: int) -> None:
+    """Print what came of a sampled match, with 95 % intervals."""
+    games = f"{result.games:,} games against {result.opponent}, {result.distinct_games:,} of them distinct"
+    env.draw(Text(f"{games} (--seed {seed})", "bold"))
+    rates = table("as", ">win", "(95 %)", ">draw", "(95 %)", ">loss", "(95 %)")
+    for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
+        row = [side]
+        for share, ends in (
+            (found.win, found.win_ci),
+            (found.draw, found.draw_ci),
+            (found.loss, found.loss_ci),
+        ):
+            row.append("none" if share is None else percent(share))
+            row.append(f"({100 * ends[0]:.1f} to {100 * ends[1]:.1f})")
+        rates.add_row(*row)
+    env.draw(rates)
 
 
 def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[Any]]:

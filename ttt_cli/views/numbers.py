@@ -7,6 +7,9 @@ from ttt_cli.engine.position import Cell
 VALUES: dict[int | None, str] = {1: "win", 0: "draw", -1: "loss"}
 """A game value in words, from the side it belongs to; ``get`` says None of what is not known."""
 
+OUTCOMES = {"win": "wins", "draw": "draws", "loss": "loses"}
+"""What the side to move does with such a position."""
+
 
 def percent(share: float, digits: int = 2) -> str:
     """A probability as a percentage; ``0 %`` and ``100 %`` mean exactly that."""

@@ -228,7 +228,7 @@ def study_picture(study: Study, kind: str) -> bytes:
     with _figure() as figure:
         panels = figure.subplots(2, 2).flatten()
         games: list[int] = []
-        for number, setting in enumerate(study.settings):
+        for number, group in enumerate(study.groups):
             look: dict[str, Any] = {
                 "color": PALETTE[number % len(PALETTE)],
                 "linestyle": STROKES[number // len(PALETTE) % len(STROKES)],
@@ -236,18 +236,19 @@ def study_picture(study: Study, kind: str) -> bytes:
                 "markersize": 4,
                 "linewidth": 1.6,
             }
-            looks = list(zip(*study.of(setting), strict=False))
+            looks = list(zip(*study.of(group), strict=False))
             games = [each[0].games for each in looks]
             for axes, name in zip(panels, STUDY_PANELS, strict=True):
                 values = [[getattr(row, name) for row in each] for each in looks]
                 low, mid, high = np.quantile(values, (0.25, 0.5, 0.75), axis=1)
                 axes.fill_between(games, low, high, color=look["color"], alpha=0.18, linewidth=0)
-                axes.plot(games, mid, label=study.named(setting) if name == "x_win" else None, **look)
+                axes.plot(games, mid, label=study.named(group) if name == "x_win" else None, **look)
         for axes, title in zip(panels, STUDY_PANELS.values(), strict=True):
             _finish(axes, title, [number for number in games if number] or [1])
-        seeds = max(len(study.of(setting)) for setting in study.settings)
+        seeds = max(len(study.of(group)) for group in study.groups)
+        learners = ", ".join(dict.fromkeys(learner for learner, _ in study.calls))
         figure.suptitle(
-            f"{study.learner}: median and middle half of {seeds:,} {'seed' if seeds == 1 else 'seeds'}"
+            f"{learners}: median and middle half of {seeds:,} {'seed' if seeds == 1 else 'seeds'}"
         )
         figure.legend(loc="outside lower center", ncols=4, frameon=False)
         return _drawn(figure, kind)

@@ -1,20 +1,21 @@
-"""What ``ttt solve`` shows of a position."""
+"""``ttt solve``: what a position has been proved to be worth."""
 
-from typing import Annotated, Any, TypedDict
+from dataclasses import dataclass
+from typing import Annotated
 
 from rich.text import Text
 
-from ttt_cli.documents import Cell, Count, PositionText, RulesFields, SideKey, Worth, note
+from ttt_cli.documents import Cell, Count, Document, PositionText, RulesFields, SideKey, Worth, aside, note
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.solver import Proof
 from ttt_cli.environment import Environment
+from ttt_cli.errors import ExitCode
 from ttt_cli.views.board import board
-from ttt_cli.views.numbers import VALUES
-
-Seconds = Annotated[float, note(minimum=0)]
+from ttt_cli.views.numbers import OUTCOMES, VALUES, counted
 
 
-class SolutionFields(TypedDict):
+@dataclass(frozen=True)
+class Solution(Document, name="solution"):
     """What a position has been proven to be worth, and how play may go on when both sides keep that; null and
     no cells where the limits did not suffice."""
 
@@ -25,40 +26,45 @@ class SolutionFields(TypedDict):
     proven: bool
     line: list[Cell]
     nodes: Count
-    seconds: Seconds
+    seconds: Annotated[float, note(minimum=0)]
+    proof: Proof = aside()
 
+    @classmethod
+    def of(cls, proof: Proof) -> "Solution":
+        """The result of a search."""
+        position = proof.position
+        return cls(
+            position.text,
+            position.rules.fields(),
+            None if position.terminal else Side.to_move(position.plies).key,
+            VALUES.get(proof.value),
+            proof.proven,
+            [cell + 1 for cell in proof.line],
+            proof.nodes,
+            round(proof.seconds, 3),
+            proof,
+        )
 
-def solution_fields(proof: Proof) -> dict[str, Any]:
-    """The fields of a ``ttt-solution`` document."""
-    position, rules = proof.position, proof.position.rules
-    return {
-        "position": position.text,
-        "rules": rules.fields(),
-        "to_move": None if position.terminal else Side.to_move(position.plies).key,
-        "value": VALUES.get(proof.value),
-        "proven": proof.proven,
-        "line": [cell + 1 for cell in proof.line],
-        "nodes": proof.nodes,
-        "seconds": round(proof.seconds, 3),
-    }
+    @property
+    def code(self) -> ExitCode:
+        """Whether the limits sufficed."""
+        return ExitCode.DONE if self.proven else ExitCode.FAILED
 
-
-def show_solution(env: Environment, proof: Proof) -> None:
-    """Draw the position, say what it is worth, and how play may go on."""
-    position = proof.position
-    env.draw(board(position, unicode=env.unicode))
-    env.out("")
-    effort = f"{proof.nodes:,} {'node' if proof.nodes == 1 else 'nodes'}, {proof.seconds:.2f} s"
-    if position.terminal:
-        env.out(f"{position.winner} has won" if position.winner else "a draw")
-    elif proof.value is None:
-        env.out(f"{position.mover} to move: not known within these limits ({effort})")
-    else:
-        outcome = {1: "wins", 0: "draws", -1: "loses"}[proof.value]
-        env.out(f"{position.mover} to move {outcome}: proven ({effort})")
-    if proof.line:
-        cells = " ".join(str(cell + 1) for cell in proof.line)
-        end = position
-        for cell in proof.line:
-            end = end.play(cell)
-        env.draw(Text(f"best play: {cells}{'' if end.terminal else ' ...'}"), wrap=True)
+    def show(self, env: Environment) -> None:
+        """Draw the position, say what it is worth, and how play may go on."""
+        position = self.proof.position
+        env.draw(board(position, unicode=env.unicode))
+        env.out("")
+        effort = f"{counted(self.nodes, 'node')}, {self.seconds:.2f} s"
+        if position.terminal:
+            env.out(f"{position.winner} has won" if position.winner else "a draw")
+        elif self.value is None:
+            env.out(f"{position.mover} to move: not known within these limits ({effort})")
+        else:
+            env.out(f"{position.mover} to move {OUTCOMES[self.value]}: proven ({effort})")
+        if self.line:
+            end = position
+            for cell in self.proof.line:
+                end = end.play(cell)
+            cells = " ".join(map(str, self.line))
+            env.draw(Text(f"best play: {cells}{'' if end.terminal else ' ...'}"), wrap=True)

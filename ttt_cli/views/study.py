@@ -1,19 +1,17 @@
-"""What ``ttt study`` shows: for each setting the median over the seeds, and the range."""
+"""``ttt study``: for each setting the median over the seeds, and the range."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any, TypedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
 
-from rich.table import Table
-
-from ttt_cli.documents import Count, RulesFields, Share
+from ttt_cli.documents import Count, Document, RulesFields, Share, aside
 from ttt_cli.engine.rules import Rules
-from ttt_cli.environment import Environment, printable
-from ttt_cli.store.curves import Row
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.training.study import Spread, Study, unbeatable_from
-from ttt_cli.views.numbers import percent
+from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
-from ttt_cli.views.tables import draw_table
+from ttt_cli.views.tables import draw_table, table
 
 RATES = {
     "x_win": "wins as X",
@@ -25,112 +23,98 @@ RATES = {
 """What is reported of the end of each training, by the field of ``Row``."""
 
 
-class SpreadFields(TypedDict):
-    """A number over the seeds: its median and its range."""
-
-    median: float
-    low: float
-    high: float
-
-
-class SettingFields(TypedDict):
-    """The end of the trainings with one setting: rates against random play, worst cases, and how many of them
-    are unbeatable, after how many games."""
-
-    parameters: dict[str, Any]
-    seeds: Count
-    x_win: SpreadFields
-    o_win: SpreadFields
-    worst_x: SpreadFields
-    worst_o: SpreadFields
-    exploitability: SpreadFields
-    unbeatable: Count
-    games_until_unbeatable: SpreadFields | None
-
-
-class StudyFields(TypedDict):
-    """What ``ttt study`` found."""
+@dataclass(frozen=True)
+class SettingFields:
+    """The end of the trainings with one setting: rates against random play, worst cases, how many of them are
+    unbeatable, after how many games, and the seconds that a training took in this call."""
 
     learner: str
-    rules: RulesFields
+    preset: str
+    parameters: dict[str, Any]
     games: Count
+    seeds: Count
+    x_win: Spread
+    o_win: Spread
+    worst_x: Spread
+    worst_o: Spread
+    exploitability: Spread
+    unbeatable: Count
+    games_until_unbeatable: Spread | None
+    seconds: float | None
+    name: str = aside()
+
+    @classmethod
+    def of(cls, study: Study, group: Any) -> "SettingFields":
+        """What there is to say of a group of trainings."""
+        (learner, preset), setting = group
+        runs = study.of(group)
+        reached = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
+        seconds = [taken for key, taken in study.seconds.items() if key[:2] == group]
+        return cls(
+            learner,
+            preset,
+            dict(zip(study.varied, setting, strict=True)),
+            runs[0][-1].games,
+            len(runs),
+            **{name: Spread.of([getattr(rows[-1], name) for rows in runs]) for name in RATES},
+            unbeatable=len(reached),
+            games_until_unbeatable=Spread.of(reached) if reached else None,
+            seconds=median(seconds) if seconds else None,
+            name=study.named(group),
+        )
+
+
+@dataclass(frozen=True)
+class StudyResult(Document, name="study"):
+    """What ``ttt study`` found."""
+
+    rules: RulesFields
     file: str | None
     settings: list[SettingFields]
     share_unbeatable: Share | None
+    game: str = aside()
+
+    @classmethod
+    def of(cls, study: Study, rules: Rules, file: str | None) -> "StudyResult":
+        """A study as far as it is done."""
+        verdicts = [rows[-1].unbeatable for rows in study.runs.values()]
+        known = [verdict for verdict in verdicts if verdict is not None]
+        settings = [SettingFields.of(study, group) for group in study.groups]
+        share = sum(known) / len(known) if known else None
+        return cls(rules.fields(), file, settings, share, rules.describe())
+
+    def show(self, env: Environment) -> None:
+        """A table: a line for each setting, medians with the range below them."""
+        runs = sum(each.seeds for each in self.settings)
+        env.out(f"{self.game}: {counted(runs, 'training')}, each from nothing")
+        env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
+        timed = any(each.seconds is not None for each in self.settings)
+        columns = ("games", *RATES.values(), "unbeatable", "from games", *["seconds"] * timed)
+        listed = table("setting", *(f">{column}" for column in columns))
+        for each in self.settings:
+            spreads = [(name, getattr(each, name)) for name in RATES]
+            reached = each.games_until_unbeatable
+            seconds = "" if each.seconds is None else f"{each.seconds:.1f}"
+            listed.add_row(
+                each.name,
+                short(each.games),
+                *(_shown(name)(spread.median) for name, spread in spreads),
+                f"{each.unbeatable} of {each.seeds}",
+                f"{reached.median:,.0f}" if reached else "-",
+                *[seconds] * timed,
+            )
+            ranges = [_range(spread, _shown(name)) for name, spread in spreads]
+            games = _range(reached, lambda games: short(round(games))) if reached else ""
+            if any(ranges) or games:
+                listed.add_row("", "", *ranges, "", games, *[""] * timed, style="dim")
+        draw_table(env, listed, lead=1)
+        if self.file is not None:
+            env.say("next:", command_line("ttt", "curve", self.file, "-o", "study.svg"))
 
 
-def study_fields(study: Study, rules: Rules, games: int, file: str | None) -> dict[str, Any]:
-    """The fields of a ``ttt-study`` document."""
-    settings = []
-    for setting in study.settings:
-        runs = study.of(setting)
-        reached = _reached(runs)
-        settings.append(
-            {
-                "parameters": dict(zip(study.varied, setting, strict=True)),
-                "seeds": len(runs),
-                **{name: asdict(_last(runs, name)) for name in RATES},
-                "unbeatable": len(reached),
-                "games_until_unbeatable": asdict(Spread.of(reached)) if reached else None,
-            }
-        )
-    verdicts = [rows[-1].unbeatable for rows in study.runs.values()]
-    known = [verdict for verdict in verdicts if verdict is not None]
-    return {
-        "learner": study.learner,
-        "rules": rules.fields(),
-        "games": games,
-        "file": file,
-        "settings": settings,
-        "share_unbeatable": sum(known) / len(known) if known else None,
-    }
-
-
-def _last(runs: Sequence[Sequence[Row]], name: str) -> Spread:
-    """A measure at the end of each training."""
-    return Spread.of([getattr(rows[-1], name) for rows in runs])
-
-
-def _reached(runs: Sequence[Sequence[Row]]) -> list[int]:
-    """The games after which trainings were unbeatable, of those that are in the end."""
-    return [games for rows in runs if (games := unbeatable_from(rows)) is not None]
-
-
-def show_study(env: Environment, study: Study, rules: Rules, games: int) -> None:
-    """A table: a line for each setting, medians with the range below them."""
-    runs = len(study.runs)
-    trainings = f"{runs:,} {'training' if runs == 1 else 'trainings'}"
-    env.out(f"{study.learner}, {rules.describe()}: {trainings} of {games:,} games, each from nothing")
-    env.out("medians over the seeds, and ranges")
-    env.out("")
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("setting", overflow="fold")
-    for heading in (*RATES.values(), "unbeatable", "from games"):
-        table.add_column(heading, justify="right")
-    for setting in study.settings:
-        found = study.of(setting)
-        first, second = [printable(study.named(setting))], [""]
-        for name in RATES:
-            spread = _last(found, name)
-            show = _number if name == "exploitability" else _share
-            first.append(show(spread.median))
-            second.append(_range(spread, show))
-        reached = _reached(found)
-        first.append(f"{len(reached)} of {len(found)}")
-        second.append("")
-        first.append(f"{Spread.of(reached).median:,.0f}" if reached else "-")
-        second.append(_range(Spread.of(reached), lambda games: short(round(games))) if reached else "")
-        table.add_row(*first)
-        table.add_row(*second, style="dim")
-    draw_table(env, table, lead=1)
-
-
-def _share(share: float) -> str:
-    return percent(share, 1)
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}"
+def _shown(name: str) -> Callable[[float], str]:
+    """How a measure is shown."""
+    return (lambda value: f"{value:.3f}") if name == "exploitability" else (lambda share: percent(share, 1))
 
 
 def _range(spread: Spread, show: Callable[[float], str]) -> str:

@@ -1,12 +1,22 @@
-"""Tables that are wider than the screen."""
+"""Tables: plain columns, and what to do with those that are wider than the screen."""
 
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 
 from rich.table import Table
+from rich.text import Text
 
 from ttt_cli.environment import Environment
+
+
+def table(*headings: str, gap: int = 2) -> Table:
+    """A table without a frame; the column of a heading that starts with ``>`` stands to the right."""
+    made = Table(box=None, padding=(0, gap, 0, 0), header_style="bold")
+    for heading in headings:
+        title = heading.removeprefix(">")
+        made.add_column(Text(title), justify="right" if title != heading else "left", overflow="fold")
+    return made
 
 
 def draw_table(env: Environment, table: Table, *, lead: int) -> None:

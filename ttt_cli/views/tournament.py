@@ -1,19 +1,19 @@
-"""What ``ttt tournament`` shows."""
+"""``ttt tournament``: everyone against everyone."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypedDict
+from dataclasses import dataclass
+from typing import Literal
 
-from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.documents import AgentFields, Count, RatesFields
-from ttt_cli.environment import Environment, printable
+from ttt_cli.documents import AgentFields, Count, Document, Share, aside
+from ttt_cli.environment import Environment
 from ttt_cli.evaluation.tournament import Tournament
-from ttt_cli.views.evaluation import rates_fields
-from ttt_cli.views.tables import draw_table
+from ttt_cli.views.tables import draw_table, table
 
 
-class PlayerFields(AgentFields):
+@dataclass(frozen=True)
+class Standing(AgentFields):
     """A player's points of those there are, and its rating."""
 
     points: float
@@ -21,60 +21,59 @@ class PlayerFields(AgentFields):
     rating: float
 
 
-class PairingFields(RatesFields):
+@dataclass(frozen=True)
+class Pairing:
     """How the games of two players end, as X sees it."""
 
     x: str
     o: str
+    win: Share
+    draw: Share
+    loss: Share
 
 
-class TournamentFields(TypedDict):
-    """What came of ``ttt tournament``."""
+@dataclass(frozen=True)
+class Standings(Document, name="tournament"):
+    """What came of ``ttt tournament``: players by points, then every pairing."""
 
     method: Literal["exact", "sampled"]
-    players: list[PlayerFields]
-    pairings: list[PairingFields]
+    players: list[Standing]
+    pairings: list[Pairing]
+    found: Tournament = aside()
 
-
-def show_tournament(env: Environment, names: Sequence[str], found: Tournament) -> None:
-    """Print the cross-table: expected points in two games against each other player, as X and as O."""
-    ranking = found.ranking
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    table.add_column("", justify="right")
-    table.add_column("player", overflow="fold", min_width=10)
-    for place in range(1, len(names) + 1):
-        table.add_column(str(place), justify="right", no_wrap=True)
-    table.add_column("points", justify="right", no_wrap=True, style="bold")
-    table.add_column("rating", justify="right", no_wrap=True, style="bold")
-    for place, player in enumerate(ranking, 1):
-        cells = [
-            Text("-" if other == player else f"{found.scores[player, other]:.2f}", "dim" * (other == player))
-            for other in ranking
-        ]
-        points = f"{found.points[player]:.3f}"
-        rating = round(float(found.ratings[player]))
-        table.add_row(
-            str(place), Text(printable(names[player])), *cells, points, f"{rating:+d}" if rating else "0"
+    @classmethod
+    def of(cls, agents: Sequence[AgentFields], found: Tournament) -> "Standings":
+        """A tournament of these players."""
+        points, ratings = found.points.tolist(), found.ratings.tolist()
+        of = 2 * (len(agents) - 1)
+        return cls(
+            "sampled" if found.sampled else "exact",
+            [
+                Standing(**vars(agents[at]), points=points[at], of=of, rating=ratings[at])
+                for at in found.ranking
+            ],
+            [
+                Pairing(agents[x].name, agents[o].name, rates.win, rates.draw, rates.loss)
+                for x, row in enumerate(found.rates)
+                for o, rates in enumerate(row)
+                if rates is not None
+            ],
+            found,
         )
-    draw_table(env, table, lead=2)
-    games = 2 * (len(names) - 1)
-    env.out(f"\nexpected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")
 
-
-def tournament_fields(agents: Sequence[dict[str, Any]], found: Tournament) -> dict[str, Any]:
-    """A tournament as a ``ttt-tournament`` document holds it: players by points, then every pairing."""
-    points, ratings = found.points.tolist(), found.ratings.tolist()
-    games = 2 * (len(agents) - 1)
-    return {
-        "method": "sampled" if found.sampled else "exact",
-        "players": [
-            {**agents[player], "points": points[player], "of": games, "rating": ratings[player]}
-            for player in found.ranking
-        ],
-        "pairings": [
-            {"x": agents[x]["name"], "o": agents[o]["name"], **rates_fields(rates)}
-            for x, row in enumerate(found.rates)
-            for o, rates in enumerate(row)
-            if rates is not None
-        ],
-    }
+    def show(self, env: Environment) -> None:
+        """Print the cross-table: expected points in two games against each other player, as X and as O."""
+        ranking = self.found.ranking
+        places = [f">{place}" for place in range(1, len(ranking) + 1)]
+        cross = table(">", "player", *places, ">points", ">rating")
+        for place, (at, player) in enumerate(zip(ranking, self.players, strict=True), 1):
+            cells = [
+                Text("-", "dim") if other == at else Text(f"{self.found.scores[at, other]:.2f}")
+                for other in ranking
+            ]
+            rating = round(player.rating)
+            totals = (f"{player.points:.3f}", f"{rating:+d}" if rating else "0")
+            cross.add_row(str(place), Text(player.name), *cells, *(Text(total, "bold") for total in totals))
+        draw_table(env, cross, lead=2)
+        games = 2 * (len(ranking) - 1)
+        env.out("", f"expected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")

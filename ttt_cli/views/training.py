@@ -1,17 +1,23 @@
-"""What ``ttt train`` shows of a run."""
+"""``ttt train``: what came of a run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
 
-from ttt_cli.documents import Count
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.documents import Count, Document, aside
+from ttt_cli.environment import Environment, command_line
+from ttt_cli.errors import ExitCode
+from ttt_cli.store.curves import Row
 
-if TYPE_CHECKING:
-    from ttt_cli.store.curves import Row
+VERDICTS = {
+    True: " is unbeatable as both sides, proved over all that can happen",
+    False: " is beatable",
+    None: ": whether it is beatable is not known",
+}
 
 
-class Training(TypedDict):
+@dataclass(frozen=True)
+class Training(Document, name="training"):
     """What ``ttt train`` did: the games of this call, and all of the state."""
 
     learner: str
@@ -26,37 +32,36 @@ class Training(TypedDict):
     positions: Count | None
     file: str
     unbeatable: bool | None
+    name: str = aside()
+    curve: tuple[Sequence[Row], Path] | None = aside()
+    then: Sequence[tuple[str, str]] = aside()
+    ended: ExitCode = aside()
+
+    @property
+    def code(self) -> ExitCode:
+        """Whether the run reached what it was to reach."""
+        return self.ended or ExitCode.DONE
+
+    def show(self, env: Environment) -> None:
+        """What was played, how strong the player is now, and what can be done next."""
+        env.out(
+            f"{self.games:,} games in {self.seconds:.1f} s ({self.games_per_second:,.0f} a second): "
+            f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
+        )
+        where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
+        env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
+        if self.curve:
+            _show_curve(env, self.name, *self.curve)
+        for text, command in self.then or ():
+            env.say(text, command)
 
 
-VERDICTS = {
-    True: " is unbeatable as both sides, proved over all that can happen",
-    False: " is beatable",
-    None: ": whether it is beatable is not known",
-}
-
-
-def show_training(env: Environment, done: Training, name: str) -> None:
-    """What was played, and how strong the player called ``name`` is now."""
-    if env.json:
-        env.document("ttt-training", done)
-        return
-    env.out(
-        f"{done['games']:,} games in {done['seconds']:.1f} s ({done['games_per_second']:,.0f} a second): "
-        f"X won {done['x_wins']:,}, O won {done['o_wins']:,}, {done['draws']:,} drawn"
-    )
-    where = "" if name.removeprefix("./") == done["file"] else f" to {printable(done['file'])}"
-    env.out(f"{printable(name)}{VERDICTS[done['unbeatable']]}; saved{where}")
-
-
-def show_curve(env: Environment, name: str, rows: "Sequence[Row]", path: Path) -> None:
+def _show_curve(env: Environment, name: str, rows: Sequence[Row], path: Path) -> None:
     """A learning curve as a small plot, and the file where it is."""
     from ttt_cli.views.plot import text_plot
 
     if not rows:
         env.say("there is no curve: more can happen on this board than can be walked through")
         return
-    if not env.json:
-        for line in text_plot([(name, rows)], env.width, unicode=env.unicode):
-            env.out(line)
-    command = command_line("ttt", "curve", path, "-o", "curve.svg")
-    env.say(f"the curve is in {printable(str(path))}; a picture:", command)
+    env.out(*text_plot([(name, rows)], env.width, unicode=env.unicode))
+    env.say(f"the curve is in {path}; a picture:", command_line("ttt", "curve", path, "-o", "curve.svg"))

@@ -1,33 +1,30 @@
-"""``ttt greet``: a command in one file, with a heading and a document of its own."""
+"""``ttt greet``: a command in one file, with a document of its own."""
 
-from typing import Annotated, TypedDict
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-from ttt_cli.documents import Count
+from ttt_cli.documents import Count, Document
 from ttt_cli.environment import Environment
 
-HEADING = "Toys"
 
-
-class Greeting(TypedDict):
+@dataclass(frozen=True)
+class Greeting(Document, name="greeting"):
     """What ``ttt greet`` says."""
 
     text: str
     letters: Count
 
+    def show(self, env: Environment) -> None:
+        """Print it."""
+        env.out(self.text)
 
-DOCUMENTS = {"greeting": Greeting}
 
-
-def greet(env: Environment, name: Annotated[str, typer.Argument(help="Whom.")] = "you") -> None:
+def greet(env: Environment, name: Annotated[str, typer.Argument(help="Whom.")] = "you") -> Greeting:
     """Greet somebody.
 
     Examples:
       ttt greet Ada
     """
-    fields: Greeting = {"text": f"hello, {name}", "letters": len(name)}
-    if env.json:
-        env.document("ttt-greeting", fields)
-    else:
-        env.out(fields["text"])
+    return Greeting(f"hello, {name}", len(name))

@@ -4,10 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import ttt
 from ttt_cli.store import formats
-
-__all__ = ["ttt"]
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +14,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_listed(ttt):
-    row = next(row for row in ttt("formats", "--json").json["formats"] if row["name"] == "toy")
+    row = next(row for row in ttt("show", "--formats", "--json").json["formats"] if row["name"] == "toy")
     assert row["reads"] and row["writes"] and row["learner"] == "q"
 
 

@@ -141,7 +141,7 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     monkeypatch.setattr(npy, "RATIO", 1)
     with pytest.raises(InvalidFileError, match="once unpacked") as refused:
         read(packed, "a.pkl")
-    assert "--limits" in refused.value.hint
+    assert "TTT_LIMITS" in refused.value.hint
 
 
 def test_what_gives_defaults_is_noted():

@@ -237,7 +237,7 @@ def test_hostile_pickles_cost_little(data):
 def test_limits(monkeypatch):
     monkeypatch.setattr(machine, "MOST_OPCODES", 100)
     data = pickle.dumps(list(range(200)))
-    with pytest.raises(InvalidFileError, match=r"more than 100 opcodes \(--limits 10"):
+    with pytest.raises(InvalidFileError, match=r"more than 100 opcodes \(TTT_LIMITS=10"):
         read(data)
     scale_limits(10)
     try:

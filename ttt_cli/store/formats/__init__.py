@@ -92,7 +92,7 @@ def recognise(source: Source, options: Options = DEFAULTS) -> Format:
             return form
     if not whole:
         raise beyond(f"has {source.size:,} bytes; the limit for foreign files is {limit:,}", source.where)
-    raise InvalidFileError("is in no known format", where=source.where, hint="ttt formats lists them")
+    raise InvalidFileError("is in no known format", where=source.where, hint="ttt show --formats lists them")
 
 
 def plugged_format(source: Source, options: Options = DEFAULTS) -> Format | None:

@@ -205,5 +205,5 @@ class PositionKeyed(Format):
         try:
             return _read(candidates_of_rows(source.rows, source.where, rules), source.where, options, rules)
         except InvalidFileError as error:
-            error.hint = error.hint or "ttt formats lists what can be read"
+            error.hint = error.hint or "ttt show --formats lists what can be read"
             raise

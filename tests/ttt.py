@@ -1,6 +1,8 @@
-"""Run ``ttt`` in this process, with streams of its own and an empty folder to work in."""
+"""The one way in which tests run ``ttt``: in this process, or as a process of its own."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
@@ -12,6 +14,9 @@ import pytest
 
 from ttt_cli.app import run
 from ttt_cli.environment import Environment
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = [sys.executable, "-m", "ttt_cli"]
 
 
 class Terminal(StringIO):
@@ -41,7 +46,8 @@ Run = Callable[..., Outcome]
 
 @pytest.fixture
 def ttt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """``ttt("evaluate", "q", stdin="…", terminal=True, TERM="dumb")`` as the shell would run it."""
+    """``ttt("evaluate", "q", stdin="…", terminal=True, TERM="dumb")`` as the shell would run it, with streams
+    of its own and in an empty folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("TTT_STORE", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
@@ -53,3 +59,10 @@ def ttt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return Outcome(run([str(argument) for argument in arguments], env), out.getvalue(), err.getvalue())
 
     return call
+
+
+def start(*words: object, program: list[str] | None = None, **settings: Any) -> subprocess.Popen[str]:
+    """``ttt`` as a process of its own, its outputs piped unless ``settings`` say otherwise; or another
+    program."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
+    return subprocess.Popen([*(program or PROGRAM), *map(str, words)], **{**pipes, **settings})
