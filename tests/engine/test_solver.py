@@ -14,7 +14,7 @@ from ttt_cli.engine.look_ahead import look_ahead
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.solver import ENTRY, UNPROVEN, Proof, Solver
+from ttt_cli.engine.solver import UNPROVEN, Proof, Solver
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 
@@ -81,7 +81,7 @@ def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
     space = StateSpace.of(rules)
     rows = np.arange(0, len(space), 1 if COMPILED else 1 + len(space) // 100)
     positions = space.positions[rows]
-    found = Solver(rules).values(positions.x, positions.o)
+    found = Solver(rules).values(positions)
     assert np.array_equal(found, retrograde.solve(space).values[rows])
 
 
@@ -107,7 +107,7 @@ def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rule
     positions = [random_position(rules, free, seed) for seed in range(1, 41 if COMPILED else 6)]
     batch = Positions.of(positions, rules)
     expected = np.sign(look_ahead(batch, free).max(axis=1))
-    assert np.array_equal(Solver(rules).values(batch.x, batch.o), expected)
+    assert np.array_equal(Solver(rules).values(batch), expected)
 
 
 @pytest.mark.long
@@ -117,7 +117,7 @@ def test_positions_of_4x4_have_the_value_that_the_state_space_gives(rules: Rules
     space = StateSpace.of(rules)
     rows = np.random.default_rng(1).choice(len(space), sized(20_000, 1_000_000), replace=False)
     positions = space.positions[rows]
-    found = Solver(rules).values(positions.x, positions.o)
+    found = Solver(rules).values(positions)
     assert np.array_equal(found, retrograde.solve(space).values[rows])
 
 
@@ -171,9 +171,10 @@ def test_what_pairs_leave_adds_up(seed: int, stones: int):
     position, solver = random_position(rules, rules.cells - stones, seed), Solver(rules)
     own, other = np.uint64(position.x), np.uint64(position.o)
     with np.errstate(over="ignore"):
-        before, number, _, _ = proof_search.weigh(own, other, solver._game, solver._scratch)
-        left, paired = proof_search.pair_up(before, number, 0, solver._game, solver._scratch)
-    weights, _, _, live, worth, rest, _, _ = solver._scratch
+        before, number, _, _ = proof_search.weigh(own, other, solver._board, solver._state)
+        left, paired = proof_search.pair_up(before, number, 0, solver._board, solver._state)
+    weights, live = solver._state.weights[:, : rules.cells], solver._state.live
+    worth, rest = solver._state.worth, solver._state.rest
     assert before == sum(
         16 >> (line & ~position.x).bit_count() for line in rules.line_masks if not line & position.o
     )
@@ -273,12 +274,12 @@ def test_nodes_depend_on_nothing_but_the_position(monkeypatch: pytest.MonkeyPatc
 def test_a_batch_says_what_it_could_not_prove():
     rules = Rules(4, 5, 4)
     batch = Positions.of([random_position(rules, 15, seed) for seed in range(1, 61)], rules)
-    truth = Solver(rules).values(batch.x, batch.o)
-    found = Solver(rules).values(batch.x, batch.o, nodes_per_position=3)
+    truth = Solver(rules).values(batch)
+    found = Solver(rules).values(batch, nodes_per_position=3)
     assert set(truth.tolist()) == {-1, 0, 1}
     assert 0 < (found == UNPROVEN).sum() < len(batch)
     assert np.array_equal(found[found != UNPROVEN], truth[found != UNPROVEN])
-    backwards = Solver(rules).values(batch.x[::-1].copy(), batch.o[::-1].copy())
+    backwards = Solver(rules).values(batch[::-1])
     assert np.array_equal(backwards[::-1], truth)
 
 
@@ -297,8 +298,8 @@ def test_progress_is_reported():
 def test_a_small_table_costs_nodes_and_nothing_else():
     position = start(4, 6, 4)
     large, small = Solver(position.rules), Solver(position.rules, memory=100_000)
-    small._table = tuple(array[:64] for array in small._table)  # 64 places for a tree of two thousand nodes
-    small._state[proof_search.ROOM] = 1 << 62
+    small._table = small._table[:64]  # for a tree of two thousand nodes
+    small._state.room = 1 << 62
     assert small.solve(position).value == large.solve(position).value == 0
 
 
@@ -307,8 +308,7 @@ def test_the_table_keeps_to_its_memory():
     for memory in (200_000, 1_000_000):
         solver = Solver(Rules(4, 7, 4), memory=memory)
         assert solver.solve(start(4, 7, 4)).value == 0
-        places = len(solver._table[1])
-        assert memory / 4 < places * ENTRY <= memory
+        assert memory / 4 < solver._table.nbytes <= memory
 
 
 def test_compiled_and_as_written_find_the_same(monkeypatch: pytest.MonkeyPatch):
@@ -319,8 +319,8 @@ def test_compiled_and_as_written_find_the_same(monkeypatch: pytest.MonkeyPatch):
         random_position(Rules(5, 5, 4), 12, 1),
     ]
     expected = [Solver(position.rules).solve(position) for position in positions]
-    for kernel in (proof_search.settle, proof_search.move_table):
-        monkeypatch.setattr(kernel, "_compiled", kernel._as_written)
+    kernel = proof_search.solve_positions
+    monkeypatch.setattr(kernel, "_compiled", kernel._as_written)
     for position, proof in zip(positions, expected, strict=True):
         found = Solver(position.rules).solve(position)
         assert (found.value, found.nodes, found.line) == (proof.value, proof.nodes, proof.line)

@@ -13,18 +13,18 @@ sets. Knuth and Moore, An analysis of alpha-beta pruning (1975), with
 A limit of nodes is one for each position. The deepest search that ends within it counts.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats, Int32s, Int64s, Uint64s
-from ttt_cli.engine.bits import ONE, Bitboard, first, popcount
+from ttt_cli.engine.arrays import Floats, Int32s, Uint64s
+from ttt_cli.engine.bits import ONE, first, hashed, popcount
+from ttt_cli.engine.board import Board, board_of, ends
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.proof_search import MIX, STIR, Game, ends, game_of, insert
-from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.rules import MAX_CELLS, Rules
 from ttt_cli.engine.symmetry import classes
 
 UNLIMITED = 1 << 62
@@ -33,52 +33,73 @@ UNLIMITED = 1 << 62
 NODES = 2_000
 """Positions that the search for a move visits, by default."""
 
+SLICE = 50_000
+"""Nodes between two looks at Ctrl-C: a small part of a second."""
+
 SLOTS = 1 << 15
 """Places of the transposition table."""
-
-HALF, TOP = np.uint64(29), np.uint64(49)
-"""What a place in the table is made of: the highest of 64 bits."""
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 """What a score in the table means."""
 
-STAMP, LEFT, BOUND, BEST = 0, 1, 2, 3
-"""Columns of ``notes``: the position whose search an entry belongs to, the plies that were left, what the
-score tells, and the best move."""
+WHOLE, PAUSED, STOPPED = 0, 1, 2
+"""How a search of the root's moves ends: with all scores, for the moment, or at the limit of nodes."""
 
-NUMBER, NEXT, CHOSEN, PLIES_LEFT, FORCED = 0, 1, 2, 3, 4
-"""Columns of ``frames``: how many moves there are, which comes next, the best so far, the plies left, and
-whether the move is a forced block."""
+FRAME = np.dtype(
+    [
+        ("mine", "u8"),  # the stones of the side to move
+        ("theirs", "u8"),
+        ("number", "i8"),  # the number of moves,
+        ("next", "i8"),  # the next one to try
+        ("chosen", "i8"),  # the best so far
+        ("left", "i8"),  # plies
+        ("forced", "i8"),  # 1 where the only move is to block a line
+        ("alpha", "f8"),  # the window,
+        ("beta", "f8"),
+        ("score", "f8"),  # the best score so far,
+        ("start", "f8"),  # and alpha as it was at first
+        ("moves", "i1", MAX_CELLS),  # best first
+    ],
+    align=True,
+)
 
-ALPHA, BETA, SCORE, START = 0, 1, 2, 3
-"""Columns of ``bounds``: the window, the best score so far, and alpha as it was at first."""
+ENTRY = np.dtype(
+    [
+        ("mine", "u8"),
+        ("theirs", "u8"),
+        ("score", "f8"),
+        ("stamp", "i8"),  # the position whose search the entry belongs to
+        ("left", "i4"),  # plies
+        ("bound", "i2"),  # ``EXACT`` ...
+        ("best", "i2"),  # the best move
+    ],
+    align=True,
+)
 
+SEARCH = np.dtype(
+    [
+        ("row", "i8"),  # the position in hand
+        ("plies", "i8"),  # how far it is looked ahead; 0: not at all yet
+        ("depth", "i8"),  # of the node in hand
+        ("nodes", "i8"),  # visited for this position
+        ("visited", "i8"),  # and in all
+        ("outcome", "i8"),  # ``WHOLE`` ...
+        ("scores", "f8", MAX_CELLS),  # of the moves listed
+        ("found", "f8", MAX_CELLS),  # of the root's moves, in their order
+    ]
+)
 
-class Room(NamedTuple):
-    """Where a search works; ``d`` is at most the number of cells.
+Frame = Any
+"""A record of ``FRAME``."""
 
-    :ivar boards: uint64[d, 2], the stones of the side to move and of the other one.
-    :ivar patterns: int32[d, 2, t], the network's patterns as if X, or O, had just moved.
-    :ivar moves: int64[d, cells], best first.
-    :ivar scores: float64[cells], of the moves listed.
-    :ivar frames: int64[d, 5] (``NUMBER`` …).
-    :ivar bounds: float64[d, 4] (``ALPHA`` …).
-    :ivar keys: uint64[SLOTS, 2], of the table: boards.
-    :ivar found: float64[SLOTS], scores.
-    :ivar notes: int64[SLOTS, 4] (``STAMP`` …).
-    :ivar nodes: int64[1], how many of this position have been visited.
-    """
+Frames = Any
+"""An array of ``FRAME`` records."""
 
-    boards: Uint64s
-    patterns: Int32s
-    moves: Int64s
-    scores: Floats
-    frames: Int64s
-    bounds: Floats
-    keys: Uint64s
-    found: Floats
-    notes: Int64s
-    nodes: Int64s
+Table = Any
+"""An array of ``ENTRY`` records."""
+
+SearchState = Any
+"""A record of ``SEARCH``."""
 
 
 def search(
@@ -92,227 +113,253 @@ def search(
         best.
     """
     rules, cells = positions.rules, positions.rules.cells
-    found = np.full((len(positions), cells), -np.inf)
-    mine = np.where(positions.x_to_move, positions.x, positions.o)
-    theirs = np.where(positions.x_to_move, positions.o, positions.x)
-    room = Room(
-        np.zeros((cells + 1, 2), np.uint64),
+    scores = np.full((len(positions), cells), -np.inf)
+    rows = np.flatnonzero(~positions.terminal)
+    movers, others = positions[rows].stones_of_sides
+    found = scores[rows]
+    state = np.zeros(1, SEARCH).view(np.recarray)[0]
+    room = (
         np.zeros((cells + 1, 2, len(network.starts)), np.int32),
-        np.zeros((cells + 1, cells), np.int64),
-        np.zeros(cells),
-        np.zeros((cells + 1, 5), np.int64),
-        np.zeros((cells + 1, 4)),
-        np.zeros((SLOTS, 2), np.uint64),
-        np.zeros(SLOTS),
-        np.zeros((SLOTS, 4), np.int64),
-        np.zeros(1, np.int64),
+        np.zeros(cells + 1, FRAME).view(np.recarray),
+        np.zeros(SLOTS, ENTRY).view(np.recarray),
+        state,
     )
-    going = np.flatnonzero(~positions.terminal)
-    limit = UNLIMITED if nodes is None else nodes
-    _search(mine, theirs, going, found, game_of(rules), network, room, min(depth, cells), limit, exact)
-    return found
+    limits = min(depth, cells), UNLIMITED if nodes is None else nodes, exact
+    while state.row < len(rows):
+        until = int(state.visited) + SLICE
+        _search(board_of(rules), network, *room, movers, others, found, *limits, until)
+    scores[rows] = found
+    return scores
 
 
 @Part
-def bucket(mine: Bitboard, theirs: Bitboard) -> Any:
+def insert(moves: Any, scores: Any, number: int, cell: int, score: float) -> None:
+    """Put a cell among the ``number`` cells that are sorted by falling scores."""
+    at = number
+    while at > 0 and scores[at - 1] < score:
+        moves[at], scores[at] = moves[at - 1], scores[at - 1]
+        at -= 1
+    moves[at], scores[at] = cell, score
+
+
+@Part
+def slot_of(frame: Frame) -> Any:
     """The place in the table of a board."""
-    mixed = mine * MIX ^ (theirs + ONE) * STIR
-    return np.int64((mixed ^ mixed >> HALF) * MIX >> TOP)
+    return np.int64(hashed(frame.mine, frame.theirs)) & (SLOTS - 1)
 
 
 @Part
-def listed(free: Bitboard, side: int, depth: int, favourite: int, network: Network, room: Room) -> int:
-    """List the moves on free cells, those first that the network likes best; returns how many."""
-    pattern, number = room.patterns[depth, side], 0
+def enter(
+    depth: int,
+    side: int,
+    board: Board,
+    network: Network,
+    patterns: Int32s,
+    frame: Frame,
+    table: Table,
+    state: SearchState,
+) -> tuple[bool, float]:
+    """Score a node without search, if possible, and say whether it is; else list its moves, those first that
+    the network likes best."""
+    mine, theirs = frame.mine, frame.theirs
+    state.nodes += 1
+    state.visited += 1
+    free = board.full & ~(mine | theirs)
+    soonest = popcount(free)  # the score of a win by the next stone
+    own = ends(mine, theirs, board)
+    frame.forced = 0
+    if board.misere:
+        free &= ~own
+        if not free:
+            return True, -float(soonest)
+    elif own:
+        return True, float(soonest)
+    else:
+        other = ends(theirs, mine, board)
+        if other & (other - ONE):
+            return True, -float(soonest - 1)
+        if other:
+            free, frame.forced = other, 1
+    if soonest == 1:
+        return True, 0.0
+    pattern = patterns[depth, side]
+    if frame.left == 1 and frame.forced == 0:
+        highest = -np.inf
+        while free:
+            highest = max(highest, gain(network, pattern, first(free)))
+            free &= free - ONE
+        return True, squashed(total(network, pattern) + highest)
+    favourite, entry = -1, table[slot_of(frame)]
+    if entry.stamp == state.row + 1 and entry.mine == mine and entry.theirs == theirs:
+        favourite = entry.best
+        if entry.left == frame.left:
+            high = entry.bound != AT_MOST and entry.score >= frame.beta
+            low = entry.bound != AT_LEAST and entry.score <= frame.alpha
+            if entry.bound == EXACT or high or low:
+                return True, entry.score
+    frame.number, frame.next, frame.chosen = 0, 0, -1
+    frame.score, frame.start = -np.inf, frame.alpha
     while free:
         cell = first(free)
         free &= free - ONE
         score = np.inf if cell == favourite else gain(network, pattern, cell)
-        insert(room.moves[depth], room.scores, number, cell, score)
-        number += 1
-    return number
-
-
-@Part
-def enter(depth: int, side: int, game: Game, network: Network, room: Room, stamp: int) -> tuple[bool, float]:
-    """Tell what a node scores without searching it, and whether that is possible; else list its moves."""
-    frame, bound = room.frames[depth], room.bounds[depth]
-    mine, theirs = room.boards[depth, 0], room.boards[depth, 1]
-    room.nodes[0] += 1
-    full, misere = game[3], game[4]
-    free = full & ~(mine | theirs)
-    stones = len(room.scores) - popcount(free)
-    soonest = len(room.scores) - stones  # the score of a win by the next stone
-    own = ends(mine, theirs, game)
-    frame[FORCED] = 0
-    if misere:
-        if not free & ~own:
-            return True, -float(soonest)
-        free &= ~own
-    elif own:
-        return True, float(soonest)
-    else:
-        other = ends(theirs, mine, game)
-        if other & (other - ONE):
-            return True, -float(soonest - 1)
-        if other:
-            free, frame[FORCED] = other, 1
-    if soonest == 1:
-        return True, 0.0
-    pattern = room.patterns[depth, side]
-    if frame[PLIES_LEFT] == 1 and not frame[FORCED]:
-        best = -np.inf
-        while free:
-            best = max(best, gain(network, pattern, first(free)))
-            free &= free - ONE
-        return True, squashed(total(network, pattern) + best)
-    favourite = -1
-    slot = bucket(mine, theirs)
-    if room.notes[slot, STAMP] == stamp and room.keys[slot, 0] == mine and room.keys[slot, 1] == theirs:
-        note, score = room.notes[slot], room.found[slot]
-        favourite = note[BEST]
-        if note[LEFT] == frame[PLIES_LEFT]:
-            kind = note[BOUND]
-            if kind == EXACT or (kind == AT_LEAST and score >= bound[BETA]):
-                return True, score
-            if kind == AT_MOST and score <= bound[ALPHA]:
-                return True, score
-    frame[NUMBER] = listed(free, side, depth, favourite, network, room)
-    frame[NEXT], frame[CHOSEN] = 0, -1
-    bound[SCORE], bound[START] = -np.inf, bound[ALPHA]
+        insert(frame.moves, state.scores, frame.number, cell, score)
+        frame.number += 1
     return False, 0.0
 
 
 @Part
-def remember(depth: int, room: Room, stamp: int) -> None:
+def back_up(score: float, depth: int, exact: bool, frame: Frame, state: SearchState) -> None:
+    """Enter what the last move of a node scores for the other side."""
+    if -score > frame.score:
+        frame.score, frame.chosen = -score, frame.moves[frame.next - 1]
+        frame.alpha = max(frame.alpha, -score)
+    if depth == 0:
+        state.found[frame.next - 1] = -score
+        # A move as good as the best one is to get its own score.
+        frame.alpha = -np.inf if exact else np.nextafter(frame.score, -np.inf)
+
+
+@Part
+def remember(frame: Frame, table: Table, state: SearchState) -> None:
     """Put what a node scores into the table."""
-    frame, bound = room.frames[depth], room.bounds[depth]
-    mine, theirs = room.boards[depth, 0], room.boards[depth, 1]
-    slot = bucket(mine, theirs)
-    kind = EXACT
-    if bound[SCORE] >= bound[BETA]:
-        kind = AT_LEAST
-    elif bound[SCORE] <= bound[START]:
-        kind = AT_MOST
-    room.keys[slot, 0], room.keys[slot, 1], room.found[slot] = mine, theirs, bound[SCORE]
-    note = room.notes[slot]
-    note[STAMP], note[LEFT], note[BOUND], note[BEST] = stamp, frame[PLIES_LEFT], kind, frame[CHOSEN]
+    entry, bound = table[slot_of(frame)], EXACT
+    if frame.score >= frame.beta:
+        bound = AT_LEAST
+    elif frame.score <= frame.start:
+        bound = AT_MOST
+    entry.mine, entry.theirs, entry.score = frame.mine, frame.theirs, frame.score
+    entry.stamp, entry.left, entry.bound, entry.best = state.row + 1, frame.left, bound, frame.chosen
 
 
 @Part
-def descend(depth: int, side: int, cell: int, network: Network, room: Room) -> None:
-    """Make the board after the mover takes a cell."""
-    boards, patterns = room.boards, room.patterns
-    boards[depth + 1, 0] = boards[depth, 1]
-    boards[depth + 1, 1] = boards[depth, 0] | ONE << np.uint64(cell)
-    patterns[depth + 1, :, :] = patterns[depth]
-    place(network, patterns[depth + 1], side, cell)
+def look(
+    side: int, board: Board, network: Network, patterns: Int32s, root: Frame, found: Floats, row: int
+) -> None:
+    """Look one ply ahead: list the root's moves, and score them in ``found[row]``."""
+    for number in range(patterns.shape[2]):
+        patterns[0, 0, number], patterns[0, 1, number] = 0, 0
+    for cell in range(board.cells):
+        if root.mine >> np.uint64(cell) & ONE:
+            place(network, patterns[0], side, cell)
+        elif root.theirs >> np.uint64(cell) & ONE:
+            place(network, patterns[0], 1 - side, cell)
+    free, pattern = board.full & ~(root.mine | root.theirs), patterns[0, side]
+    completing, base, soonest = ends(root.mine, root.theirs, board), total(network, pattern), popcount(free)
+    root.number = 0
+    while free:
+        cell = first(free)
+        free &= free - ONE
+        stone = ONE << np.uint64(cell)
+        if completing & stone:
+            score = float(-soonest if board.misere else soonest)
+        elif soonest == 1:
+            score = 0.0
+        elif not board.misere and ends(root.theirs, root.mine | stone, board):
+            score = float(1 - soonest)
+        else:
+            score = squashed(base + gain(network, pattern, cell))
+        found[row, cell], root.moves[root.number] = score, cell
+        root.number += 1
 
 
 @Part
-def explored(
-    side: int, game: Game, network: Network, room: Room, stamp: int, limit: int
-) -> tuple[bool, float]:
-    """What the board at depth 1, ``side`` to move, scores within its window; and whether it was found."""
-    depth = 1
-    known, score = enter(depth, side, game, network, room, stamp)
+def explore(
+    side: int,
+    board: Board,
+    network: Network,
+    patterns: Int32s,
+    frames: Frames,
+    table: Table,
+    state: SearchState,
+    limit: int,
+    exact: bool,
+    until: int,
+) -> int:
+    """Go on with the search of the root's moves, ``side`` to move there; how it ends (``WHOLE`` ...)."""
+    root = frames[0]
+    completing = ends(root.mine, root.theirs, board)
     while True:
-        while known:
-            if depth == 1:
-                return True, score
-            depth, side = depth - 1, 1 - side
-            frame, bound = room.frames[depth], room.bounds[depth]
-            if -score > bound[SCORE]:
-                bound[SCORE], frame[CHOSEN] = -score, room.moves[depth, frame[NEXT] - 1]
-                bound[ALPHA] = max(bound[ALPHA], -score)
-            known = bound[SCORE] >= bound[BETA] or frame[NEXT] == frame[NUMBER]
-            if known:
-                score = bound[SCORE]
-                remember(depth, room, stamp)
-        if room.nodes[0] >= limit:
-            return False, 0.0
-        frame, bound = room.frames[depth], room.bounds[depth]
-        descend(depth, side, room.moves[depth, frame[NEXT]], network, room)
-        frame[NEXT] += 1
-        room.frames[depth + 1, PLIES_LEFT] = frame[PLIES_LEFT] - (1 - frame[FORCED])
-        room.bounds[depth + 1, ALPHA], room.bounds[depth + 1, BETA] = -bound[BETA], -bound[ALPHA]
-        depth, side = depth + 1, 1 - side
-        known, score = enter(depth, side, game, network, room, stamp)
+        depth = state.depth
+        frame = frames[depth]
+        if frame.next == frame.number or frame.score >= frame.beta:
+            if depth == 0:
+                return WHOLE
+            remember(frame, table, state)
+            state.depth = depth - 1
+            back_up(frame.score, depth - 1, exact, frames[depth - 1], state)
+            continue
+        if depth > 0 and state.nodes >= limit:
+            return STOPPED
+        if state.visited >= until:
+            return PAUSED
+        cell, mover = np.int64(frame.moves[frame.next]), (side + depth) & 1
+        frame.next += 1
+        stone = ONE << np.uint64(cell)
+        if depth == 0 and completing & stone:
+            back_up(float(frame.number if board.misere else -frame.number), depth, exact, frame, state)
+            continue
+        below = frames[depth + 1]
+        below.mine, below.theirs = frame.theirs, frame.mine | stone
+        below.left, below.alpha, below.beta = frame.left - 1 + frame.forced, -frame.beta, -frame.alpha
+        for number in range(patterns.shape[2]):
+            patterns[depth + 1, 0, number] = patterns[depth, 0, number]
+            patterns[depth + 1, 1, number] = patterns[depth, 1, number]
+        place(network, patterns[depth + 1], mover, cell)
+        known, score = enter(depth + 1, 1 - mover, board, network, patterns, below, table, state)
+        if known:
+            back_up(score, depth, exact, frame, state)
+        else:
+            state.depth = depth + 1
 
 
 @Kernel
 def _search(
-    mine: Uint64s,
-    theirs: Uint64s,
-    rows: Int64s,
-    found: Floats,
-    game: Game,
+    board: Board,
     network: Network,
-    room: Room,
+    patterns: Int32s,
+    frames: Frames,
+    table: Table,
+    state: SearchState,
+    movers: Uint64s,
+    others: Uint64s,
+    found: Floats,
     depth: int,
     limit: int,
     exact: bool,
+    until: int,
 ) -> None:
-    """Fill the rows of ``found``; see ``search``."""
-    cells = found.shape[1]
-    order, scores, before = np.zeros(cells, np.int64), np.zeros(cells), np.zeros(cells)
-    for row in rows:
-        own, other = mine[row], theirs[row]
-        stones = popcount(own | other)
-        side = stones % 2
-        room.nodes[0] = 0
-        room.boards[0, 0], room.boards[0, 1] = own, other
-        room.patterns[0, :, :] = 0
-        for cell in range(cells):
-            if own >> np.uint64(cell) & ONE:
-                place(network, room.patterns[0], side, cell)
-            elif other >> np.uint64(cell) & ONE:
-                place(network, room.patterns[0], 1 - side, cell)
-        free, number = game[3] & ~(own | other), cells - stones
-        completing = ends(own, other, game)
-        base = total(network, room.patterns[0, side])
-        before[:] = -np.inf
-        for plies in range(1, min(depth, number) + 1):
-            last = number
-            for at in range(number):  # the best of the search before come first
-                cell = order[at] if plies > 1 else -1
-                if plies == 1:
-                    cell = first(free)
-                    free &= free - ONE
-                insert(order, scores, at, cell, before[cell])
-            best, whole = -np.inf, True
-            for at in range(last):
-                cell = order[at]
-                stone = ONE << np.uint64(cell)
-                if completing & stone:
-                    score = float(-number if game[4] else number)
-                elif number == 1:
-                    score = 0.0
-                else:
-                    descend(0, side, cell, network, room)
-                    if plies == 1:
-                        threats = ends(other, own | stone, game)
-                        if threats and not game[4]:
-                            score = -float(number - 1)
-                        else:
-                            score = squashed(base + gain(network, room.patterns[0, side], cell))
-                    else:
-                        room.frames[1, PLIES_LEFT] = plies - 1
-                        below = -np.inf if exact or best == -np.inf else np.nextafter(best, -np.inf)
-                        room.bounds[1, ALPHA], room.bounds[1, BETA] = -np.inf, -below
-                        whole, score = explored(1 - side, game, network, room, row + 1, limit)
-                        if not whole:
-                            break
-                        score = -score
-                scores[at] = score
-                best = max(best, score)
-            if not whole:
-                break
-            for at in range(number):
-                before[order[at]] = scores[at]
-            if not exact and abs(best) >= 1.0 and number + 1 - abs(best) <= plies:
-                break  # no sooner end has been overlooked
-        found[row] = before
+    """Fill the rows of ``found`` from ``state.row`` on, until a number of nodes have been visited in all; see
+    ``search``."""
+    root = frames[0]
+    while state.row < len(movers) and state.visited < until:
+        row = state.row
+        root.mine, root.theirs = movers[row], others[row]
+        side = popcount(root.mine | root.theirs) & 1
+        if state.plies == 0:
+            look(side, board, network, patterns, root, found, row)
+            state.plies, state.depth, state.nodes, state.outcome = 1, 0, 0, WHOLE
+            state.visited += 1
+        while state.outcome != STOPPED:
+            if state.outcome == WHOLE:
+                for at in range(root.number):  # the best of the search before come first
+                    cell = np.int64(root.moves[at])
+                    insert(root.moves, state.scores, at, cell, found[row, cell])
+                best = abs(state.scores[0])
+                decided = not exact and best >= 1.0 and root.number + 1 - best <= state.plies
+                if decided or state.plies >= min(depth, root.number):  # no sooner end has been overlooked
+                    break
+                state.plies += 1
+                root.next, root.left, root.forced, root.score = 0, state.plies, 0, -np.inf
+                root.alpha, root.beta = -np.inf, np.inf
+            state.outcome = explore(side, board, network, patterns, frames, table, state, limit, exact, until)
+            if state.outcome == PAUSED:
+                return
+            if state.outcome == WHOLE:
+                for at in range(root.number):
+                    found[row, root.moves[at]] = state.found[at]
+        state.row += 1
+        state.plies = 0
 
 
 class Search(Policy):

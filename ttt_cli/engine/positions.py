@@ -108,6 +108,17 @@ class Positions:
         """bool[k]: whether the game is over: won, or the board is full."""
         return np.not_equal(self.results, 0) | (self.plies == self.rules.cells)
 
+    @property
+    def outcomes(self) -> Int8s:
+        """int8[k]: the results from the side of the mover: +1 it has won, -1 it has lost, 0 drawn or open."""
+        return np.where(self.x_to_move, self.results, -self.results)
+
+    @property
+    def stones_of_sides(self) -> tuple[Uint64s, Uint64s]:
+        """uint64[k] twice: the stones of the mover, and those of the other side."""
+        moves = self.x_to_move
+        return np.where(moves, self.x, self.o), np.where(moves, self.o, self.x)
+
     @cached_property
     def legal(self) -> Bools:
         """bool[k, cells]: where the mover may play; nowhere on a terminal board."""

@@ -19,7 +19,8 @@ of a pair by one on the other. Then lines with both cells are dead; in all other
 as taken by the attacker, since taking it costs no tempo, which doubles their weight. The bound holds for
 what is left and the cells without pairs, as an exchange in a pair never raises this potential. An attacker
 who cannot raise it to 1 on those cells gains nothing in the pairs either. Pairs are chosen greedily as long
-as they lower the potential. They shrink the trees of drawn games ten to a hundred times, or more.
+as they lower the potential. What they save differs much: 7x7 with five in a row is not solved without them;
+on narrow boards, such as 4x7 with four, they cost more than they save.
 
 *Forced wins*, found by threat-space search (Allis, van den Herik and Huntjens, Go-Moku and threat-space
 search, 1993). A side wins if it can go on threatening to complete a line until it threatens to complete two.
@@ -48,8 +49,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.engine import proof_search as search
-from ttt_cli.engine.arrays import Int8s, Uint64s
+from ttt_cli.engine.arrays import Int8s
+from ttt_cli.engine.bits import hashed
+from ttt_cli.engine.board import board_of
 from ttt_cli.engine.position import Cell, Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
@@ -61,9 +65,6 @@ MEMORY = 512 << 20
 
 FIRST_SIZE = 1 << 12
 """Places of a new table."""
-
-ENTRY = 17
-"""Bytes a place of the table takes."""
 
 UNLIMITED = 1 << 62
 """Nodes, where there is no limit."""
@@ -87,7 +88,9 @@ class Proof:
     :ivar line: how the game can go on when both sides keep the value with every move, to the end or as far as
         the limits allowed. Whoever loses does not necessarily hold out as long as possible.
     :ivar nodes: positions visited to prove the value.
-    :ivar seconds: the time it took, that of the line included, that of loading compiled code not.
+    :ivar seconds: the processor time it took, that of the line included, that of loading compiled code not.
+    :ivar deviations: how often a side may depart from its most promising moves in the wins that were looked
+        for last; without a proof, all those with fewer departures are ruled out.
     """
 
     position: Position
@@ -95,6 +98,7 @@ class Proof:
     line: tuple[Cell, ...]
     nodes: int
     seconds: float
+    deviations: int = 0
 
     @property
     def proven(self) -> bool:
@@ -112,27 +116,13 @@ class Solver:
     """
 
     def __init__(self, rules: Rules, *, memory: int = MEMORY) -> None:
-        cells, lines = rules.cells, len(rules.lines)
         self.rules = rules
         self.memory = memory
-        self._game = search.game_of(rules)
-        self._path: search.Path = (
-            np.zeros((cells + 1, 4), np.uint64),
-            np.zeros((cells + 1, cells), np.int64),
-            np.zeros((cells + 1, 5), np.int64),
-        )
-        self._scratch: search.Scratch = (
-            np.zeros((3, cells), np.int64),
-            np.zeros(cells, np.int64),
-            np.zeros((cells, cells), np.int64),
-            np.zeros(lines, np.int64),
-            np.zeros(lines, np.int64),
-            np.zeros(lines, np.uint64),
-            np.zeros((cells + 1, 3), np.uint64),
-            np.zeros(cells + 1, np.int64),
-        )
-        self._state = np.zeros(10, np.int64)
+        self._board, self._sources = board_of(rules), np.array(rules.sources, np.int8)
+        self._frames = np.zeros(rules.cells + 2, search.FRAME).view(np.recarray)
+        self._state = np.zeros(1, search.SEARCH).view(np.recarray)[0]
         self._table = _table(FIRST_SIZE)
+        self._started = 0.0
         self._make_room()
 
     def solve(
@@ -146,86 +136,88 @@ class Solver:
         """Prove the value of a position, and find a line of best play.
 
         :param nodes: the most positions to visit.
-        :param seconds: stop after so much time, not counting that of loading compiled code.
+        :param seconds: stop after so much processor time, not counting that of loading compiled code.
         :param report: called ten times a second with how far the search has come.
         :raises NotationError: if the position belongs to other rules.
         """
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
-        none = np.zeros(0, np.uint64)
-        self._search((none, none), np.zeros(0, np.int8), 0, 0)  # loads the compiled code
-        started = time.perf_counter()
-        until = None if seconds is None else started + seconds
-        values = self._prove([position.x], [position.o], nodes, until, report=report)
-        used = int(self._state[search.NODES])
-        value = None if values[0] == UNPROVEN else int(values[0])
-        line: tuple[Cell, ...] = ()
-        if value is not None:
-            line = self._line(position, value, used + LINE_NODES if nodes is None else nodes - used, until)
-        return Proof(position, value, line, used, time.perf_counter() - started)
+        here, self._started = Positions.of([position], self.rules), time.process_time()
+        self._values(here, 0, None)  # loads the compiled code
+        self._started = time.process_time()
+        until = None if seconds is None else self._started + seconds
+        values = self._values(here, nodes, until, report=report)
+        proof = self.so_far(position)
+        if values[0] == UNPROVEN:
+            return proof
+        value = int(values[0])
+        left = proof.nodes + LINE_NODES if nodes is None else nodes - proof.nodes
+        line = self._line(position, value, left, until)
+        return Proof(position, value, line, proof.nodes, time.process_time() - self._started)
 
-    def values(self, x: Uint64s, o: Uint64s, *, nodes_per_position: int | None = None) -> Int8s:
-        """The values of many positions.
+    def so_far(self, position: Position) -> Proof:
+        """How far a call of ``solve`` for this position came that was interrupted."""
+        seconds, nodes = time.process_time() - self._started, int(self._state.nodes)
+        return Proof(position, None, (), nodes, seconds, int(self._frames[0].deviations))
 
-        :param x: uint64[k], the stones of X: bit ``c`` is cell ``c``.
-        :param o: uint64[k], the stones of O.
+    def values(self, positions: Positions, *, nodes_per_position: int | None = None) -> Int8s:
+        """int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that would
+        be next), UNPROVEN where the limit did not suffice.
+
         :param nodes_per_position: the most positions to visit for each.
-        :returns: int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that
-            would be next), UNPROVEN where the limit did not suffice.
         """
-        return self._prove(x, o, nodes_per_position, None)
+        return self._values(positions, nodes_per_position, None)
 
-    def _prove(
+    def _values(
         self,
-        x: Uint64s | list[int],
-        o: Uint64s | list[int],
+        positions: Positions,
         nodes: int | None,
         until: float | None,
         *,
         report: Report | None = None,
         question: int = search.NONE,
     ) -> Int8s:
-        """The values of positions, within a number of nodes each and until a time on the clock.
+        """The values of positions, within a number of nodes each and a time on the clock.
 
-        :param question: is the only one to be asked, if one is named; then ``BEST`` holds the move that
+        :param question: the only one to be asked, if it is named; then ``best`` of the state is the move that
             answers it.
         """
-        state, boards = self._state, (np.asarray(x, np.uint64), np.asarray(o, np.uint64))
-        values = np.full(len(boards[0]), UNPROVEN, np.int8)
-        each = UNLIMITED if nodes is None else max(nodes, 0)
-        state[: search.ENTRIES] = 0  # all but what is about the table
-        state[search.ONLY] = question
-        piece, now = 1 << 8, time.perf_counter()
-        while state[search.ROW] < len(values) and (until is None or now < until):
-            last = int(state[search.NODES]) + piece
-            self._search(boards, values, last, each)
+        state, found, each = self._state, positions.outcomes, UNLIMITED if nodes is None else max(nodes, 0)
+        rows = np.flatnonzero(~positions.terminal)
+        values, stones = np.full(len(rows), UNPROVEN, np.int8), positions[rows].stones_of_sides
+        state.row = state.question = state.nodes = 0
+        state.only = question
+        piece, now = 1 << 8, time.process_time()
+        while state.row < len(values) and (until is None or now < until):
+            last = int(state.nodes) + piece
+            search.solve_positions(
+                self._board, self._sources, self._table, self._frames, state, *stones, values, last, each
+            )
             self._make_room()
-            before, now = now, time.perf_counter()
+            before, now = now, time.process_time()
             if now - before > PACE:
                 piece = max(piece // 2, 1)
-            elif state[search.NODES] == last:
+            elif state.nodes == last:
                 piece *= 2
             if report:
-                report(int(state[search.NODES]), int(self._path[2][0, search.DEVIATIONS]))
-        return values
-
-    def _search(self, boards: tuple[Uint64s, Uint64s], values: Int8s, last: int, each: int) -> None:
-        """Search within a number of nodes in all, and for each position."""
-        search.settle(
-            self._game, self._table, self._path, self._scratch, self._state, *boards, values, last, each
-        )
+                report(int(state.nodes), int(self._frames[0].deviations))
+        found[rows] = values
+        return found
 
     def _make_room(self) -> None:
         """Let the table grow when it is half full; at its limit, entries replace others."""
-        size = len(self._table[1])
-        grows = 3 * size * ENTRY <= self.memory  # for a while there are two tables, one half as large
-        if grows and self._state[search.ENTRIES] * 2 >= size:
-            larger = _table(size * 2)
-            search.move_table(self._table, larger, self._state)
-            self._table = larger
+        table, state, size = self._table, self._state, len(self._table)
+        grows = (
+            3 * size * table.itemsize <= self.memory
+        )  # for a while there are two tables, one half as large
+        if grows and state.entries * 2 >= size:
+            places = np.flatnonzero(table.note)
+            upper = hashed(table.attacker[places], table.defender[places]) & np.uint64(size)
+            self._table = _table(size * 2)
+            self._table[places + upper.astype(np.int64)] = table[places]
             self._make_room()
         else:
-            self._state[search.ROOM] = size // 2 if grows else UNLIMITED
+            state.room = size // 2 if grows else UNLIMITED
 
     def _line(self, position: Position, value: int, nodes: int, until: float | None) -> tuple[Cell, ...]:
         """Moves from a position of known value on that keep it."""
@@ -243,31 +235,29 @@ class Solver:
         self, position: Position, value: int, nodes: int, until: float | None
     ) -> tuple[Cell | None, int]:
         """A move that keeps the position's value, None if the limits were too low, and the nodes visited."""
-        state, moves, frame = self._state, self._path[1], self._path[2][0]
-        stones = [position.x], [position.o]
+        state, root, here = self._state, self._frames[0], Positions.of([position], self.rules)
         if value < 0:  # no move is worse than another: the one that a defender would try first
-            self._prove(*stones, min(nodes, 1), until, question=search.DOES_OPPONENT_WIN)
-            if state[search.NODES] == 0:
+            self._values(here, min(nodes, 1), until, question=search.DOES_OPPONENT_WIN)
+            if state.nodes == 0:
                 return None, 0
-            return int(moves[0, 0]) if frame[search.COUNT] or frame[search.NEXT] else position.legal[0], 1
+            return int(root.moves[0]) if root.count or root.next else position.legal[0], 1
         question = search.DOES_MOVER_WIN if value else search.DOES_OPPONENT_WIN
-        found = self._prove(*stones, nodes, until, question=question)
-        used = int(state[search.NODES])
+        found = self._values(here, nodes, until, question=question)
+        used = int(state.nodes)
         if found[0] == UNPROVEN:
             return None, used
-        if state[search.BEST] >= 0:
-            return int(state[search.BEST]), used
+        if state.best >= 0:
+            return int(state.best), used
         # The bound shows that the draw is safe, not which moves keep it.
-        weights = self._scratch[0][search.ATTACK] + self._scratch[0][search.DEFENCE]
+        weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         for cell in sorted(position.legal, key=lambda cell: -weights[cell]):
-            after = position.play(cell)
-            stones = [after.x], [after.o]
-            found = self._prove(*stones, nodes - used, until, question=search.DOES_MOVER_WIN)
-            used += int(state[search.NODES])
+            after = Positions.of([position.play(cell)], self.rules)
+            found = self._values(after, nodes - used, until, question=search.DOES_MOVER_WIN)
+            used += int(state.nodes) if not after.terminal[0] else 0
             if found[0] == 0:
                 return cell, used
         return None, used
 
 
 def _table(size: int) -> search.Table:
-    return np.zeros((size, 2), np.uint64), np.zeros(size, np.uint8)
+    return np.zeros(size, search.ENTRY).view(np.recarray)

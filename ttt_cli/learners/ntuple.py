@@ -43,13 +43,12 @@ from numpy.typing import NDArray
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE
+from ttt_cli.engine.board import Board, board_of, ends
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, network, place, squashed, total
 from ttt_cli.engine.policy import Formula, Policy, thresholds
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.proof_search import Game as GameArrays
-from ttt_cli.engine.proof_search import ends, game_of
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
@@ -210,7 +209,7 @@ def rounded(change: float) -> Any:
 
 @Part
 def best_reply(
-    stones: Uint64s, patterns: Int32s, side: int, left: int, game: GameArrays, net: Network, values: Floats
+    stones: Uint64s, patterns: Int32s, side: int, left: int, game: Board, net: Network, values: Floats
 ) -> Any:
     """Fill what each move is worth to the side to move, -2 where none is, and return the best.
 
@@ -221,7 +220,7 @@ def best_reply(
     own, other = stones[side], stones[1 - side]
     completing = ends(own, other, game)
     threats = own & other  # none
-    if not completing and not game[4]:
+    if not completing and not game.misere:
         threats = ends(other, own, game)
     base, found = total(net, patterns[side]), -2.0
     for cell in range(len(values)):
@@ -229,7 +228,7 @@ def best_reply(
         if (own | other) & stone:
             continue
         if completing & stone:
-            value = -1.0 if game[4] else 1.0
+            value = -1.0 if game.misere else 1.0
         elif threats & ~stone:  # is not blocked
             value = -1.0
         elif left == 1:
@@ -246,7 +245,7 @@ def learn_from(
     moves: Int8s,
     plies: int,
     sides: tuple[bool, bool],
-    game: GameArrays,
+    game: Board,
     net: Network,
     learned: Learned,
     boards: Boards,
@@ -342,7 +341,7 @@ def answered(answers: Answers, who: int, stones: Uint64s, number: float) -> int:
 
 @Kernel
 def play_games(
-    game: GameArrays,
+    game: Board,
     net: Network,
     learned: Learned,
     boards: Boards,
@@ -389,7 +388,7 @@ def play_games(
             patterns[ply + 1, :, :] = patterns[ply]
             place(net, patterns[ply + 1], side, cell)
             if wins:
-                plies, result = ply + 1, 2 * side - 1 if game[4] else 1 - 2 * side
+                plies, result = ply + 1, 2 * side - 1 if game.misere else 1 - 2 * side
                 break
         results[result + 1] += 1
         if not resigned:
@@ -403,7 +402,7 @@ def play_games(
 def learn_game(
     moves: Int8s,
     sides: tuple[bool, bool],
-    game: GameArrays,
+    game: Board,
     net: Network,
     learned: Learned,
     boards: Boards,
@@ -494,7 +493,7 @@ class NTuple(Learner[NTupleTable]):
     def train(self, table: NTupleTable, shard: Shard) -> Int64s:
         rules, results, written = table.rules, np.zeros(3, np.int64), len(shard.journal or ())
         sides = FixedSides(rules, (shard.opponent, shard.behaviour))
-        learned = (game_of(rules), table.network, table.learned, self._boards(table))
+        learned = (board_of(rules), table.network, table.learned, self._boards(table))
         for chunk in shard.batches(rules.cells, sides.answers, results):
             while chunk.left:
                 chunk.played += play_games(*learned, self.epsilon, self.alpha, *chunk.games)
@@ -509,7 +508,7 @@ class NTuple(Learner[NTupleTable]):
         moves = np.array(game.moves, np.int8)
         taught = "x" in sides, "o" in sides
         net, boards = table.network, self._boards(table)
-        learn_game(moves, taught, game_of(table.rules), net, table.learned, boards, self.alpha)
+        learn_game(moves, taught, board_of(table.rules), net, table.learned, boards, self.alpha)
 
     def policy(self, table: NTupleTable) -> Policy:
         return NTuplePolicy(deepcopy(table))

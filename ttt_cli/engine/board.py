@@ -1,0 +1,56 @@
+"""The rules as kernels read them: one record for every board, so that compiled code serves all boards."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.bits import ZERO, Bitboard, popcount
+from ttt_cli.engine.kernel import Part
+from ttt_cli.engine.rules import MAX_CELLS, Rules
+
+MAX_LINES = 4 * MAX_CELLS
+"""There is at most one line for each cell and direction."""
+
+EXACT = 30
+"""Weights are multiples of 2^-30, rounded up, which is on the safe side."""
+
+BOARD = np.dtype(
+    [
+        ("lines", "u8", MAX_LINES),  # the winning lines as bitboards,
+        ("cells_of", "i1", (MAX_LINES, MAX_CELLS)),  # and as cells
+        ("number", "i8"),  # how many they are
+        ("line", "i8"),  # how long each is
+        ("whole", "i8"),  # and what a completed one weighs (``engine.solver``)
+        ("cells", "i8"),
+        ("full", "u8"),  # the full board
+        ("misere", "?"),
+    ]
+)
+
+Board = Any
+"""A record of ``BOARD``."""
+
+
+@lru_cache(maxsize=8)
+def board_of(rules: Rules) -> Board:
+    """The record of these rules."""
+    board = np.zeros(1, BOARD).view(np.recarray)[0]
+    board.number, board.line, board.cells = len(rules.lines), rules.line, rules.cells
+    board.lines[: len(rules.lines)] = rules.line_masks
+    for index, cells in enumerate(rules.lines):
+        board.cells_of[index, : rules.line] = cells
+    board.whole = 1 << min(rules.line, EXACT)
+    board.full, board.misere = (1 << rules.cells) - 1, rules.misere
+    return board
+
+
+@Part
+def ends(own: Bitboard, other: Bitboard, board: Board) -> Any:
+    """The cells that complete a line of the side with the stones ``own``."""
+    found = ZERO
+    for index in range(board.number):
+        line = board.lines[index]
+        if line & other == ZERO and popcount(line & own) == board.line - 1:
+            found |= line & ~own
+    return found
