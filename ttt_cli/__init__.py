@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AgentType",
+    "ExportOptions",
+    "ExportSource",
+    "Format",
     "Game",
     "GameRecord",
     "PlainLearner",
@@ -27,9 +31,11 @@ __all__ = [
     "evaluate",
     "load",
     "merge",
+    "one_of",
     "parameter",
     "play_game",
     "policies",
+    "policy",
     "positions",
     "save",
     "train",

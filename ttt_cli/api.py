@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike
 from ttt_cli.agents.grammar import resolve_all
 from ttt_cli.agents.levels import usual_opponents
 from ttt_cli.agents.python_object import player_of
+from ttt_cli.agents.registry import AgentType as AgentType
+from ttt_cli.agents.registry import one_of as one_of
 from ttt_cli.engine.game import Game as Game
 from ttt_cli.engine.policy import Policy as Policy
 from ttt_cli.engine.position import Position as Position
@@ -42,6 +44,9 @@ from ttt_cli.learners.plain import Table as Table
 from ttt_cli.play.player import Player as Seat
 from ttt_cli.play.session import Session
 from ttt_cli.store import library
+from ttt_cli.store.formats.format import ExportOptions as ExportOptions
+from ttt_cli.store.formats.format import ExportSource as ExportSource
+from ttt_cli.store.formats.format import Format as Format
 from ttt_cli.store.formats.native import FORMAT
 from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.library import Loaded
@@ -101,9 +106,8 @@ def policies(
 ) -> list[Policy]:
     """The policies of players of one game.
 
-    >>> (perfect,) = policies("minimax")
-    >>> perfect.probabilities(Positions.parse(["XX.OO...."], Rules()))[0].tolist()
-    [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    >>> [player.rules.describe() for player in policies("minimax", "random", rules=Rules(2, 3, 2))]
+    ['2x3, 2 in a row', '2x3, 2 in a row']
 
     :param rules: the game; None: that of the first player that knows one game alone, or the usual one.
     :param store: the folder in which states are found by name.
@@ -126,6 +130,20 @@ def policies(
             raise UsageError(f"plays {policy.rules.describe()}, not {game.describe()}", where=_name(player))
         made.append(policy)
     return made
+
+
+def policy(
+    player: Player, *, rules: Rules | None = None, store: str | PathLike[str] = DEFAULT_STORE
+) -> Policy:
+    """The policy of a player, as ``policies`` gives it of several.
+
+    >>> policy("minimax").probabilities(Positions.parse(["XX.OO...."], Rules()))[0].tolist()
+    [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+    :raises TttError: if it is unknown.
+    """
+    (found,) = policies(player, rules=rules, store=store)
+    return found
 
 
 def _name(player: Any) -> str:
@@ -161,13 +179,12 @@ def evaluate(
     :raises TttError: if more positions can be reached, or its choices vary from one question to the next.
     """
     if not opponents:
-        (policy,) = policies(player, rules=rules, store=store)
-        rules = policy.rules
+        rules = policy(player, rules=rules, store=store).rules
         opponents = usual_opponents(rules)
-    policy, *others = policies(player, *opponents, rules=rules, store=store)
+    own, *others = policies(player, *opponents, rules=rules, store=store)
     against = list(zip(map(_name, opponents), others, strict=True))
-    found = judge(policy, against, budget=budget)
-    notes = tuple(note for one in (policy, *others) for note in one.remarks)
+    found = judge(own, against, budget=budget)
+    notes = tuple(note for one in (own, *others) for note in one.remarks)
     return Verdict(**vars(found), player=_name(player), notes=notes)
 
 
@@ -179,12 +196,12 @@ def play_game(
     rules: Rules | None = None,
     store: str | PathLike[str] = DEFAULT_STORE,
 ) -> GameRecord:
-    """Let two players play a game. The cells of its record are numbered from 0.
+    """Let two players play a game. The cells of its record are numbered from 1.
 
     >>> play_game("minimax", "minimax", seed=1).result
     'draw'
     >>> play_game(lambda text: text.index(".") + 1, lambda text: text.rindex(".") + 1).moves
-    (0, 8, 1, 7, 2)
+    (1, 9, 2, 8, 3)
 
     :param seed: fixes what is drawn among several moves.
     :raises TttError: if a player fails to answer.
@@ -241,10 +258,9 @@ def train(
     if opponent is None or isinstance(opponent, str):
         side = opponent
     else:
-        (policy,) = policies(opponent, rules=start.rules, store=store)
-        policy = kept_to_its_answers(policy, start.symmetric)
+        fixed = kept_to_its_answers(policy(opponent, rules=start.rules, store=store), start.symmetric)
         known = isinstance(opponent, State | Policy)
-        side = Fixed(_name(opponent), policy, _digest(opponent, policy), reproducible=known)
+        side = Fixed(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
     run = usual_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for progress in train_blocks(run.plan, run.state.table):

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextvars import copy_context
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -101,7 +102,10 @@ def run(arguments: Sequence[str], env: Environment) -> int:
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
         command = typer.main.get_command(app)
         try:
-            result = command.main(list(arguments), prog_name="ttt", standalone_mode=False, obj=env)
+            # Limits and learners count for this call.
+            result = copy_context().run(
+                command.main, list(arguments), prog_name="ttt", standalone_mode=False, obj=env
+            )
             env.stdout.flush()
         except SystemExit as end:  # the shell's completion, Typer met a closed pipe, or other people's code
             if at_fault(end):

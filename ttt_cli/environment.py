@@ -5,9 +5,11 @@ nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
@@ -230,8 +232,9 @@ class Environment:
                 self.notes.append(text)
                 self.say(text)
 
-    def listen(self, tell: "Callable[[str], None] | None" = None) -> None:
-        """Show what the library logs, such as that a kernel is compiled: by ``tell``, else as notices."""
+    def listen(self, tell: Callable[[str], None] | None = None) -> None:
+        """Show what the library logs, and say before a kernel is compiled how long that takes: by
+        ``tell``, or as notices."""
         import logging
 
         class Notices(logging.Handler):
@@ -241,6 +244,29 @@ class Environment:
         log = logging.getLogger("ttt_cli")
         log.handlers = [Notices()]
         log.setLevel(logging.INFO)
+        if kernel := sys.modules.get("ttt_cli.engine.kernel"):
+            vars(kernel)["announce"] = partial(self.compiling, tell)
+
+    @contextmanager
+    def compiling(self, tell: Callable[[str], None] | None, name: str, seconds: float) -> Iterator[None]:
+        """Say what is compiled before that begins; at a terminal a spinner turns meanwhile.
+
+        :param seconds: about how long it takes.
+        """
+        text = f"compiling {name}, once, about {max(seconds, 1):.0f} s"
+        if tell or not self.animated:
+            (tell or self.say)(text)
+            yield
+            return
+        from rich.errors import LiveError
+
+        spinner = self.error_console.status(text)
+        with suppress(LiveError):  # a progress bar is there already
+            spinner.start()
+        try:
+            yield
+        finally:
+            spinner.stop()
 
     def report(self, error: TttError) -> None:
         """Write an error to stderr: one line, or under ``--json`` one document."""

@@ -11,12 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli import Game, PlainLearner, Position, Side, Table, parameter
-from ttt_cli.agents.registry import AgentType, one_of
-from ttt_cli.engine.policy import Policy, first, uniform
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
+from ttt_cli import (
+    AgentType,
+    ExportOptions,
+    ExportSource,
+    Format,
+    Game,
+    PlainLearner,
+    Policy,
+    Position,
+    Positions,
+    Rules,
+    Side,
+    Table,
+    one_of,
+    parameter,
+)
 
 
 class Corners(Policy):
@@ -30,7 +40,9 @@ class Corners(Policy):
     def probabilities(self, positions: Positions) -> np.ndarray:
         corners = positions.legal & self._corners
         liked = np.where(corners.any(axis=1, keepdims=True), corners, positions.legal)
-        return uniform(first(liked) if self._ties == "first" else liked)
+        if self._ties == "first":
+            liked &= liked.cumsum(axis=1) == 1
+        return liked / np.maximum(liked.sum(axis=1, keepdims=True), 1)
 
 
 @dataclass(frozen=True)

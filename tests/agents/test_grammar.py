@@ -18,7 +18,7 @@ from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
-GAME = (4, 0, 2, 6, 3, 5, 7, 1, 8)
+GAME = (5, 1, 3, 7, 4, 6, 8, 2, 9)
 
 
 @pytest.fixture

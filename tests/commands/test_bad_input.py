@@ -27,7 +27,7 @@ def good_content() -> bytes:
     """A state that has seen one game."""
     state = State.empty(learner_of("td", "default"), STANDARD)
     warm_up(state)
-    game = GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b")
+    game = GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")
     return library.content(teach(state, [game]).state)
 
 
@@ -255,7 +255,7 @@ def test_a_report_never_replaces_a_state(refused: Callable[..., Outcome], call: 
 def test_nothing_replaces_a_log(refused: Callable[..., Outcome], call: str) -> None:
     Path("state_store").mkdir(exist_ok=True)
     log = Path("state_store/games.jsonl")
-    log.write_bytes(GameRecord((0, 3, 1, 4, 2), "x", "human", "q", teaches=("q",)).to_line() + b"\n")
+    log.write_bytes(GameRecord((1, 4, 2, 5, 3), "x", "human", "q", teaches=("q",)).to_line() + b"\n")
     before = log.read_bytes()
     words = called(WRITERS[call], str(log))
     refused(words, {2}, str(log))
@@ -363,7 +363,7 @@ def test_verify_misses_what_an_emptied_state_held(ttt: Run) -> None:
 
 def test_records_of_games_are_no_player(ttt: Run) -> None:
     Path("games.jsonl").write_bytes(
-        GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b").to_line() + b"\n" * 2
+        GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b").to_line() + b"\n" * 2
     )
     for words in (["import"], ["evaluate"]):
         refused = ttt(*words, "games.jsonl")

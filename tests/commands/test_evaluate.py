@@ -20,7 +20,7 @@ STORE = Path("state_store")
 def make_state(name: str, rules: Rules = STANDARD, learner: str = "td") -> None:
     state = State.empty(learner_of(learner, "default"), rules)
     if rules == STANDARD:
-        state = teach(state, [GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "a", "b")]).state
+        state = teach(state, [GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")]).state
     library.save(state, STORE / f"{name}.json")
 
 

@@ -20,7 +20,7 @@ from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import FEW, teach
 
-GAME = GameRecord((0, 3, 1, 4, 2), "x", "human", "q", teaches=("q.json",), id="first")
+GAME = GameRecord((1, 4, 2, 5, 3), "x", "human", "q", teaches=("q.json",), id="first")
 OTHER = replace(GAME, id="second")
 THIRD = replace(GAME, id="third")
 
@@ -167,7 +167,7 @@ def test_a_game_that_cannot_be_recorded_is_printed_with_the_command_that_does(tt
     (command,) = [line for line in played.err.splitlines() if line.startswith("printf")]
     subprocess.run(["sh", "-c", command], check=True)
     (game,) = read_games(Path("state_store/games.jsonl"))
-    assert game.moves == (0, 3, 1, 4, 2)
+    assert game.moves == (1, 4, 2, 5, 3)
     assert shlex.split(command)[0] == "printf"
 
 

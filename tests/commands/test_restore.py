@@ -22,7 +22,7 @@ def test_a_million_games_survive_two_fresh_starts(replaced: Run):
     assert listed.err == "to bring one back: ttt restore state_store/q.json.bak\n"
     assert replaced("restore").out == listed.out
     back = replaced("restore", "state_store/q.json.1.bak")
-    assert back.out == "state_store/q.json is again what state_store/q.json.1.bak was\n"
+    assert back.out == "state_store/q.json is restored from state_store/q.json.1.bak\n"
     assert replaced("show", "q", "--json").json["games"] == 1000
     assert replaced("restore", "q", "--json").json["backups"][0] == {
         "file": "state_store/q.json.bak",
@@ -46,7 +46,7 @@ def test_what_cannot_be_read_is_not_brought_back(replaced: Run):
 
 def test_there_is_nothing_to_restore(ttt: Run):
     assert ttt("restore").err.startswith("no backups")
-    assert ttt("restore", "q").code == 3
+    assert ttt("restore", "q").code == 2
 
 
 @pytest.mark.parametrize(

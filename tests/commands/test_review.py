@@ -6,9 +6,9 @@ from pathlib import Path
 from ttt_cli.store.games import GameRecord, record_game
 
 STORE = Path("state_store")
-LOST = GameRecord((3, 7, 0, 1, 2, 6, 4, 5, 8), "x", "random", "human", id="aa")
-DRAWN = GameRecord((0, 4, 8, 1, 7, 6, 2, 5, 3), "draw", "human", "minimax", id="bb")
-RESIGNED = GameRecord((0, 4), "o", "human", "menace", resigned=True, id="cc")
+LOST = GameRecord((4, 8, 1, 2, 3, 7, 5, 6, 9), "x", "random", "human", id="aa")
+DRAWN = GameRecord((1, 5, 9, 2, 8, 7, 3, 6, 4), "draw", "human", "minimax", id="bb")
+RESIGNED = GameRecord((1, 5), "o", "human", "menace", resigned=True, id="cc")
 
 
 def test_the_last_game_or_the_one_asked_for(ttt):
@@ -61,8 +61,8 @@ def test_after_a_game_in_two_lines(ttt):
 
 def test_the_last_games_board_by_board(ttt):
     for number in range(3):
-        record_game(STORE, GameRecord((0, 3, 1, 4, 2), "x", "a", "human", id=f"id{number}"))
-    record_game(STORE, GameRecord((0, 3, 1, 4, 2), "x", "a", "b", id="machines"))
+        record_game(STORE, GameRecord((1, 4, 2, 5, 3), "x", "a", "human", id=f"id{number}"))
+    record_game(STORE, GameRecord((1, 4, 2, 5, 3), "x", "a", "b", id="machines"))
     assert "Game 3 (id2)" in ttt("review").out  # the last that a person played
     assert "Game 4 (machines)" in ttt("review", "--last", 1).out
     two = ttt("review", "--last", 2, "--boards").out

@@ -122,7 +122,7 @@ def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it():
 def test_some_learn_from_their_own_moves_alone(monkeypatch, x, o, sides):
     monkeypatch.setattr(Td, "learns_both_sides", False)
     state = State.empty(learner_of("td", "default"), STANDARD)
-    played = GameRecord((0, 3, 1, 4, 2), "x", x, o)
+    played = GameRecord((1, 4, 2, 5, 3), "x", x, o)
     table = teach(state, [played], "td").state.table
     taught = [side for side, visits in zip("xo", table.visits.sum(axis=0), strict=True) if visits]
     assert taught == list(sides)

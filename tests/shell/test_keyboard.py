@@ -117,7 +117,7 @@ def test_a_game_by_single_keys(tmp_path: Path):
         game.press("q", "")
         assert game.ended() == 0
     (found,) = read_games(tmp_path / "state_store" / "games.jsonl")
-    assert found.moves == (0, 4, 2, 1, 3, 7)
+    assert found.moves == (1, 5, 3, 2, 4, 8)
 
 
 def test_digits_gather_on_boards_of_more_than_nine_cells(tmp_path: Path):

@@ -129,7 +129,7 @@ def test_a_file_that_became_a_pipe_holds_nobody_up(tmp_path):
 
 def test_a_state_never_takes_the_place_of_a_log(tmp_path):
     path = tmp_path / "games.json"
-    line = GameRecord((0, 3, 1, 4, 2), "x", "human", "q").to_line() + b"\n"
+    line = GameRecord((1, 4, 2, 5, 3), "x", "human", "q").to_line() + b"\n"
     path.write_bytes(line)
     with pytest.raises(UsageError, match="is a log of games"):
         library.save(state_of(5), path)

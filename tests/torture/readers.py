@@ -95,10 +95,10 @@ def _state(learner: str, games: int = 12, board: tuple[int, int, int] = (3, 3, 3
 
 def _games() -> bytes:
     games = [
-        GameRecord((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw", "human", "q", teaches=("q", "td")),
-        GameRecord((0, 3, 1, 4, 2), "x", "a\u001b[2J", "b"),
-        GameRecord((0, 1), "o", "menace", "human", resigned=True),
-        GameRecord((0, 1, 2), "x", "c", "d", rules=Rules(2, 2, 2)),
+        GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "human", "q", teaches=("q", "td")),
+        GameRecord((1, 4, 2, 5, 3), "x", "a\u001b[2J", "b"),
+        GameRecord((1, 2), "o", "menace", "human", resigned=True),
+        GameRecord((1, 2, 3), "x", "c", "d", rules=Rules(2, 2, 2)),
     ]
     return b"".join(game.to_line() + b"\n" for game in games)
 

@@ -115,7 +115,7 @@ def test_what_an_observer_keeps_is_saved(tmp_path: Path, games: int):
 
 
 def test_what_was_enough_is_saved_though_something_was_kept_and_games_wait(tmp_path: Path):
-    record_game(tmp_path, GameRecord((0, 3, 1, 4, 2), "x", "human", "td", teaches=("td",)))
+    record_game(tmp_path, GameRecord((1, 4, 2, 5, 3), "x", "human", "td", teaches=("td",)))
     run = started(tmp_path / "td.json", games=1500)
 
     def third(now: TrainingRun) -> bool:
@@ -143,7 +143,7 @@ def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):
 
 
 def test_games_that_wait_are_learned_at_the_end(tmp_path: Path):
-    game = GameRecord((0, 3, 1, 4, 2), "x", "human", "td", teaches=("td",))
+    game = GameRecord((1, 4, 2, 5, 3), "x", "human", "td", teaches=("td",))
     record_game(tmp_path, game)
     run = started(tmp_path / "td.json")
     train(run, store=tmp_path, name="td")

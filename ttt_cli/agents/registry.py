@@ -69,7 +69,11 @@ def register(player: AgentType) -> None:
 
 
 def one_of(*values: str) -> Option:
-    """An option with these values."""
+    """An option with these values.
+
+    >>> one_of("first", "last").accepts
+    'first|last'
+    """
     return Option("|".join(values), lambda text: values[values.index(text)])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ttt_cli.api import Game, Player, Positions, Rules, Side, policies
+from ttt_cli.api import Game, Player, Positions, Rules, Side, policy
 
 Board = NDArray[np.int8]
 Observed = tuple[Board, dict[str, Any]]
@@ -18,14 +18,14 @@ class KInARow(gymnasium.Env):  # type: ignore[misc]
     an action is a cell from 0. The reward comes at the end: 1 won, 0 drawn, -1 lost; an illegal action loses.
     ``info["action_mask"]`` is int8[cells], 1 where an action is legal.
 
-    :param opponent: any player, as ``policies`` takes it.
+    :param opponent: any player, as ``policy`` takes it.
     :param side: which one is played; None: drawn anew for each game.
     """
 
     def __init__(
         self, opponent: Player = "random", side: Side | None = None, rules: Rules | None = None
     ) -> None:
-        (self._opponent,) = policies(opponent, rules=rules)
+        self._opponent = policy(opponent, rules=rules)
         self._side, self._rules = side, self._opponent.rules
         self.observation_space = spaces.Box(-1, 1, (self._rules.rows, self._rules.cols), np.int8)
         self.action_space = spaces.Discrete(self._rules.cells)

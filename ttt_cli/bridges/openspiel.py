@@ -9,7 +9,8 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy
 
-from ttt_cli.api import Player, Positions, Rules, TttError, policies
+from ttt_cli.api import Player, Positions, Rules, TttError
+from ttt_cli.api import policy as policy_of
 from ttt_cli.engine.arrays import Floats
 
 
@@ -30,7 +31,7 @@ class SpielPolicy(policy.Policy):  # type: ignore[misc]
 
     def __init__(self, player: Player, game: Any) -> None:
         super().__init__(game, [0, 1])
-        (self._policy,) = policies(player, rules=rules_of(game))
+        self._policy = policy_of(player, rules=rules_of(game))
         self._known: dict[str, dict[int, float]] = {}
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.api import Player, Positions, TttError, policies
+from ttt_cli.api import Player, Positions, TttError
+from ttt_cli.api import policy as policy_of
 
 Observation = Mapping[str, Any]
 
@@ -18,7 +19,7 @@ def agent_of(player: Player, seed: int | None = None) -> Callable[[Observation],
 
     :param seed: fixes what is drawn among several moves.
     """
-    (policy,) = policies(player)
+    policy = policy_of(player)
     rng = np.random.default_rng(seed)
 
     def act(observation: Observation) -> int:

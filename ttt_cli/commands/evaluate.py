@@ -244,7 +244,7 @@ def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator
     for at, moves in enumerate(batch.moves.tolist()):
         number = batch.first + at
         x, o = (player.name, opponent) if number % 2 == 0 else (opponent, player.name)
-        played = tuple(cell for cell in moves if cell >= 0)
+        played = tuple(cell + 1 for cell in moves if cell >= 0)
         result = Result(int(batch.results[at])).key
         resigned = bool(batch.resigned[at])
         record = GameRecord(played, result, x, o, player.rules, resigned=resigned, id=f"{match}-{number + 1}")

@@ -1,21 +1,29 @@
 """``ttt import``: a file that another program wrote becomes a state."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated, Literal
 
 import typer
 
-from ttt_cli.documents import Count, RejectedFields
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.agents.registry import finite
+from ttt_cli.documents import Count, Document, RejectedFields, aside
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
+from ttt_cli.learners import offer_file
+from ttt_cli.shell.options import given_rules, whole
+from ttt_cli.store import library
+from ttt_cli.store.formats.imported import Options
+from ttt_cli.store.library import Loaded
+from ttt_cli.store.locks import lock
+from ttt_cli.views.numbers import what_is_held
 
-if TYPE_CHECKING:
-    from ttt_cli.store.library import Loaded
-
-HEADING = "Move experience between files"
+SHOWN = 10
+"""The most rejected rows listed on screen; --json lists more."""
 
 
-class Import(TypedDict):
+@dataclass(frozen=True)
+class Import(Document, name="import"):
     """What ``ttt import`` made of a file, put right and left out."""
 
     file: str
@@ -27,13 +35,39 @@ class Import(TypedDict):
     repaired: list[str]
     rejected: list[RejectedFields]
     notes: list[str]
+    units: tuple[str, str] = aside()
+    choice: str = aside()
 
+    @classmethod
+    def of(cls, loaded: Loaded, path: Path) -> "Import":
+        """What came of reading a file, now a state at ``path``."""
+        state, found = loaded.state, loaded.imported
+        assert found is not None
+        return cls(
+            str(path),
+            found.format,
+            state.learner.name,
+            state.games,
+            *state.entries,
+            repaired=found.repaired,
+            rejected=[{"where": one.where, "why": one.why} for one in found.rejected],
+            notes=found.notes,
+            units=state.learner.units,
+            choice=state.learner.choice,
+        )
 
-DOCUMENTS = {"import": Import}
-
-
-SHOWN = 10
-"""The most rejected rows listed on screen; --json lists more."""
+    def show(self, env: Environment) -> None:
+        """Print what was recognised, put right and left out."""
+        lines = [("format", self.format), *(("", note) for note in self.notes)]
+        lines.append(("holds", what_is_held((self.positions, self.moves), self.units)))
+        lines += [("repaired", text) for text in self.repaired]
+        lines += [("left out", f"{one['where']}: {one['why']}") for one in self.rejected[:SHOWN]]
+        if more := self.rejected[SHOWN:]:
+            lines.append(("", f"and {len(more):,} more; --json lists them"))
+        lines.append(("saved", f"{self.file} ({self.learner}, choice rule {self.choice})"))
+        for name, text in lines:
+            env.out(f"{name:<9} {text}", indent=10)
+        env.say("next:", command_line("ttt", "evaluate", self.file))
 
 
 def import_(
@@ -48,7 +82,9 @@ def import_(
     ] = None,
     visits: Annotated[
         int,
-        typer.Option(min=1, max=2**31, metavar="N", help="Visits to assume for an entry without a count."),
+        typer.Option(
+            parser=whole(1, 2**31), metavar="N", help="Visits to assume for an entry without a count."
+        ),
     ] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="Fail instead of leaving anything out.")] = False,
     values_for: Annotated[
@@ -93,7 +129,7 @@ def import_(
             show_default="draw where the file counts beads",
         ),
     ] = None,
-) -> None:
+) -> Import:
     """Import a file that another program wrote into the store.
 
     The format is recognised by the content (ttt show --formats). Says what was recognised, repaired and
@@ -105,15 +141,6 @@ def import_(
       ttt import odd.json --spelling first=O --spelling cells=1
       ttt import values.json --unknown 0.5 --ties first
     """
-    from contextlib import ExitStack
-    from dataclasses import replace
-
-    from ttt_cli.learners import offer_file
-    from ttt_cli.shell.options import given_rules
-    from ttt_cli.store import library
-    from ttt_cli.store.formats.imported import Options
-    from ttt_cli.store.locks import lock
-
     options = Options(
         visits=visits,
         strict=strict,
@@ -129,17 +156,15 @@ def import_(
     path = out or library.path_in(env.store, file.stem, loaded.state.learner.name)
     if path.exists() and path.samefile(file):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
-    backup = None
-    with ExitStack() as held:
-        held.enter_context(lock(path, "imported", parents=library.is_stored(env.store, path)))
+    with lock(path, "imported", parents=library.is_stored(env.store, path)):
         if out is None and path.exists():
             both = f"{command_line('ttt', 'merge', file, path)} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("already exists", where=str(path), hint=hint)
         backup = library.save(loaded.state, path, keep_backup=library.would_lose_runs(path, loaded.state))
     if backup:
-        env.say(f"the previous file is kept as {printable(str(backup))}")
-    _report(env, loaded, path)
+        env.say(f"the previous file is kept as {backup}")
+    return Import.of(loaded, path)
 
 
 def _unknown(said: str | None) -> float | str | None:
@@ -147,8 +172,6 @@ def _unknown(said: str | None) -> float | str | None:
 
     :raises UsageError: if it is neither.
     """
-    from ttt_cli.agents.registry import finite
-
     try:
         return said if said in (None, "random") else finite(said)
     except ValueError:
@@ -167,37 +190,3 @@ def _facets(said: list[str]) -> dict[str, str]:
             raise UsageError(f"{item!r} is not NAME=VALUE", where="--spelling")
         found[name] = value
     return found
-
-
-def _report(env: Environment, loaded: "Loaded", path: Path) -> None:
-    from ttt_cli.views.numbers import what_is_held
-
-    state, found = loaded.state, loaded.imported
-    assert found is not None
-    if env.json:
-        fields: Import = {
-            "file": str(path),
-            "format": found.format,
-            "learner": state.learner.name,
-            "games": state.games,
-            "positions": state.entries[0],
-            "moves": state.entries[1],
-            "repaired": found.repaired,
-            "rejected": [{"where": item.where, "why": item.why} for item in found.rejected],
-            "notes": found.notes,
-        }
-        env.document("ttt-import", fields)
-        return
-    env.out(f"format    {found.format}")
-    for note in found.notes:
-        env.out(f"          {printable(note)}", indent=10)
-    env.out(f"holds     {what_is_held(state.entries, state.learner.units)}")
-    for text in found.repaired:
-        env.out(f"repaired  {printable(text)}", indent=10)
-    for item in found.rejected[:SHOWN]:
-        env.out(f"left out  {printable(f'{item.where}: {item.why}')}", indent=10)
-    if len(found.rejected) > SHOWN:
-        env.out(f"          and {len(found.rejected) - SHOWN:,} more; --json lists them")
-    saved = f"{printable(str(path))} ({state.learner.name}, choice rule {state.learner.choice})"
-    env.out(f"saved     {saved}", indent=10)
-    env.say("next:", command_line("ttt", "evaluate", path))

@@ -1,35 +1,49 @@
 """``ttt restore``: what a save has replaced, and bringing it back."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import typer
 
-from ttt_cli.documents import Count
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.documents import Count, Document, aside
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.shell.completion import complete_states
-
-HEADING = "Move experience between files"
+from ttt_cli.store import backups, library
+from ttt_cli.store.verification import verify
 
 IGNORES = {"board", "line"}
 
 
-class BackupFields(TypedDict):
+@dataclass(frozen=True)
+class BackupFields:
     """A backup, and how many games it says it knows."""
 
     file: str
     games: Count | None
 
 
-class Backups(TypedDict):
+@dataclass(frozen=True)
+class Backups(Document, name="backups"):
     """The backups that ``ttt restore`` found, newest first, or the file it has brought back."""
 
     backups: list[BackupFields]
     restored: str | None
+    source: str = aside()
 
-
-DOCUMENTS = {"backups": Backups}
+    def show(self, env: Environment) -> None:
+        """List them, or say what was brought back."""
+        if self.restored is not None:
+            env.out(f"{self.restored} is restored from {self.source}")
+            return
+        for one in self.backups:
+            games = "an unknown number of" if one.games is None else f"{one.games:,}"
+            env.out(f"{one.file}: {games} games")
+        if self.backups:
+            env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
+        else:
+            env.say("no backups: nothing has been replaced that is not in the file")
 
 
 def restore(
@@ -43,7 +57,7 @@ def restore(
             autocompletion=complete_states,
         ),
     ] = None,
-) -> None:
+) -> Backups:
     """List the backups of a state, or bring one back. What it replaces becomes a backup in its turn.
 
     A save keeps what it replaces if that held experience which the new file does not: the newest five, and
@@ -53,44 +67,24 @@ def restore(
       ttt restore q
       ttt restore state_store/q.json.bak
     """
-    from ttt_cli.store import backups, library
-
     if file is not None and backups.original(Path(file)) is not None and Path(file).exists():
         library.load(Path(file))  # what cannot be read is not brought back
         path = backups.restore(Path(file))
-        if env.json:
-            env.document("ttt-backups", {"backups": _fields(path), "restored": str(path)})
-        else:
-            env.out(f"{printable(str(path))} is again what {printable(file)} was")
-        return
+        return Backups(_listed(path), str(path), file)
     paths = _all(env.store) if file is None else [library.find(env.store, file) or _lost(env, file)]
-    found = [one for path in paths for one in backups.backups(path)]
+    found = [one for path in paths for one in _listed(path)]
     if file is not None and not found:
         _refuse_unfit(paths[0])
-    if env.json:
-        listed = [fields for path in paths for fields in _fields(path)]
-        env.document("ttt-backups", {"backups": listed, "restored": None})
-        return
-    for one in found:
-        games = "an unknown number of" if one.games is None else f"{one.games:,}"
-        env.out(f"{printable(str(one.path))}: {games} games")
-    if found:
-        env.say(f"to bring one back: {command_line('ttt', 'restore', found[0].path)}")
-    else:
-        env.say("no backups: nothing has been replaced that is not in the file")
+    return Backups(found, None)
 
 
-def _fields(path: Path) -> list[BackupFields]:
-    from ttt_cli.store.backups import backups
-
-    return [{"file": str(one.path), "games": one.games} for one in backups(path)]
+def _listed(path: Path) -> list[BackupFields]:
+    return [BackupFields(str(one.path), one.games) for one in backups.backups(path)]
 
 
 def _all(store: Path) -> list[Path]:
     """The files in the store of which there are backups."""
-    from ttt_cli.store.backups import original
-
-    known = {original(path) for path in store.glob("*.bak")}
+    known = {backups.original(path) for path in store.glob("*.bak")}
     return sorted(path for path in known if path is not None)
 
 
@@ -99,7 +93,6 @@ def _refuse_unfit(path: Path) -> None:
 
     :raises InvalidFileError: what is wrong with the file.
     """
-    from ttt_cli.store.verification import verify
 
     found = verify(path)
     if found.unfit:
@@ -112,7 +105,6 @@ def _lost(env: Environment, name: str) -> Path:
 
     :raises TttError: if there are none either.
     """
-    from ttt_cli.store import backups, library
 
     for path in (Path(name), *(env.store / f"{name}{suffix}" for suffix in library.SUFFIXES)):
         if backups.backups(path):

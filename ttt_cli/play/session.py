@@ -169,7 +169,7 @@ class Session:
         if result.winner is not None:
             self.score.wins[self._number(result.winner)] += 1
         self.record = GameRecord(
-            self.game.moves,
+            tuple(cell + 1 for cell in self.game.moves),
             result.key,
             self.player(Side.X).name,
             self.player(Side.O).name,

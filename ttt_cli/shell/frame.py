@@ -24,7 +24,6 @@ accepted, and its help leaves them out. The command is listed once, in ``ttt_cli
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
-from contextvars import copy_context
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from keyword import iskeyword
@@ -150,29 +149,25 @@ def make_command(
         taken = ", ".join(f"--{name}" for name in sorted(twice))
         raise UsageError(f"a parameter cannot have the name of another option: {taken}")
 
-    def run(context: typer.Context, values: dict[str, Any]) -> ExitCode:
-        if learner is not None:
-            offer(learner)
-        shared = Common(**{option.name: values.pop(option.name) for option in common})
-        env = shared.environment(context.obj)
-        arguments = {**fixed, "env": env}
-        for group, (kind, names) in groups.items():
-            own = {key: values.pop(key) for key in names}
-            given = {key: value for key, value in own.items() if value is not None}
-            arguments[group] = given if group == "given" else kind(**own)
-        env.listen()
-        # What a learner from a file prints is no result.
-        with redirect_stdout(env.stderr) if any_offered() else nullcontext():
-            return _put(env, function(**arguments, **values))
-
     def call(context: typer.Context, **values: Any) -> ExitCode:
-        own = copy_context()  # limits and learners count for this call
         try:
-            return own.run(run, context, values)
+            if learner is not None:
+                offer(learner)
+            shared = Common(**{option.name: values.pop(option.name) for option in common})
+            env = shared.environment(context.obj)
+            arguments = {**fixed, "env": env}
+            for group, (kind, names) in groups.items():
+                own = {key: values.pop(key) for key in names}
+                given = {key: value for key, value in own.items() if value is not None}
+                arguments[group] = given if group == "given" else kind(**own)
+            env.listen()
+            # What a learner from a file prints is no result.
+            with redirect_stdout(env.stderr) if any_offered() else nullcontext():
+                return _put(env, function(**arguments, **values))
         except TttError:
             raise
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            if not own.run(any_offered) or at_fault(error):
+            if not any_offered() or at_fault(error):
                 raise
             raise TttError(
                 f"the learner that is not built in leads to {described(error)}",

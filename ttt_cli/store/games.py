@@ -36,7 +36,7 @@ _OPTIONAL = {"teaches", "end"}
 class GameRecord:
     """One finished game and who played it.
 
-    :ivar moves: the cells, numbered from 0.
+    :ivar moves: the cells, numbered from 1.
     :ivar result: ``x``, ``o`` or ``draw``.
     :ivar teaches: the states that are to learn it, each by its path relative to the log's folder.
     :ivar resigned: whether the side to move gave up in an open position.
@@ -56,7 +56,7 @@ class GameRecord:
         fields: dict[str, Any] = {
             "id": self.id,
             "rules": self.rules.fields(),
-            "moves": [cell + 1 for cell in self.moves],
+            "moves": list(self.moves),
             "result": self.result,
             "x": _text(self.x),
             "o": _text(self.o),
@@ -75,7 +75,7 @@ class GameRecord:
 
         :raises NotationError: if the moves cannot be played or do not end the game.
         """
-        return Game.of(self.rules, self.moves, resigned=self.resigned)
+        return Game.of(self.rules, [cell - 1 for cell in self.moves], resigned=self.resigned)
 
     @classmethod
     def from_json(cls, found: Any, where: str) -> "GameRecord":
@@ -104,7 +104,7 @@ class GameRecord:
             raise InvalidFileError('"rules" must hold rows, cols and line', where=where)
         try:
             record = cls(
-                tuple(cell - 1 for cell in moves),
+                tuple(moves),
                 found["result"],
                 found["x"],
                 found["o"],

@@ -157,9 +157,10 @@ def moves_table(review: Review, width: int) -> Table:
 
 def strip(env: Environment, record: GameRecord) -> Text:
     """The boards of a game, side by side as far as they fit."""
+    game = record.game()
     boards = [
         board(Position.reached(text, record.rules), last=last, unicode=env.unicode)
-        for text, last in zip(record.game().texts(), (None, *record.moves), strict=True)
+        for text, last in zip(game.texts(), (None, *game.moves), strict=True)
     ]
     return beside(boards, env.width)
 

@@ -69,7 +69,8 @@ class GameRecords(Format):
                 continue
             ids[record.id] = number
             taught.update(record.teaches)
-            seen.update(zip(record.game().texts(), record.moves, strict=False))
+            game = record.game()
+            seen.update(zip(game.texts(), game.moves, strict=False))
         positions = len({text for text, _ in seen})
         folder = Path(os.path.realpath(source.where)).parent
         gone = [
