@@ -229,7 +229,7 @@ def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
 
 def uniform(chosen: Bools) -> Floats:
     """float64[n, cells]: each row's chosen cells with equal probability, rows without any all zeros."""
-    return chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+    return chosen * (1 / np.maximum(chosen.sum(axis=1, keepdims=True, dtype=np.int8), 1))
 
 
 def best(values: Floats, legal: Bools) -> Bools:

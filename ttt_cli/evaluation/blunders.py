@@ -5,21 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s
-from ttt_cli.engine.perfect import UNPROVEN, values_of
-from ttt_cli.engine.policy import Policy, PolicyTable
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
+from ttt_cli.engine.perfect import NODES, UNPROVEN, values_of
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.walk import BUDGET, Walk
-
-MOST_PROVED = 20_000
-"""Positions that are looked at, on a board without a state space, for each role."""
-
-NODES = 2_000
-"""Nodes that each proof may take there."""
 
 RESIGNS = -1
 """The cell of a blunder that consists in resigning."""
@@ -51,36 +44,40 @@ class Blunders:
         return len(self.positions)
 
 
-def can_blunder(policy: PolicyTable) -> Bools:
-    """bool[n]: the open positions of a state space in which the policy can give up game value."""
-    space = policy.space
-    values = solve(space).values
-    found = np.zeros(len(space), np.bool_)
-    for rows in space.forwards():
-        now = rows.start + np.flatnonzero(~space.terminal[rows] & (values[rows] > -1))
-        played = policy.played.take(now, axis=0).T > 0
-        worse = -values[space.successors.take(now, axis=0).T] < values[now]
-        found[now] = (played & worse).any(axis=0) | ~played.any(axis=0)
-    return found
+@dataclass(frozen=True, eq=False)
+class Wrong:
+    """``k`` moves by which a policy gives up game value, among some positions.
+
+    :ivar rows: int64[k], of the positions; cells, before and after as in ``Blunders``.
+    :ivar proved: whether the values of all the positions, and of all moves played there, are known.
+    """
+
+    rows: Int64s
+    cells: Int64s
+    probabilities: Floats
+    before: Int8s
+    after: Int8s
+    proved: bool
 
 
-def proved_blunders(policy: Policy, layers: Sequence[Positions]) -> int | None:
-    """In how many of these open positions the policy can give up game value; None where there are too many of
-    them, or the value of one could not be proved."""
-    if enumerated(policy.rules) is None and sum(map(len, layers)) > MOST_PROVED:
-        return None
-    found = 0
-    for positions in layers:
-        played = policy.probabilities(positions) > 0
-        rows, cells = np.nonzero(played)
-        values = values_of(positions, nodes=NODES)
-        after = values_of(positions.play(rows, cells), nodes=NODES)
-        if (values == UNPROVEN).any() or (after == UNPROVEN).any():
-            return None
-        wrong = ~played.any(axis=1) & (values > -1)  # resigning gives up a draw or a win
-        wrong[rows[-after < values[rows]]] = True
-        found += int(wrong.sum())
-    return found
+def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> Wrong:
+    """The moves by which a policy can give up game value in some open positions; resigning is one where the
+    position is not lost. What is not known to be wrong is left out.
+
+    :param nodes: that the proof of each value may take, on a board without a state space.
+    """
+    played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
+    rows, cells = np.nonzero(played)
+    left = values_of(positions.play(rows, cells), nodes=nodes)
+    proved = not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
+    resigning = np.flatnonzero(~played.any(axis=1))
+    chances = np.concatenate([played[rows, cells], np.ones(len(resigning))])
+    rows = np.concatenate([rows, resigning])
+    cells = np.concatenate([cells, np.full(len(resigning), RESIGNS)])
+    left = np.where(left == UNPROVEN, UNPROVEN, -left)
+    before, after = values[rows], np.concatenate([left, np.full(len(resigning), -1, np.int8)])
+    at = np.flatnonzero((before != UNPROVEN) & (after < before))
+    return Wrong(rows[at], cells[at], chances[at], before[at], after[at], proved)
 
 
 def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
@@ -102,29 +99,17 @@ def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: i
         everywhere[own] = reach
         reachable = np.isin(still_open, own)
         reach = everywhere[still_open]
-    values = values_of(positions)
-    known = np.flatnonzero(values != UNPROVEN)
-    positions, reach, reachable, values = positions[known], reach[known], reachable[known], values[known]
-    played = policy.probabilities(positions)
-    at, cells = np.nonzero(played)
-    after = values_of(positions.play(at, cells))
-    after = np.where(after == UNPROVEN, UNPROVEN, -after)
-    worse = after < values[at]
-    at, cells, after = at[worse], cells[worse], after[worse]
-    resigning = np.flatnonzero(~played.any(axis=1) & (values > -1))
-    rows = np.concatenate([at, resigning])
-    cells = np.concatenate([cells, np.full(len(resigning), RESIGNS)])
-    probabilities = np.concatenate([played[at, cells[: len(at)]], np.ones(len(resigning))])
-    left = np.concatenate([after, np.full(len(resigning), -1, np.int8)])
-    cost = (values[rows] - left) * probabilities
-    order = np.lexsort((cells, rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
-    rows = rows[order]
+    wrong = wrong_moves(policy, positions)
+    cost = (wrong.before - wrong.after) * wrong.probabilities
+    keys = (wrong.cells, wrong.rows, -cost, ~reachable[wrong.rows], -cost * reach[wrong.rows].sum(axis=1))
+    order = np.lexsort(keys)
+    rows = wrong.rows[order]
     return Blunders(
         positions[rows],
-        cells[order].astype(np.int8),
-        probabilities[order],
-        values[rows],
-        left[order],
+        wrong.cells[order].astype(np.int8),
+        wrong.probabilities[order],
+        wrong.before[order],
+        wrong.after[order],
         reach[rows],
         reachable[rows],
     )

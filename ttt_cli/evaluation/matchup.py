@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Policy
-from ttt_cli.evaluation.walk import BUDGET, PIECE, Layer, Walk
+from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, by_cell, chosen_of, open_pieces
 
 
 @dataclass(frozen=True)
@@ -89,21 +89,15 @@ def play_on(walk: Walk, opponent: Policy | None = None) -> Matchup:
 def _answers(layer: Layer, opponent: Policy, reach: Floats) -> tuple[Floats, Bools]:
     """float64[m] and bool[k]: how likely the opponent makes each move of a layer in which anything can be
     played, and where it resigns. It is only asked about positions that are reached."""
-    positions = layer.positions
-    chances, resigns = np.zeros(len(layer.rows)), np.zeros(len(layer), np.bool_)
-    going = np.flatnonzero(~positions.terminal)
-    place = np.cumsum(~positions.terminal, dtype=np.int32) - np.int32(1)
-    moves = positions.rules.cells - int(positions.plies[0])  # of each open position
-    for start in range(0, len(going), PIECE):  # the pieces in which the moves were listed
-        piece = going[start : start + PIECE]
+    chances, resigns = [np.zeros(0)], np.zeros(len(layer), np.bool_)
+    for piece, batch in open_pieces(layer.positions):
         live = reach[piece] > 0
+        played = np.zeros(batch.legal.shape)
         if live.any():
-            played = np.zeros((len(piece), positions.rules.cells))
-            played[live] = opponent.probabilities(positions[piece[live]])
-            resigns[piece] = live & ~played.any(axis=1)
-            here = slice(start * moves, (start + len(piece)) * moves)
-            chances[here] = played[place[layer.rows[here]] - start, layer.cells[here]]
-    return chances, resigns
+            played[live] = opponent.probabilities(batch if live.all() else batch[live])
+        resigns[piece] = live & ~played.any(axis=1)
+        chances.append(chosen_of(played, *by_cell(batch.legal)))
+    return np.concatenate(chances), resigns
 
 
 def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:

@@ -13,11 +13,18 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.evaluation.blunders import can_blunder, proved_blunders
+from ttt_cli.errors import UsageError
+from ttt_cli.evaluation.blunders import wrong_moves
 from ttt_cli.evaluation.matchup import Rates, play_on
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Walk
+from ttt_cli.evaluation.walk import BUDGET, PIECE, OutgrownError, Walk
 from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
+
+MOST_PROVED = 20_000
+"""Positions whose mistakes are counted, on a board without a state space, for each role."""
+
+NODES = 2_000
+"""Nodes that the proof of the value of each may take."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,17 @@ class Verdict:
     mistakes: MistakeCount | None
     coverage: Coverage | None
 
+    def against(self, opponent: str) -> Result:
+        """How the policy fares against the opponent of this name.
+
+        :raises UsageError: if it has not been judged against it.
+        """
+        for result in self.results:
+            if result.opponent == opponent:
+                return result
+        names = ", ".join(result.opponent for result in self.results) or "nobody"
+        raise UsageError(f"no result against {opponent!r}: judged against {names}")
+
     @property
     def unbeatable(self) -> bool | None:
         """Whether it holds its own in both roles, whoever plays against it; None: that is not known."""
@@ -95,39 +113,69 @@ def judge(
     """
     policy = policy.tabulated()
     against = [opponent.tabulated() for _, opponent in opponents]
-    space = enumerated(policy.rules)
-    wrong = None if space is None or policy.external else can_blunder(policy.table(space))
-    rates: list[list[Rates]] = []
-    cases: list[WorstCase] = []
-    reachable, known, own = 0, 0, 0
-    proved: list[int | None] = []
-    for side in Side:
-        walk = Walk.alone(policy, side, budget=budget, tick=tick)
-        rates.append([play_on(walk, opponent).rates for opponent in against])
-        cases.append(worst_case(walk))
-        for _, positions in walk.own:
-            own += len(positions)
-            has_learned = policy.known(positions)
-            known += 0 if has_learned is None else int(has_learned.sum())
-            if space is not None and wrong is not None:
-                reachable += int(wrong[space.rows(positions)].sum())
-        if wrong is None:
-            proved.append(proved_blunders(policy, [positions for _, positions in walk.own]))
-    as_x, as_o = cases
-    mistakes = None
-    if space is not None and wrong is not None:
-        mistakes = MistakeCount(int(wrong.sum()), reachable, int(np.count_nonzero(~space.terminal)))
-    elif None not in proved:
-        reachable = sum(count or 0 for count in proved)
-        mistakes = MistakeCount(reachable, reachable, None)
+    roles = [_judge_as(side, policy, against, budget, tick) for side in Side]
+    results = [
+        Result(name, as_x, as_o.turned())
+        for (name, _), as_x, as_o in zip(opponents, roles[0].rates, roles[1].rates, strict=True)
+    ]
+    as_x, as_o = (role.worst for role in roles)
     return Verdict(
-        tuple(Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, *rates, strict=True)),
+        tuple(results),
         as_x,
         as_o,
         (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
-        mistakes,
-        None if policy.known(Positions.start(policy.rules)) is None else Coverage(known, own),
+        _mistakes(policy, [role.own for role in roles]),
+        _coverage(policy, [positions for role in roles for positions in role.own]),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Role:
+    """What a walk shows of a policy as one side.
+
+    :ivar rates: how its games against each opponent end for X.
+    :ivar own: the open positions in which it can be to move, by plies.
+    """
+
+    rates: list[Rates]
+    worst: WorstCase
+    own: list[Positions]
+
+
+def _judge_as(
+    side: Side, policy: Policy, opponents: Sequence[Policy], budget: int, tick: Callable[[int], None]
+) -> _Role:
+    walk = Walk.alone(policy, side, budget=budget, tick=tick)
+    rates = [play_on(walk, opponent).rates for opponent in opponents]
+    return _Role(rates, worst_case(walk), [positions for _, positions in walk.own])
+
+
+def _coverage(policy: Policy, own: Sequence[Positions]) -> Coverage | None:
+    known = [found for positions in own if (found := policy.known(positions)) is not None]
+    return Coverage(sum(int(found.sum()) for found in known), sum(map(len, known))) if known else None
+
+
+def _mistakes(policy: Policy, own: Sequence[Sequence[Positions]]) -> MistakeCount | None:
+    """The positions in which the policy can give up game value: of all of a state space, if it is asked about
+    all of it, else of its ``own``, role by role, if they are few and their values are proved."""
+    space = enumerated(policy.rules)
+    if space is not None and not policy.external:
+        still_open = np.flatnonzero(~space.terminal)
+        wrong = np.zeros(len(space), np.bool_)
+        for start in range(0, len(still_open), PIECE):
+            piece = still_open[start : start + PIECE]
+            wrong[piece[wrong_moves(policy, space.positions[piece]).rows]] = True
+        reachable = sum(int(wrong[space.rows(positions)].sum()) for role in own for positions in role)
+        return MistakeCount(int(wrong.sum()), reachable, len(still_open))
+    if space is None and max(sum(map(len, role)) for role in own) > MOST_PROVED:
+        return None
+    count = 0
+    for positions in (positions for role in own for positions in role):
+        found = wrong_moves(policy, positions, nodes=NODES)
+        if not found.proved:
+            return None
+        count += len(np.unique(found.rows))
+    return MistakeCount(count, count, None)
 
 
 def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats, Int8s, Int32s
+from ttt_cli.engine.arrays import Floats, Int8s, Int64s
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.walk import Layer, Walk
 
@@ -40,20 +40,19 @@ class WorstCase:
 
 def worst_case(walk: Walk) -> WorstCase:
     """The worst case of the player of a walk whose opponent may play anything."""
-    side = walk.side
     losses: list[Floats] = []  # the last layer first
     gain, guaranteed = np.zeros(0), np.zeros(0, np.int8)
     for layer in reversed(walk.layers):
-        result = _results(layer, side)
+        result = _results(layer, walk.side)
         losses.append(backward(layer, (result < 0).astype(np.float64), losses[-1] if losses else np.zeros(0)))
         gains = -result.astype(np.float64)
         if layer.probabilities is None:
             gains[~layer.positions.terminal] = -2.0  # below anything that a move may be worth
-        gain, guaranteed = backward(layer, gains, gain), _guaranteed(layer, result.copy(), guaranteed)
+        gain, guaranteed = backward(layer, gains, gain), _guaranteed(layer, result, guaranteed)
     # Rounding must not carry a certainty beyond 1; adding 0.0 makes -0.0 a plain zero.
     return WorstCase(
         min(float(losses[-1][0]), 1.0),
-        _likeliest_loss(walk, losses) if guaranteed[0] < 0 else None,
+        _likeliest_loss(walk, losses[::-1]) if guaranteed[0] < 0 else None,
         min(float(gain[0]), 1.0) + 0.0,
         int(guaranteed[0]),
     )
@@ -102,36 +101,46 @@ def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
 
 
 def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
-    """The cells of the likeliest lost game against an opponent who makes losing as likely as ``losses``, the
-    last layer first, say; of equally likely ones the shortest."""
-    chance, length = np.zeros(0), np.zeros(0, np.int8)
-    steps: list[Int32s] = []  # for each position the move that the line goes on with; -1: here it ends
-    for layer, loss, next_loss in zip(reversed(walk.layers), losses, [np.zeros(0), *losses], strict=False):
-        rows, targets = layer.rows, layer.targets
-        chances = chance[targets]
+    """The cells of the likeliest lost game against an opponent who makes losing as likely as ``losses`` say,
+    layer by layer; of equally likely ones the shortest."""
+    kept: list[Int64s] = []  # the moves of each layer that such games go through
+    reached = np.ones(1, np.bool_)
+    for layer, loss, following in zip(walk.layers, losses, [*losses[1:], np.zeros(0)], strict=True):
+        moves = np.flatnonzero(reached[layer.rows])
+        left = following[layer.targets[moves]]
+        possible = left > 0
+        if layer.probabilities is None:
+            possible &= left >= loss[layer.rows[moves]] * (1 - EQUAL)
+        kept.append(moves[possible])
+        reached = np.zeros(len(following), np.bool_)
+        reached[layer.targets[kept[-1]]] = True
+    chance, length = np.zeros(0), np.zeros(0, np.int16)  # of the likeliest loss from each position on
+    ahead = []
+    for layer, moves in zip(reversed(walk.layers), reversed(kept), strict=True):
+        ahead.append((chance, length))
+        rows, chances = layer.rows[moves], _onwards(layer, moves, chance)
+        lost = _results(layer, walk.side) < 0
         if layer.probabilities is not None:
-            chances *= layer.probabilities
-        else:
-            chances[next_loss[targets] < loss[rows] * (1 - EQUAL)] = 0.0
-        most = np.zeros(len(layer))
-        np.maximum.at(most, rows, chances)
-        likeliest = np.flatnonzero((chances > 0) & (chances >= most[rows] * (1 - EQUAL)))
-        lengths = length[targets[likeliest]]
-        shortest = np.full(len(layer), 127, np.int8)
-        np.minimum.at(shortest, rows[likeliest], lengths)
-        best = likeliest[lengths == shortest[rows[likeliest]]][::-1]
-        step = np.full(len(layer), -1, np.int32)
-        step[rows[best]] = best  # backwards: the first of them is written last
-        over = _results(layer, walk.side) < 0
-        ends = over | layer.resigning if layer.probabilities is not None else over
-        chance = np.where(ends, 1.0, most)
-        length = np.where(step >= 0, shortest + np.int8(1), np.int8(0)).astype(np.int8)
-        steps.append(step)
+            lost |= layer.resigning
+        chance, lengths = lost.astype(np.float64), length[layer.targets[moves]] + np.int16(1)
+        np.maximum.at(chance, rows, chances)
+        likeliest = chances >= chance[rows] * (1 - EQUAL)
+        length = np.where(lost, np.int16(0), np.int16(walk.rules.cells + 1))
+        np.minimum.at(length, rows[likeliest], lengths[likeliest])
     line, row = [], 0
-    for layer, step in zip(walk.layers, reversed(steps), strict=True):
-        move = int(step[row])
-        if move < 0:
+    for layer, moves, (chance, length) in zip(walk.layers, kept, reversed(ahead), strict=True):
+        here = moves[layer.rows[moves] == row]
+        if not len(here):  # the game is over, or the player resigns
             break
+        chances = _onwards(layer, here, chance)
+        likeliest = here[chances >= chances.max() * (1 - EQUAL)]
+        move = likeliest[length[layer.targets[likeliest]].argmin()]
         line.append(int(layer.cells[move]))
         row = int(layer.targets[move])
     return tuple(line)
+
+
+def _onwards(layer: Layer, moves: Int64s, chance: Floats) -> Floats:
+    """float64: how likely some moves are made, and then end as the chances of the next layer say."""
+    chances: Floats = chance[layer.targets[moves]]
+    return chances if layer.probabilities is None else chances * layer.probabilities[moves]

@@ -19,7 +19,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import printable
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.evaluation.walk import WithinReach
+from ttt_cli.evaluation.walk import within_reach
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, from_record, to_record
@@ -138,7 +138,7 @@ def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
         return policy
     if symmetric:
         return policy.table(space)
-    return WithinReach(policy).table(space)
+    return within_reach(policy)
 
 
 def usual_run(

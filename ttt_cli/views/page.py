@@ -30,7 +30,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import PIECE, OutgrownError, Walk, WithinReach
+from ttt_cli.evaluation.walk import PIECE, OutgrownError, Walk, within_reach
 
 MOST_POSITIONS = 200_000
 """Of a game that may have more, a page holds what can happen to the player alone."""
@@ -169,7 +169,7 @@ def _whole(policy: Policy, coverage: Coverage) -> dict[str, Any]:
     agent's; null where there is none)."""
     asked, still_open = coverage.described, np.flatnonzero(~coverage.positions.terminal)
     legal = asked.legal
-    shown = WithinReach(policy) if policy.external else policy
+    shown = within_reach(policy) if policy.external else policy
     values, known = shown.values(asked), shown.known(asked)
     scores = solve(StateSpace.of(policy.rules)).move_scores()[still_open]
     return {
