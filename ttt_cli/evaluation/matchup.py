@@ -90,12 +90,13 @@ def _answers(layer: Layer, opponent: Policy, reach: Floats) -> tuple[Floats, Boo
     """float64[m] and bool[k]: how likely the opponent makes each move of a layer in which anything can be
     played, and where it resigns. It is only asked about positions that are reached."""
     chances, resigns = [np.zeros(0)], np.zeros(len(layer), np.bool_)
+    anything = np.ones(opponent.rules.cells)
     for piece, batch in open_pieces(layer.positions):
         live = reach[piece] > 0
         played = np.zeros(batch.legal.shape)
         if live.any():
             played[live] = opponent.probabilities(batch if live.all() else batch[live])
-        resigns[piece] = live & ~played.any(axis=1)
+        resigns[piece] = live & (played @ anything == 0)
         chances.append(chosen_of(played, *by_cell(batch.legal)))
     return np.concatenate(chances), resigns
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.perfect import UNPROVEN, game_bounds, game_value, move_values_of, values_of
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Modified, Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
@@ -111,22 +112,40 @@ def judge(
     :param budget: positions that it may take in each role; ``tick`` is called with their number so far.
     :raises OutgrownError: if it takes more.
     """
-    policy = policy.tabulated()
-    against = [opponent.tabulated() for _, opponent in opponents]
-    roles = [_judge_as(side, policy, against, budget, tick) for side in Side]
+    policy, against = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
+    counted = _Counted(policy)
+    as_x, as_o = (_judge_as(side, counted, against, budget, tick) for side in Side)
     results = [
-        Result(name, as_x, as_o.turned())
-        for (name, _), as_x, as_o in zip(opponents, roles[0].rates, roles[1].rates, strict=True)
+        Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, as_x.rates, as_o.rates, strict=True)
     ]
-    as_x, as_o = (role.worst for role in roles)
     return Verdict(
         tuple(results),
-        as_x,
-        as_o,
-        (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
-        _mistakes(policy, [role.own for role in roles]),
-        _coverage(policy, [positions for role in roles for positions in role.own]),
+        as_x.worst,
+        as_o.worst,
+        (
+            holds(policy.rules, Side.X, as_x.worst.guaranteed),
+            holds(policy.rules, Side.O, as_o.worst.guaranteed),
+        ),
+        _mistakes(policy, as_x.own, as_o.own),
+        None if counted.known_ones is None else Coverage(counted.known_ones, counted.asked),
     )
+
+
+class _Counted(Modified):
+    """A player that counts the positions it is asked about.
+
+    :ivar known_ones: those of them that it has learned something about; None: it needs no experience.
+    """
+
+    asked = 0
+    known_ones: int | None = None
+
+    def probabilities(self, positions: Positions) -> Floats:
+        found = self.player.probabilities(positions)
+        self.asked += len(positions)
+        if (known := self.player.known(positions)) is not None:
+            self.known_ones = (self.known_ones or 0) + int(known.sum())
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +153,13 @@ class _Role:
     """What a walk shows of a policy as one side.
 
     :ivar rates: how its games against each opponent end for X.
-    :ivar own: the open positions in which it can be to move, by plies.
+    :ivar own: the open positions in which it can be to move, by plies; None where they are too many to prove
+        what each is worth.
     """
 
     rates: list[Rates]
     worst: WorstCase
-    own: list[Positions]
+    own: list[Positions] | None
 
 
 def _judge_as(
@@ -147,30 +167,29 @@ def _judge_as(
 ) -> _Role:
     walk = Walk.alone(policy, side, budget=budget, tick=tick)
     rates = [play_on(walk, opponent).rates for opponent in opponents]
-    return _Role(rates, worst_case(walk), [positions for _, positions in walk.own])
+    own = [positions for _, positions in walk.own]
+    few = enumerated(policy.rules) is not None or sum(map(len, own)) <= MOST_PROVED
+    return _Role(rates, worst_case(walk), own if few else None)
 
 
-def _coverage(policy: Policy, own: Sequence[Positions]) -> Coverage | None:
-    known = [found for positions in own if (found := policy.known(positions)) is not None]
-    return Coverage(sum(int(found.sum()) for found in known), sum(map(len, known))) if known else None
-
-
-def _mistakes(policy: Policy, own: Sequence[Sequence[Positions]]) -> MistakeCount | None:
+def _mistakes(
+    policy: Policy, own_x: list[Positions] | None, own_o: list[Positions] | None
+) -> MistakeCount | None:
     """The positions in which the policy can give up game value: of all of a state space, if it is asked about
-    all of it, else of its ``own``, role by role, if they are few and their values are proved."""
-    space = enumerated(policy.rules)
+    all of it, else of its own, if there are not too many and their values are proved."""
+    if own_x is None or own_o is None:
+        return None
+    own, space = own_x + own_o, enumerated(policy.rules)
     if space is not None and not policy.external:
         still_open = np.flatnonzero(~space.terminal)
         wrong = np.zeros(len(space), np.bool_)
         for start in range(0, len(still_open), PIECE):
             piece = still_open[start : start + PIECE]
             wrong[piece[wrong_moves(policy, space.positions[piece]).rows]] = True
-        reachable = sum(int(wrong[space.rows(positions)].sum()) for role in own for positions in role)
+        reachable = sum(int(wrong[space.rows(positions)].sum()) for positions in own)
         return MistakeCount(int(wrong.sum()), reachable, len(still_open))
-    if space is None and max(sum(map(len, role)) for role in own) > MOST_PROVED:
-        return None
     count = 0
-    for positions in (positions for role in own for positions in role):
+    for positions in own:
         found = wrong_moves(policy, positions, nodes=NODES)
         if not found.proved:
             return None
