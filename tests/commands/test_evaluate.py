@@ -8,7 +8,9 @@ import orjson
 import pytest
 
 from tests.ttt import Run
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.state import State, learner_of
@@ -227,13 +229,31 @@ def test_where_too_much_can_happen_a_match_is_played(ttt: Run) -> None:
     found = ttt("evaluate", "random", "heuristic", *board, "--seed", "1", "--json")
     assert "10,000 games are played instead" in found.err
     assert (found.json["method"], found.json["games"]) == ("sampled", 10_000)
-    assert found.json["unbeatable"] is False  # a line that beats it was found
-    assert found.json["worst_case"] is found.json["nash_conv"] is found.json["mistakes"] is None
+    assert found.json["unbeatable"] is False
+    assert found.json["nash_conv"] is found.json["mistakes"] is None
+    sampled = ttt("evaluate", "random", "heuristic", *board, "--games", 10, "--json").json
+    assert sampled["worst_case"] is sampled["unbeatable"] is None
     exact = ttt("evaluate", "random", "heuristic", *board, "--exact")
     assert (exact.code, exact.out) == (1, "")
     assert "more than 10,000,000 positions can be reached" in exact.err
     assert ttt("evaluate", "random", "--positions", "100", "--exact").code == 1
     assert ttt("evaluate", "random", *board, "--check", "unbeatable", "--quiet").code == 1
+
+
+def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(ttt: Run) -> None:
+    board = ["--board", "5x5", "--line", "4", "--seed", "1"]
+    found = ttt("evaluate", "random", "heuristic", *board, "--explain", "--json").json
+    worst = found["worst_case"]
+    for side, role in zip(Side, ("as_x", "as_o"), strict=True):
+        game = Game.of(Rules(5, 5, 4), [cell - 1 for cell in worst[role]["line"]])
+        assert worst[role]["loss"] is None
+        assert game.result is not None and game.result.outcome(side) == -1
+        assert [step["cell"] for step in found["explanation"][role]] == worst[role]["line"]
+    shown = ttt("evaluate", "random", "heuristic", *board)
+    line = " ".join(map(str, worst["as_x"]["line"]))
+    assert f"beatable as X, by this line of play: {line}" in shown.out and "--explain" in shown.err
+    explained = ttt("evaluate", "random", "heuristic", *board, "--explain")
+    assert f"How random loses as X: {line}" in " ".join(explained.out.split())
 
 
 def test_the_command_that_explains_names_the_board(ttt):

@@ -28,7 +28,7 @@ from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_state
 from ttt_cli.store.state import digest_of
-from ttt_cli.views.evaluation import Exact, Sampled, blunder_rows
+from ttt_cli.views.evaluation import Exact, Lost, Sampled, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
@@ -110,11 +110,11 @@ def evaluate(
     if verdict is None:
         if mistakes is not None:
             raise TttError("needs an exact verdict", where="--mistakes")
-        beatable = games is None and _beatable(player)
+        lost = _lost(env, player, _losing_lines(player) if games is None else {}, explain)
         matches = _matches(env, player, others, games or GAMES, seed, games_to)
         _remark(env, everyone)
-        if explain:
-            env.say("--explain needs an exact verdict")
+        if explain and not lost.lines:
+            env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
         rules = player.rules.describe()
         return Sampled.of(
             AgentFields(**player.fields()),
@@ -122,25 +122,21 @@ def evaluate(
             rules,
             matches,
             seed,
-            beatable=beatable,
+            lost=lost,
             checked=check is not None,
         )
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
     _remark(env, everyone)
     _remark_ties(env, player, others[0])
-    stories = None
-    if explain:
-        cases = zip(Side, (verdict.as_x.line, verdict.as_o.line), strict=True)
-        stories = {side: explained(player.policy, side, line) for side, line in cases if line is not None}
-    how = command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
+    cases = zip(Side, (verdict.as_x.line, verdict.as_o.line), strict=True)
+    lines = {side: line for side, line in cases if line is not None}
     return Exact.of(
         AgentFields(**player.fields()),
         _head(player),
         player.rules.describe(),
         verdict,
-        stories=stories,
-        how=how,
+        lost=_lost(env, player, lines, explain),
         checked=check is not None,
     )
 
@@ -196,12 +192,20 @@ def _judge(
         return None
 
 
-def _beatable(player: Agent) -> bool:
-    """Whether a line of play is found that beats the player."""
+def _losing_lines(player: Agent) -> dict[Side, tuple[int, ...]]:
     try:
-        return bool(losing_lines(player.policy))
+        return losing_lines(player.policy)
     except UnsteadyError:
-        return False
+        return {}
+
+
+def _lost(env: Environment, player: Agent, lines: dict[Side, tuple[int, ...]], explain: bool) -> Lost:
+    """How the player loses: by these lines, explained if that is asked for."""
+    stories = None
+    if explain:
+        stories = {side: explained(player.policy, side, line) for side, line in lines.items()}
+    how = command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
+    return Lost(lines, stories, how)
 
 
 def _write_mistakes(

@@ -129,13 +129,37 @@ class SampledResult:
     distinct_games: Count
 
 
+@dataclass(frozen=True)
+class Lost:
+    """How a player loses, as far as that was found.
+
+    :ivar lines: by side, cells from 0.
+    :ivar stories: the same lines explained; None where nobody has asked for that.
+    :ivar how: the command that asks for it.
+    """
+
+    lines: dict[Side, tuple[int, ...]]
+    stories: dict[Side, list[Step]] | None
+    how: str
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """The stories as a document holds them."""
+        if self.stories is None:
+            return None
+        told = {side: [StepFields.of(step) for step in steps] for side, steps in self.stories.items()}
+        return Explanation(told.get(Side.X), told.get(Side.O))
+
+
 class _Evaluated(Document):
     """What both kinds of evaluation say."""
 
+    agent: AgentFields
     unbeatable: bool | None
     head: list[str]
     rules: str
     checked: bool
+    lost: Lost
 
     @property
     def code(self) -> ExitCode:
@@ -146,6 +170,12 @@ class _Evaluated(Document):
         for line in (self.head, [self.rules, method]):
             env.out((" · " if env.unicode else " - ").join(line))
         env.out("")
+
+    def _show_lost(self, env: Environment) -> None:
+        for side, steps in (self.lost.stories or {}).items():
+            _show_line(env, self.agent.name, side, steps)
+        if self.unbeatable is False and not self.lost.stories:
+            env.say("how it loses:", self.lost.how)
 
 
 @dataclass(frozen=True)
@@ -166,8 +196,7 @@ class Exact(_Evaluated, name="evaluation"):
     rules: str = aside()
     checked: bool = aside()
     verdict: Verdict = aside()
-    stories: dict[Side, list[Step]] | None = aside()
-    how: str = aside()
+    lost: Lost = aside()
 
     @classmethod
     def of(
@@ -177,20 +206,13 @@ class Exact(_Evaluated, name="evaluation"):
         rules: str,
         verdict: Verdict,
         *,
-        stories: dict[Side, list[Step]] | None,
-        how: str,
+        lost: Lost,
         checked: bool,
     ) -> "Exact":
         """A verdict on a player.
 
         :param head: who it is, in words.
-        :param stories: the explained line of each side that can lose, where that was asked for.
-        :param how: the command that explains.
         """
-        explanation = None
-        if stories is not None:
-            told = {side: [StepFields.of(step) for step in steps] for side, steps in stories.items()}
-            explanation = Explanation(told.get(Side.X), told.get(Side.O))
         return cls(
             "exact",
             agent,
@@ -201,23 +223,19 @@ class Exact(_Evaluated, name="evaluation"):
             verdict.exploitability,
             verdict.mistakes,
             verdict.coverage,
-            explanation,
+            lost.explanation,
             head,
             rules,
             checked,
             verdict,
-            stories,
-            how,
+            lost,
         )
 
     def show(self, env: Environment) -> None:
         """Print who is judged, the rates against each opponent, and what no opponent can change."""
         self._show_head(env, "exact, over all that can happen")
         _show_verdict(env, self.verdict)
-        for side, steps in (self.stories or {}).items():
-            _show_line(env, self.agent.name, side, steps)
-        if self.unbeatable is False and not self.stories:
-            env.say("how it loses:", self.how)
+        self._show_lost(env)
 
 
 @dataclass(frozen=True)
@@ -230,14 +248,16 @@ class Sampled(_Evaluated, name="evaluation"):
     games: Count
     distinct_games: Count
     seed: Count
-    worst_case: None
+    worst_case: WorstCases | None
     unbeatable: Literal[False] | None
     nash_conv: None
     exploitability: None
     mistakes: None
+    explanation: Explanation | None = optional()
     head: list[str] = aside()
     rules: str = aside()
     checked: bool = aside()
+    lost: Lost = aside()
 
     @classmethod
     def of(
@@ -248,13 +268,12 @@ class Sampled(_Evaluated, name="evaluation"):
         matches: Sequence[tuple[str, Match]],
         seed: int,
         *,
-        beatable: bool,
+        lost: Lost,
         checked: bool,
     ) -> "Sampled":
         """Matches of a player.
 
         :param head: who it is, in words.
-        :param beatable: whether a line of play was found that beats it.
         """
         results = [
             SampledResult(
@@ -262,6 +281,7 @@ class Sampled(_Evaluated, name="evaluation"):
             )
             for name, match in matches
         ]
+        worst = WorstCases(*(WorstFields(None, _typed(lost.lines.get(side))) for side in Side))
         return cls(
             "sampled",
             agent,
@@ -269,27 +289,34 @@ class Sampled(_Evaluated, name="evaluation"):
             sum(result.games for result in results),
             sum(result.distinct_games for result in results),
             seed,
+            worst if lost.lines else None,
+            False if lost.lines else None,
             None,
-            False if beatable else None,
             None,
             None,
-            None,
+            lost.explanation,
             head,
             rules,
             checked,
+            lost,
         )
 
     def show(self, env: Environment) -> None:
-        """Print each match."""
+        """Print each match, and the lines of play that beat the player."""
         self._show_head(env, "sampled")
         for result in self.results:
             _show_match(env, result, self.seed)
-        if self.unbeatable is False:
-            env.out("", "beatable: a line of play that beats it was found")
+        for side, line in self.lost.lines.items():
+            env.out("", f"beatable as {side.name}, by this line of play: {' '.join(cells(line))}")
+        self._show_lost(env)
 
 
 def _worst_fields(case: WorstCase) -> WorstFields:
-    return WorstFields(case.loss, None if case.line is None else [cell + 1 for cell in case.line])
+    return WorstFields(case.loss, _typed(case.line))
+
+
+def _typed(line: tuple[int, ...] | None) -> list[Cell] | None:
+    return None if line is None else [cell + 1 for cell in line]
 
 
 def _show_verdict(env: Environment, verdict: Verdict) -> None:
