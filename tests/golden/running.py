@@ -121,9 +121,6 @@ def _content(path: Path) -> Any:
     content = path.read_bytes()
     if path.suffix == ".npz":
         return _digest_of_arrays(content)
-    if path.suffix == ".html":  # what the page knows; how it shows it may change
-        found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', content, re.DOTALL)
-        return _brief(found[1]) if found else "no data"
     if path.name == "games.jsonl":
         content = re.sub(rb'"id":"[0-9a-f]{16}"', b'"id":""', content)
         content = re.sub(rb'"teaches":\["[^]]*\]', lambda match: _taught(match[0]), content)

@@ -47,12 +47,11 @@ def commands(text: str) -> list[str]:
 
 
 def in_brief(agent: str) -> str:
-    """Of a player on the usual board: its policy, its verdict, its mistakes, its page, its graph in part."""
+    """Of a player on the usual board: its policy, its verdict, its mistakes, its graph in part."""
     return f"""
         export {agent} -f policy-csv -o policy.csv
         export {agent} -f svg --from XOX.O..X. -o small.svg
         move {agent} - --seed 1 <<< {POSITIONS}
-        explore {agent} -o page.html
         evaluate {agent} random heuristic minimax minimax:depth=2 --explain --mistakes mistakes.csv --json
         analyze - --agent {agent} --json <<< {POSITIONS}
         diff {agent} minimax --json
@@ -292,7 +291,6 @@ VARIANTS = commands("""
     evaluate heuristic minimax --board 3x4 --line 4 --json
     analyze - --board 3x4 --agent heuristic --json <<< ............|X...O.......|XX..OO......
     export minimax --board 2x3 -f policy-json -o policy.json
-    explore heuristic --board 2x3 -o page.html
     show --formats --json
 """)
 """Parameters, options of players, the curve, players among themselves, and what needs no state."""

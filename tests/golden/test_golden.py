@@ -1,4 +1,4 @@
-"""What the program writes today is what it wrote when this was recorded: states, exports, documents, pages.
+"""What the program writes today is what it wrote when this was recorded: states, exports, documents.
 
 A failing scene names the command and what differs first. Recorded results are not changed to make it pass;
 ``python -m tests.golden --record`` adds those of new commands.

@@ -97,7 +97,9 @@ class Chromium:
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
         page = json.dumps(address.partition("#")[0])
-        self.wait(lambda: self.ask(f"document.readyState === 'complete' && location.href.startsWith({page})"))
+        drawn = "document.getElementById('turn')?.textContent !== 'Loading'"
+        ready = f"document.readyState === 'complete' && location.href.startsWith({page}) && {drawn}"
+        self.wait(lambda: self.ask(ready))
 
     def wait(self, done: Callable[[], bool]) -> None:
         """Until ``done``, for ten seconds."""

@@ -1,4 +1,4 @@
-"""The README's picture of the page: a game against ``medium``, lost and reviewed.
+"""The picture of the page in the documentation: a game against ``medium``, lost and reviewed.
 
     python -m tests.views.picture [FILE]
 
@@ -15,8 +15,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.views.page import facts_of, page
 
-PICTURE = Path(__file__).with_name("page.png")
-SIZE = (1000, 910)
+PICTURE = Path(__file__).parents[2] / "docs" / "page.png"
+SIZE = (1000, 800)
 """Of the window, in pixels."""
 
 
@@ -32,7 +32,6 @@ def take(browser: Chromium, target: Path) -> None:
         path.write_bytes(page(player, "medium", facts, [("random", random), ("minimax", perfect)]))
         browser.look(*SIZE)
         browser.open(path.as_uri())
-        browser.click('#mode [data-mode="X"]')
         for key in "1694":
             if not browser.ask("document.getElementById('review').hidden"):
                 break
@@ -42,6 +41,7 @@ def take(browser: Chromium, target: Path) -> None:
             )
         browser.ask("document.activeElement.blur()")
         browser.ask("window.scrollTo(0, 0)")
+        browser.wait(lambda: not browser.ask("document.getAnimations().length"))
         browser.picture(target)
 
 

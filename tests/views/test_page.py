@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import orjson
@@ -56,24 +57,31 @@ def made(policy: PolicyTable, name: str = "q") -> bytes:
     return page(policy, name, facts_of(policy.rules, judge(policy), 1000), [("random", RANDOM)])
 
 
+def data_of(content: bytes) -> dict[str, Any]:
+    """What the script reads."""
+    return orjson.loads(gzip.decompress(base64.b64decode(Parts(content).texts["data"])))
+
+
 def test_the_data_is_what_the_evaluation_and_the_policy_say():
     policy = tables.heuristic(SPACE)
     found = page_data(policy, "heuristic", [("random", RANDOM)])
-    assert found["codes"] == SPACE.codes.tolist()
-    rows, cells = np.nonzero(SPACE.legal)
-    assert len(found["scores"]) == len(found["chances"]) == len(rows) == 16167
-    solution = solve(SPACE)
-    for number in range(0, 16167, 57):
-        after = SPACE.successors[rows[number], cells[number]]
-        assert found["scores"][number] == -solution.scores[after]
-        chance = policy.played[rows[number], cells[number]]
-        assert abs(found["chances"][number] / 10000 - chance) <= 0.5e-4
+    described = SPACE.positions[~SPACE.terminal]
+    scores = solve(SPACE).move_scores(SPACE.rows(described))[described.legal]
+    assert [ord(sign) - 64 for sign in found["scores"]] == scores.tolist()
+    played, mixed = policy.probabilities(described), iter(found["mixed"])
+    assert len(found["plays"]) == len(described) == 4520
+    for sign, probabilities in zip(found["plays"], played, strict=True):
+        shares = next(mixed) if sign == "~" else [(ord(sign) - ord("0"), 10000)]
+        assert [cell for cell, _ in shares] == np.flatnonzero(probabilities).tolist()
+        assert [share / 10000 for _, share in shares] == pytest.approx(
+            probabilities[probabilities > 0], abs=5e-5
+        )
     mistakes = find_blunders(policy, [RANDOM])
-    assert [row[:2] for row in found["mistakes"]] == np.column_stack(
-        [SPACE.rows(mistakes.positions), mistakes.cells]
-    ).tolist()
-    assert found["values"] is None
-    assert found["unknown"] == []
+    texts = described.texts()
+    assert [(texts[row], cell) for row, cell, *_ in found["mistakes"]] == list(
+        zip(mistakes.positions.texts(), mistakes.cells.tolist(), strict=True)
+    )
+    assert found["whole"] and found["values"] is None and found["unknown"] == []
 
 
 def test_what_is_possible_is_never_shown_as_impossible():
@@ -81,7 +89,7 @@ def test_what_is_possible_is_never_shown_as_impossible():
     probabilities[0] = 0
     probabilities[0, :2] = [1 - 1e-9, 1e-9]
     found = page_data(PolicyTable(SPACE, probabilities), "q")
-    assert found["chances"][:9] == [9999, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert found["plays"][0] == "~" and found["mixed"][0] == [(0, 9999), (1, 1)]
 
 
 def test_values_and_what_is_not_known():
@@ -105,7 +113,7 @@ def test_values_may_be_any_numbers():
 @pytest.mark.parametrize("policy", [RANDOM, tables.minimax(SPACE)], ids=["random", "minimax"])
 def test_the_page_is_small_and_loads_nothing(policy):
     content = made(policy)
-    assert len(content) < 1_000_000
+    assert len(content) < 150_000
     parts = Parts(content)
     for tag, attributes in parts.elements:
         assert tag not in ("img", "iframe", "object", "embed", "base", "form")
@@ -144,15 +152,15 @@ def test_names_stay_text(name):
     assert [tag for tag, _ in parts.elements] == [tag for tag, _ in plain.elements]
     assert parts.texts["title"] == name
     assert parts.texts["h1"] == name
-    assert orjson.loads(parts.texts["data"])["agent"]["name"] == name
+    assert data_of(made(RANDOM, name))["agent"]["name"] == name
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30))
 def test_any_name_comes_back_from_the_data(name):
     small = tables.uniform(StateSpace.of(Rules(1, 2, 2)))
-    parts = Parts(page(small, name, [], []))
-    assert orjson.loads(parts.texts["data"])["agent"]["name"] == name
-    assert len([tag for tag, _ in parts.elements if tag == "script"]) == 2
+    content = page(small, name, [], [])
+    assert data_of(content)["agent"]["name"] == name
+    assert len([tag for tag, _ in Parts(content).elements if tag == "script"]) == 2
 
 
 def test_facts():
@@ -173,15 +181,13 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))
     assert {"." * 16, *begun.texts()} <= set(texts)  # a person may begin anywhere
     found = page_data(perfect, "minimax", [("random", Uniform(rules))])
-    assert found["partial"] and not found["mistakes"]
+    assert not found["whole"] and not found["mistakes"]
     own = coverage.described
     assert own.texts() == own_positions(perfect).texts()
     probabilities = perfect.probabilities(own)
     assert found["mixed"] == [] and probabilities.max(axis=1).min() == 1
     assert [ord(sign) - ord("0") for sign in found["plays"]] == probabilities.argmax(axis=1).tolist()
-    assert [ord(sign) - ord("0") for sign in found["scores"]] == move_values_of(own)[own.legal].tolist()
-    fact = dict(facts_of(rules, judge(perfect), None))
-    assert "mistakes in none that can come up" in fact
+    assert [ord(sign) - 64 for sign in found["scores"]] == move_values_of(own)[own.legal].tolist()
 
 
 def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
@@ -209,15 +215,3 @@ def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
     monkeypatch.setattr("ttt_cli.views.page.MOST_BYTES", 10_000)
     with pytest.raises(UsageError, match=r"the page of 5,478 positions would have \d+,\d+ bytes"):
         page(RANDOM, "random", [])
-
-
-def test_much_data_is_compressed(monkeypatch):
-    plain = page(RANDOM, "q", [])
-    monkeypatch.setattr("ttt_cli.views.page.LARGE", 100_000)
-    content = page(RANDOM, "q", [])
-    assert len(content) < len(plain) / 3
-    parts = Parts(content)
-    assert next(found for tag, found in parts.elements if found.get("id") == "data")["data-packed"] == "gzip"
-    data = gzip.decompress(base64.b64decode(parts.texts["data"]))
-    assert orjson.loads(data) == page_data(RANDOM, "q")
-    assert page(RANDOM, "q", []) == content

@@ -1,9 +1,9 @@
 """One self-contained HTML page to click through every position of a game, with what an agent makes of it, and
 to play against it.
 
-The page loads nothing: its style and script (``explore.css``, ``explore.js``) are part of it, and its content
-security policy, which knows them by their digests, lets it load and run nothing else. The data is JSON that
-is never executed; its texts enter the page as text.
+The page loads nothing: its style and script (``explore.css``, ``game.js``, ``page.js``) are part of it, and
+its content security policy, which knows them by their digests, lets it load and run nothing else. The data is
+packed JSON that is never executed; its texts enter the page as text.
 """
 
 import base64
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ttt_cli.engine.arrays import Floats, Int64s
+from ttt_cli.engine.arrays import Floats, Int8s, Int64s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
@@ -51,9 +51,6 @@ NUMBER_DIGITS = 4
 
 EXACT = 2.0**53
 """Below it whole numbers are distinct."""
-
-LARGE = 1_000_000
-"""Bytes of data from which on it is compressed."""
 
 Fact = tuple[str, str]
 """A few words, and whether they are ``good``, ``bad`` or neither (empty)."""
@@ -114,10 +111,8 @@ def page(
     :param coverage: of the policy, if it is known already.
     :raises UsageError: if it would be too large, or the worth of a move cannot be proved.
     """
-    style, script = _part("explore.css"), _part("explore.js")
+    style, script = _part("explore.css"), _part("game.js") + _part("page.js")
     coverage = coverage or covered(policy)
-    data = orjson.dumps(page_data(policy, name, opponents, coverage))
-    packed = len(data) > LARGE
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
@@ -126,8 +121,7 @@ def page(
         style_hash=_digest(style),
         script=script,
         script_hash=_digest(script),
-        packed=' data-packed="gzip"' if packed else "",
-        data=_packed(data) if packed else _inert(data.decode()),
+        data=_packed(orjson.dumps(page_data(policy, name, opponents, coverage))),
     )
     if len(content) > MOST_BYTES:
         raise UsageError(
@@ -142,80 +136,73 @@ def page_data(
     opponents: Sequence[tuple[str, Policy]] = (),
     coverage: Coverage | None = None,
 ) -> dict[str, Any]:
-    """What the page knows.
+    """What the page knows of the positions that it describes (``Coverage.described``), in their order.
 
-    ``mistakes``: the number of the position, cell (-1: resigns), in how many ``SHARES`` of the games against
-    which of the opponents it is reached at most, and whether it can be reached at all. ``unknown``: the
-    numbers of positions of which the agent has learned nothing. ``withinReach``: of a whole game it was asked
-    only where its own play leads. The rest: ``_whole`` and ``_own_games``.
+    The page itself goes through all that can happen, as ``Walk`` does, and meets them in that order.
+
+    ``whole``: they are all the open positions of the game; else those in which the agent is to move.
+    ``plays``: a character for each of them, that of code 48 + the cell the agent plays; ``!``: it resigns;
+    ``~``: it may play several, and the next of ``mixed`` lists the cells, each with its chance in ``SHARES``.
+    ``scores``: a character for each of its free cells, that of code 64 + what the move is worth: of a whole
+    game a score (see ``Solution.scores``), else the value that is proved, -1, 0 or 1. ``values``: a number
+    for each of its free cells, the agent's own; null where it has none. ``unknown``: the numbers of those of
+    which it has learned nothing. ``mistakes``: the number, the cell (-1: resigns), in how many ``SHARES`` of
+    the games against which of the opponents it is reached at most, and whether it can be reached at all.
+    ``withinReach``: the agent was asked only where its own play leads.
+
+    :raises UsageError: if the value of a move could not be proved.
     """
     coverage = coverage or covered(policy)
-    rules = policy.rules
+    rules, whole = policy.rules, is_whole(policy.rules)
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
-    numbered = coverage.positions if is_whole(rules) else coverage.described
+    shown = within_reach(policy) if policy.external and whole else policy
+    plays, mixed, scores, values, unknown = [], [], [], [], []
+    for start in range(0, len(coverage.described), PIECE):
+        piece = coverage.described[start : start + PIECE]
+        legal, known, own = piece.legal, shown.known(piece), shown.values(piece)
+        signs, several = _plays(shown.probabilities(piece))
+        plays.append(signs)
+        mixed += several
+        scores.append((64 + _scores(piece, whole)[legal]).astype(np.uint8).tobytes())
+        values += _rounded(own[legal]) if whole and own is not None else []
+        unknown += [] if known is None else (start + np.flatnonzero(~known)).tolist()
     return {
         "agent": {"name": name},
         "rules": rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
-        **(_whole(policy, coverage) if is_whole(rules) else _own_games(policy, coverage.described)),
-        "mistakes": _mistakes(mistakes, _codes(numbered)),
-        **({"withinReach": True} if policy.external and is_whole(rules) else {}),
-    }
-
-
-def _whole(policy: Policy, coverage: Coverage) -> dict[str, Any]:
-    """A whole game: ``codes`` are its positions. A number for each free cell of each open position, in their
-    order, is in ``scores`` (see ``Solution.scores``), ``chances`` (in ``SHARES``) and ``values`` (the
-    agent's; null where there is none)."""
-    asked, still_open = coverage.described, np.flatnonzero(~coverage.positions.terminal)
-    legal = asked.legal
-    shown = within_reach(policy) if policy.external else policy
-    values, known = shown.values(asked), shown.known(asked)
-    scores = solve(StateSpace.of(policy.rules)).move_scores()[still_open]
-    return {
-        "codes": _codes(coverage.positions).tolist(),
-        "scores": scores[legal].tolist(),
-        "chances": _shares(shown.probabilities(asked)[legal]),
-        "values": None if values is None else _rounded(values[legal]),
-        "unknown": [] if known is None else still_open[~known].tolist(),
-    }
-
-
-def _own_games(policy: Policy, own: Positions) -> dict[str, Any]:
-    """What can happen to the agent (``partial``), by the open positions in which it is to move: the page
-    walks from one to the next, as ``Walk`` does. ``plays``: a character for each of them, that of code 48 +
-    its cell; ``!``: it resigns; ``~``: it may play several, and the next of ``mixed`` lists the cells, each
-    with its chance in ``SHARES``. ``scores``: a character for each of its free cells, that of code 48 + the
-    value that the move is proved to have, -1, 0 or 1.
-
-    :raises UsageError: if the value of a move could not be proved.
-    """
-    plays, scores, unknown, mixed = [], [], [], []
-    for start in range(0, len(own), PIECE):
-        piece = own[start : start + PIECE]
-        probabilities, known, legal = policy.probabilities(piece), policy.known(piece), piece.legal
-        several = np.flatnonzero((probabilities > 0).sum(axis=1) > 1)
-        signs = (ord("0") + probabilities.argmax(axis=1)).astype(np.uint8)
-        signs[~probabilities.any(axis=1)] = ord("!")
-        signs[several] = ord("~")
-        plays.append(signs.tobytes())
-        for row in probabilities[several]:
-            (cells,) = row.nonzero()
-            mixed.append(list(zip(cells.tolist(), _shares(row[cells]), strict=True)))
-        values = move_values_of(piece)[legal]
-        if unproven := int(np.count_nonzero(values == UNPROVEN)):
-            raise UsageError(f"what {unproven:,} of the moves on the page are worth could not be proved")
-        scores.append((ord("0") + values).astype(np.uint8).tobytes())
-        if known is not None:
-            unknown += (start + np.flatnonzero(~known)).tolist()
-    return {
-        "partial": True,
+        "whole": whole,
         "plays": b"".join(plays).decode(),
         "mixed": mixed,
         "scores": b"".join(scores).decode(),
-        "values": None,
+        "values": values or None,
         "unknown": unknown,
+        "mistakes": _mistakes(mistakes, _codes(coverage.described)),
+        **({"withinReach": True} if shown is not policy else {}),
     }
+
+
+def _plays(probabilities: Floats) -> tuple[bytes, list[list[tuple[int, int]]]]:
+    """What an agent plays, as the page writes it: ``plays`` and ``mixed``."""
+    several = np.flatnonzero((probabilities > 0).sum(axis=1) > 1)
+    signs = (ord("0") + probabilities.argmax(axis=1)).astype(np.uint8)
+    signs[~probabilities.any(axis=1)] = ord("!")
+    signs[several] = ord("~")
+    mixed = []
+    for row in probabilities[several]:
+        (cells,) = row.nonzero()
+        mixed.append(list(zip(cells.tolist(), _shares(row[cells]), strict=True)))
+    return signs.tobytes(), mixed
+
+
+def _scores(positions: Positions, whole: bool) -> Int8s:
+    """int8[k, cells]: what each move is worth."""
+    if whole:
+        space = StateSpace.of(positions.rules)
+        return solve(space).move_scores(space.rows(positions))
+    values = move_values_of(positions)
+    if unproven := int(np.count_nonzero(values[positions.legal] == UNPROVEN)):
+        raise UsageError(f"what {unproven:,} of the moves on the page are worth could not be proved")
+    return values
 
 
 def _codes(positions: Positions) -> Int64s:
@@ -262,14 +249,6 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
         losses = [(side, case.loss) for side, case in (("X", verdict.as_x), ("O", verdict.as_o)) if case.line]
         worst = " and ".join(f"{_percent(loss)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
-    wrong = verdict.mistakes
-    if wrong is not None:
-        count = f"{wrong.positions:,}" if wrong.positions else "none"
-        among = "that can come up" if wrong.of is None else f"of {wrong.of:,} positions"
-        facts.append((f"mistakes in {count} {among}", ""))
-        if wrong.positions:
-            some = "all" if wrong.reachable == wrong.positions else f"{wrong.reachable:,}"
-            facts.append((f"{some} of them can come up in its own play", ""))
     facts += [] if games is None else [(f"{games:,} games", "")]
     return [*facts, (rules.describe(), "")]
 
@@ -295,10 +274,3 @@ def _digest(text: str) -> str:
 def _packed(data: bytes) -> str:
     """Compressed, in base 64, which can end no element either."""
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
-
-
-def _inert(text: str) -> str:
-    """JSON that can end no element and start no comment, whatever its strings hold."""
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text

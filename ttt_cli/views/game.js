@@ -1,0 +1,197 @@
+"use strict";
+// The game, and what is known of it. Positions are texts such as "X...O....", cells count from 0.
+
+// What the page's data says; see page_data in page.py.
+async function gameOf(packed) {
+  const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const data = JSON.parse(await new Response(stream).text());
+  const { rows, cols, line } = data.rules;
+  const cells = rows * cols, start = ".".repeat(cells);
+
+  const lines = [];
+  for (let row = 0; row < rows; row++)
+    for (let col = 0; col < cols; col++)
+      for (const [down, right] of [[0, 1], [1, 0], [1, 1], [1, -1]]) {
+        const lastRow = row + down * (line - 1), lastCol = col + right * (line - 1);
+        if (lastRow >= rows || lastCol < 0 || lastCol >= cols) continue;
+        lines.push(Array.from({ length: line }, (_, k) => (row + down * k) * cols + col + right * k));
+      }
+  const winningLine = (text) => lines.find((all) => text[all[0]] !== "." && all.every((at) => text[at] === text[all[0]]));
+  const stones = (text) => cells - text.split(".").length + 1;
+  const mover = (text) => "XO"[stones(text) % 2];
+  const after = (text, cell) => text.slice(0, cell) + mover(text) + text.slice(cell + 1);
+  const free = (text) => [...text].flatMap((stone, cell) => (stone === "." ? [cell] : []));
+  const trail = (moves) => moves.reduce((found, cell) => [...found, after(found[found.length - 1], cell)], [start]);
+
+  // All that can happen is gone through once, ply by ply: the agent plays what it plays, the other side anything; of
+  // a whole game both may play anything. The data describes the open positions in which the agent may be to move, in
+  // this order; they are numbered, and ``starts`` says where the numbers of their free cells begin.
+  const { plays, scores, mixed, values, whole } = data, count = plays.length;
+  const powers = Array.from({ length: cells }, (_, cell) => 3 ** (cells - 1 - cell));
+  const starts = new Int32Array(count), mixtures = new Int32Array(count), codesOf = new Float64Array(count);
+  const chosen = (number) => plays[number] === "~" ? mixed[mixtures[number]]
+    : plays[number] === "!" ? [] : [[plays.charCodeAt(number) - 48, 10000]];
+  const OPEN = -1, ENDED = -2;
+  const layers = [];
+  {
+    const board = new Uint8Array(cells);
+    let number = 0, at = 0, mixtureCount = 0;
+    // A position and, in the last two bits, whether the agent may be X (1) or O (2) in it.
+    for (let packedCodes = Float64Array.of(3); packedCodes.length;) {
+      const ply = layers.length, stone = ply % 2 ? 1 : 2, role = ply % 2 ? 2 : 1;
+      const codes = new Float64Array(packedCodes.length), numbers = new Int32Array(packedCodes.length);
+      let next = new Float64Array(1024), size = 0;
+      const reach = (cell, code, roles) => {
+        if (size === next.length) { const more = new Float64Array(2 * size); more.set(next); next = more; }
+        next[size++] = (code + stone * powers[cell]) * 4 + roles;
+      };
+      packedCodes.forEach((both, index) => {
+        const roles = both % 4, code = (both - roles) / 4;
+        for (let cell = cells - 1, left = code; cell >= 0; cell--) { board[cell] = left % 3; left = Math.floor(left / 3); }
+        codes[index] = code;
+        if (ply === cells || lines.some((all) => all.every((cell) => board[cell] === 3 - stone))) { numbers[index] = ENDED; return; }
+        numbers[index] = OPEN;
+        if (whole || roles & role) {
+          [starts[number], codesOf[number], mixtures[number], numbers[index]] = [at, code, mixtureCount, number];
+          at += cells - ply;
+          if (plays[number] === "~") mixtureCount++;
+          if (!whole) for (const [cell] of chosen(number)) reach(cell, code, role);
+          number++;
+        }
+        if (whole || roles & ~role)
+          for (let cell = 0; cell < cells; cell++) if (!board[cell]) reach(cell, code, whole ? 3 : 3 - role);
+      });
+      layers.push({ codes, numbers });
+      const sorted = next.subarray(0, size).sort();
+      let kept = 0;
+      for (const both of sorted) {
+        const same = kept && Math.floor(sorted[kept - 1] / 4) === Math.floor(both / 4);
+        if (same) sorted[kept - 1] = Math.floor(both / 4) * 4 + ((sorted[kept - 1] % 4) | (both % 4));
+        else sorted[kept++] = both;
+      }
+      packedCodes = sorted.slice(0, kept);
+    }
+  }
+  // The number of a position, OPEN or ENDED; undefined if the page does not hold it.
+  function find(text) {
+    const layer = text.length === cells && !/[^.XO]/.test(text) ? layers[stones(text)] : undefined;
+    if (!layer) return undefined;
+    let code = 0, low = 0, high = layer.codes.length;
+    for (const stone of text) code = code * 3 + ".OX".indexOf(stone);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (layer.codes[middle] < code) low = middle + 1; else high = middle;
+    }
+    return layer.codes[low] === code ? layer.numbers[low] : undefined;
+  }
+  function textOf(number) {
+    let text = "";
+    for (let cell = 0, code = codesOf[number]; cell < cells; cell++) { text = ".OX"[code % 3] + text; code = Math.floor(code / 3); }
+    return text;
+  }
+
+  const scoreAt = (number, nth) => scores.charCodeAt(starts[number] + nth) - 64;
+  const worthTo = (text) => { // to its mover, of a position that is over or described
+    const number = find(text);
+    if (number === ENDED) return winningLine(text) ? -1 : 0;
+    return Math.max(...Array.from({ length: cells - stones(text) }, (_, nth) => scoreAt(number, nth)));
+  };
+  // The moves of a position; score, result and plies to the end from the mover's side. Chances are null where the
+  // agent is not the one to move.
+  function movesOf(text) {
+    const number = find(text);
+    if (number === ENDED) return [];
+    const shares = number === OPEN ? null : new Map(chosen(number));
+    const moves = free(text).map((cell, nth) => {
+      const there = find(after(text, cell)) !== undefined;
+      const score = shares ? scoreAt(number, nth) : -worthTo(after(text, cell)) || 0;
+      const end = score === 0 ? cells : cells + 1 - Math.abs(score);
+      return {
+        cell, there, score, result: Math.sign(score), plies: end - stones(text),
+        chance: shares && (shares.get(cell) || 0) / 10000, value: shares && values ? values[starts[number] + nth] : null,
+      };
+    });
+    const best = Math.max(...moves.map((move) => move.result));
+    for (const move of moves) move.slip = move.chance > 0 && move.result < best;
+    return moves;
+  }
+
+  // The most that the other side can get against the agent, who plays ``side``: how likely it can win and not lose.
+  const MOST = 300000, known = { X: new Map(), O: new Map() };
+  function prospect(text, side) {
+    if (known[side].has(text)) return known[side].get(text);
+    if (known.X.size + known.O.size > MOST) throw new RangeError("too much can happen");
+    const number = find(text), won = winningLine(text);
+    let found = { win: 0, save: 0 };
+    if (number === ENDED) found = { win: won && text[won[0]] !== side ? 1 : 0, save: won && text[won[0]] === side ? 0 : 1 };
+    else if (mover(text) === side) {
+      const shares = chosen(number), all = shares.reduce((sum, [, share]) => sum + share, 0);
+      if (!shares.length) found = { win: 1, save: 1 };
+      for (const [cell, share] of shares) {
+        const next = prospect(after(text, cell), side);
+        found.win += (share / all) * next.win;
+        found.save += (share / all) * next.save;
+      }
+    } else for (const cell of free(text)) {
+      const next = prospect(after(text, cell), side);
+      found = { win: Math.max(found.win, next.win), save: Math.max(found.save, next.save) };
+    }
+    known[side].set(text, found);
+    return found;
+  }
+  // What each move of the side to move can get against the agent; null if too much can still happen.
+  function beating(text) {
+    try {
+      return new Map(free(text).map((cell) => [cell, prospect(after(text, cell), "XO"[(stones(text) + 1) % 2])]));
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
+  }
+
+  // The moves to a position on which its mover strays least from the agent's own play.
+  function pathTo(text) {
+    const side = mover(text), ways = new Map([[start, [0, []]]]);
+    const search = (goal) => {
+      if (ways.has(goal)) return ways.get(goal);
+      const moved = mover(goal) === "X" ? "O" : "X";
+      let best = null;
+      for (let cell = 0; cell < cells; cell++) {
+        if (goal[cell] !== moved) continue;
+        const before = goal.slice(0, cell) + "." + goal.slice(cell + 1), number = find(before);
+        const way = number === undefined || number === ENDED ? null : search(before);
+        if (!way) continue;
+        const chance = movesOf(before).find((move) => move.cell === cell).chance;
+        const cost = way[0] + (chance > 0 ? -Math.log(chance) : moved === side ? 1000 : 30);
+        if (!best || cost < best[0]) best = [cost, [...way[1], cell]];
+      }
+      ways.set(goal, best);
+      return best;
+    };
+    return search(text)[1];
+  }
+
+  // The mistakes; those that a turn or mirror of the board makes equal, and that are made as often, are one kind.
+  const images = [[1, 1, 0], [-1, 1, 0], [1, -1, 0], [-1, -1, 0], ...(rows === cols ? [[1, 1, 1], [-1, 1, 1], [1, -1, 1], [-1, -1, 1]] : [])]
+    .map(([down, right, swap]) => Array.from({ length: cells }, (_, cell) => {
+      const row = Math.floor(cell / cols), col = cell % cols;
+      const [r, c] = [down > 0 ? row : rows - 1 - row, right > 0 ? col : cols - 1 - col];
+      return swap ? c * cols + r : r * cols + c;
+    }));
+  const kinds = new Map();
+  for (const [number, cell, reach, opponent, reachable] of data.mistakes) {
+    const text = textOf(number), move = movesOf(text).find((one) => one.cell === cell);
+    const shape = images.map((image) => image.map((from) => (from === cell ? "!" : text[from])).join("")).sort()[0];
+    const key = [shape, move ? move.chance : "", reach, opponent, reachable].join(" ");
+    if (!kinds.has(key)) kinds.set(key, { text, cell, move, reach, opponent, reachable, texts: [] });
+    kinds.get(key).texts.push(text);
+  }
+  const ended = (text) => find(text) === ENDED;
+  const unknown = new Set(data.unknown);
+  const strange = (text) => unknown.has(find(text));
+  return {
+    data, rows, cols, cells, start, winningLine, mover, after, trail, find, ended, strange, movesOf, beating, pathTo,
+    mistakes: [...kinds.values()],
+  };
+}

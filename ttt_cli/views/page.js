@@ -1,0 +1,365 @@
+// The page: one state, and one function that draws it. All text from the data enters the page as text.
+(async () => {
+  const byId = (id) => document.getElementById(id);
+  const game = await gameOf(byId("data").textContent);
+  const { data, rows, cols, cells, start, winningLine, mover, after, trail, movesOf } = game;
+  const name = data.agent.name;
+  const make = (tag, attributes = {}, ...children) => {
+    const svg = ["svg", "path", "circle", "rect"].includes(tag);
+    const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.append(...children);
+    return element;
+  };
+
+  const mark = (element, attribute, on) => on ? element.setAttribute(attribute, "true") : element.removeAttribute(attribute);
+
+  // ---- Words and numbers --------------------------------------------------------------------------------
+  const word = (result) => ["loss", "draw", "win"][result + 1];
+  const distance = (move) => (move.result && data.whole ? ` in ${move.plies}` : ""); // where it is known
+  const worth = (move) => word(move.result) + distance(move);
+  const percent = (chance) => {
+    if (chance === null) return "";
+    const hundredths = Math.round(chance * 10000);
+    if (chance > 0 && hundredths < 10) return "<0.1\u00a0%";
+    if (chance < 1 && hundredths > 9990) return ">99.9\u00a0%";
+    const digits = hundredths % 100 === 0 || (hundredths >= 1000 && hundredths <= 9900) ? 0 : 1;
+    return `${(hundredths / 100).toFixed(digits)}\u00a0%`;
+  };
+  const known = (data.values || []).filter((value) => value !== null);
+  const signed = known.some((value) => value < 0);
+  const wholes = known.every(Number.isInteger) && known.some((value) => Math.abs(value) > 1);
+  const valueText = (value) => {
+    if (value === null) return "";
+    if (wholes) return value.toLocaleString("en");
+    return (signed && value > 0 ? "+" : "") + value.toFixed(2).replace("-", "\u2212");
+  };
+  const inWords = (moves) => new Intl.ListFormat("en", { type: "disjunction" }).format(moves.map((move) => String(move.cell + 1)));
+  const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
+  // The best that can be had of a prospect, in words, and how good it is.
+  const prospectText = ({ win, save }) => win ? ["win", percent(win)] : save ? ["draw", save > 0.99999 ? "" : percent(save)] : ["loss", ""];
+
+  // ---- The state ----------------------------------------------------------------------------------------
+  // me: the person's side, or "" while exploring; path: the cells played; aid: what is shown of the moves while
+  // playing ("", "hint" or "beat"); side, shown: which mistakes are listed, and how many.
+  const state = { me: "X", path: [], resigned: false, aid: "", side: "", shown: 20, won: 0, lost: 0, drawn: 0 };
+  let thinking = 0;
+  const here = () => trail(state.path)[state.path.length];
+  const over = () => state.resigned || game.ended(here());
+  const mine = () => !over() && mover(here()) === state.me;
+  const other = () => (state.me === "X" ? "O" : "X");
+  // Who has won a game that is over, or nothing for a draw.
+  const winner = () => (state.resigned ? state.me : winningLine(here()) ? here()[winningLine(here())[0]] : "");
+  const likeliest = (moves) => moves.reduce((best, move) => (!best || move.chance > best.chance ? move : best), null);
+  const perfect = (moves) => moves.reduce((best, move) => (!best || move.score > best.score ? move : best), null);
+
+  // ---- What changes it ----------------------------------------------------------------------------------
+  const PAUSE = 350; // milliseconds that it seems to think
+  function go(path, changes = {}) {
+    clearTimeout(thinking);
+    Object.assign(state, { path, aid: "", resigned: false }, changes);
+    if (state.me && over()) state[winner() === state.me ? "won" : winner() ? "lost" : "drawn"]++;
+    const hash = "#" + (state.me ? "" : here());
+    if ((location.hash || "#") !== hash) history[state.me ? "replaceState" : "pushState"](null, "", hash);
+    render();
+    if (state.me && !over() && !mine()) thinking = setTimeout(answer, PAUSE);
+  }
+  // Its move, drawn as often as it plays it.
+  function answer() {
+    const moves = movesOf(here());
+    let left = Math.random() * moves.reduce((sum, move) => sum + move.chance, 0);
+    const move = moves.find((one) => one.chance > 0 && (left -= one.chance) <= 0) || likeliest(moves);
+    if (move.chance > 0) go([...state.path, move.cell]);
+    else go(state.path, { resigned: true });
+  }
+  function play(cell) {
+    if (game.ended(here()) || here()[cell] !== "." || (state.me && !mine())) return;
+    if (game.find(after(here(), cell)) !== undefined) return go([...state.path, cell]);
+    byId("outlook").textContent = `${name} never plays this, and the page holds its own games alone.`;
+    announce(byId("outlook").textContent);
+  }
+  function begin(side) {
+    go(side ? [] : state.path, { me: side });
+    if (side) buttons.find((button) => button.tabIndex === 0).focus({ preventScroll: true });
+  }
+  const back = () => state.path.length && go(state.path.slice(0, -1));
+  function takeBack() {
+    const plies = mine() ? 2 : 1;
+    if (!over() && state.path.length >= plies) go(state.path.slice(0, -plies));
+  }
+  function help(aid) {
+    if (!mine()) return;
+    state.aid = state.aid === aid ? "" : aid;
+    render();
+  }
+  // Explore the position that the address names.
+  function follow() {
+    let text = "";
+    try { text = decodeURIComponent(location.hash.slice(1)).toUpperCase(); } catch { text = "?"; }
+    if (text === "") return state.me ? render() : go([]);
+    if (text === here() && !state.me) return render();
+    if (game.find(text) === undefined) {
+      go([], { me: "" });
+      return announce("There is no such position. This is the empty board.");
+    }
+    const passed = trail(state.path).indexOf(text);
+    const next = passed < 0 && !game.ended(here()) ? movesOf(here()).find((move) => after(here(), move.cell) === text) : undefined;
+    const path = passed >= 0 ? state.path.slice(0, passed) : next ? [...state.path, next.cell] : game.pathTo(text);
+    go(path, { me: "" });
+  }
+
+  // ---- The board ----------------------------------------------------------------------------------------
+  const board = byId("board");
+  board.style.setProperty("--cols", cols);
+  board.style.setProperty("--rows", rows);
+  const buttons = Array.from({ length: cells }, (_, cell) => {
+    const button = make("button", { type: "button", role: "gridcell", tabindex: cell ? "-1" : "0", "data-cell": cell + 1 });
+    button.addEventListener("click", () => play(cell));
+    button.addEventListener("focus", () => buttons.forEach((one) => { one.tabIndex = one === button ? 0 : -1; }));
+    return button;
+  });
+  for (let row = 0; row < rows; row++) board.append(make("div", { role: "row" }, ...buttons.slice(row * cols, (row + 1) * cols)));
+
+  function drawBoard(moves, prospects) {
+    const text = here(), winning = winningLine(text) || [], last = state.path[state.path.length - 1];
+    buttons.forEach((button, cell) => {
+      const move = moves.find((found) => found.cell === cell), stone = text[cell], told = move && (!state.me || state.aid);
+      const number = make("span", { class: "number" }, String(cell + 1));
+      let kind = "", label = "free", parts = stone === "." ? [number] : [];
+      if (told && prospects) {
+        const [result, often] = prospectText(prospects.get(cell));
+        kind = result;
+        label = `free. You can get a ${result}${often && ` in ${often} of the games`}; perfect play: a ${worth(move)}.`;
+        parts.push(make("span", { class: "worth" }, result), make("span", { class: "far" }, often),
+          make("span", { class: "does" }, make("b"), make("i", {}, `(${worth(move)})`)));
+      } else if (told) {
+        kind = word(move.result) + (move.chance > 0 ? " played" : "");
+        label = spoken(move);
+        const share = make("span");
+        share.style.setProperty("--part", move.chance * 100);
+        parts.push(make("span", { class: "worth" }, word(move.result)), make("span", { class: "far" }, distance(move).trimStart()),
+          make("span", { class: "does" }, make("b", {}, percent(move.chance)), make("i", {}, valueText(move.value))),
+          make("span", { class: "share" }, share), ...(move.slip ? [make("span", { class: "flag" }, "!")] : []));
+      } else if (stone !== ".") {
+        kind = winning.includes(cell) ? "line" : cell === last ? "last" : "";
+        label = `${stone}${kind === "line" ? ", in the winning line" : ""}`;
+        const shape = stone === "X" ? make("path", { d: "M12 12L88 88M88 12L12 88" }) : make("circle", { cx: 50, cy: 50, r: 40 });
+        parts = [make("svg", { class: "stone", viewBox: "0 0 100 100", "aria-hidden": "true" }, shape)];
+      }
+      button.className = kind;
+      button.setAttribute("aria-label", `Cell ${cell + 1}, ${label}`);
+      mark(button, "aria-disabled", !move || (state.me && !mine()));
+      button.replaceChildren(...parts);
+    });
+  }
+  function spoken(move) {
+    const value = valueText(move.value), plays = percent(move.chance);
+    return `free. Worth a ${worth(move)}.` +
+      `${plays && ` It plays this ${plays}${value && `, values it ${value}`}.`}${move.slip ? " Mistake: this gives up a better result." : ""}`;
+  }
+
+  // ---- Everything around it -----------------------------------------------------------------------------
+  // What there is to say: a heading, and what is known.
+  function described(moves, prospects) {
+    const won = winningLine(here());
+    if (state.me && over()) {
+      const how = state.resigned ? `${name} resigns: you win` : winner() ? (winner() === state.me ? "You win" : "You lose") : "A draw";
+      return [`${how} as ${state.me}`, ""];
+    }
+    if (won) return [`${here()[won[0]]} has won`, ""];
+    if (!moves.length) return ["A draw", ""];
+    const heading = !state.me ? `${mover(here())} to move` : mine() ? `Your move, as ${state.me}` : `${name} thinks`;
+    const best = Math.max(...moves.map((move) => move.score)), found = moves.find((move) => move.score === best);
+    if (state.aid === "hint") return [heading, `Best: ${inWords(moves.filter((move) => move.score === best))}. ${reading(moves)}`];
+    if (state.aid === "beat") return [heading, advice(moves, prospects)];
+    if (state.me) return [heading, ""];
+    const slips = moves.filter((move) => move.slip).reduce((sum, move) => sum + move.chance, 0);
+    let text = `Perfect play: ${found.result === 0 ? "a draw" : `${mover(here())} ${found.result > 0 ? "wins" : "loses"}${distance(found)}`}.`;
+    if (moves.every((move) => move.chance === 0)) text += ` ${name} resigns here.`;
+    else if (slips > 0) text += ` ${name} goes wrong here ${slips > 0.9995 ? "always" : `${percent(slips)} of the time`}.`;
+    return [heading, text];
+  }
+  function reading(moves) {
+    const far = data.whole && moves.find((move) => move.result && move.plies > 1);
+    return far ? `${worth(far)}: decided in ${far.plies} moves, both sides' counted.` : "";
+  }
+  function advice(moves, prospects) {
+    if (!prospects) return `Too much can still happen against ${name} to go through it all. Try again some moves later.`;
+    const top = (key) => Math.max(...moves.map((move) => prospects.get(move.cell)[key]));
+    const key = top("win") > 0 ? "win" : "save", best = top(key);
+    if (!best) return `${name} wins from here, whatever you play.`;
+    const cellsInWords = inWords(moves.filter((move) => prospects.get(move.cell)[key] > best - 1e-9));
+    const text = key === "win" ? `To beat ${name} play ${cellsInWords}: you then win ${percent(best)} of the games.`
+      : `${name} cannot be beaten from here; ${cellsInWords} saves the draw${best > 0.99999 ? "" : ` in ${percent(best)} of the games`}.`;
+    return `${text} In brackets: against perfect play.`;
+  }
+  function drawPath() {
+    const passed = trail(state.path);
+    byId("path").replaceChildren(...passed.map((text, ply) => {
+      const link = make("a", { href: "#" + text }, ply ? `${mover(passed[ply - 1])} ${state.path[ply - 1] + 1}` : "Start");
+      const item = make("li", {}, link);
+      if (ply === state.path.length) link.setAttribute("aria-current", "step");
+      if (ply && movesOf(passed[ply - 1]).some((move) => move.cell === state.path[ply - 1] && move.slip)) {
+        item.className = "slip";
+        link.setAttribute("aria-label", `${link.textContent}, a mistake it may make`);
+      }
+      return item;
+    }));
+  }
+  function drawMoves(moves) {
+    const order = [...moves].sort((a, b) => b.chance - a.chance || b.score - a.score || a.cell - b.cell);
+    byId("moves").tBodies[0].replaceChildren(...order.map((move) => {
+      const named = `${mover(here())} ${move.cell + 1}`;
+      const cell = make("td", {}, move.there ? make("a", { href: "#" + after(here(), move.cell) }, named) : named);
+      const plays = make("td", {}, percent(move.chance) || "\u2013");
+      if (move.slip) plays.append(make("span", { class: "flag", title: "a mistake", "aria-label": "a mistake" }, "!"));
+      return make("tr", {}, cell, make("td", { class: word(move.result) }, worth(move)), plays,
+        make("td", { class: "own" }, valueText(move.value) || "\u2013"));
+    }));
+    const why = data.withinReach ? "was not asked about this position: its own play never leads here"
+      : "has learned nothing about this position";
+    byId("hint").textContent = game.strange(here()) && moves.length ? `${name} ${why}.` : moves.length ? "" : "The game is over.";
+  }
+  // What each move was worth; the accuracy of a side: the moves where there was something to lose that kept it.
+  function drawReview() {
+    const passed = trail(state.path), won = winner();
+    const reviewed = state.path.map((cell, ply) => {
+      const moves = movesOf(passed[ply]), before = Math.max(...moves.map((move) => move.result));
+      const kept = moves.filter((move) => move.result === before), { result } = moves.find((move) => move.cell === cell);
+      return { cell, ply, side: mover(passed[ply]), before, result, kept, choice: kept.length < moves.length, lost: result < before };
+    });
+    const lost = reviewed.filter((move) => move.lost);
+    const deciding = won ? lost.filter((move) => move.side !== won && move.result < 0).pop() : lost[lost.length - 1];
+    const fault = (move) => `turned a ${word(move.before)} into a ${word(move.result)}; ${inWords(move.kept)} kept the ${word(move.before)}`;
+    const accuracy = (side) => {
+      const choices = reviewed.filter((move) => move.side === side && move.choice), kept = choices.filter((move) => !move.lost).length;
+      return choices.length ? `${kept} of ${choices.length} (${percent(kept / choices.length)})` : "no choice that mattered";
+    };
+    byId("verdict").textContent = deciding
+      ? `Move ${deciding.ply + 1}, ${deciding.side} on ${deciding.cell + 1}, ${fault(deciding)}.` : "No move gave anything away.";
+    byId("accuracy").textContent = `Accuracy: you ${accuracy(state.me)}; ${name} ${accuracy(other())}.`;
+    byId("reviewed").replaceChildren(...reviewed.map((move) => {
+      const text = move.lost ? fault(move) : move.choice && move.kept.length === 1 ? "the only move" : word(move.result);
+      const link = make("a", { href: "#" + passed[move.ply] }, make("b", {}, `${move.side} ${move.cell + 1}`), make("span", {}, text));
+      if (move.lost) link.className = "slip";
+      return make("li", {}, link);
+    }));
+  }
+  function miniature(text, wrong) {
+    const size = 10, picture = make("svg", { class: "mini", viewBox: `0 0 ${cols * size} ${rows * size}`, "aria-hidden": "true" });
+    for (let cell = 0; cell < cells; cell++) {
+      const x = (cell % cols) * size, y = Math.floor(cell / cols) * size;
+      picture.append(make("rect", { class: cell === wrong ? "wrong" : "frame", x: x + 0.7, y: y + 0.7, width: size - 1.4, height: size - 1.4, rx: 1.5 }));
+      const stone = cell === wrong ? mover(text) : text[cell], look = cell === wrong ? { class: "wrong-stone" } : {};
+      if (stone === "X") picture.append(make("path", { d: `M${x + 3} ${y + 3}l4 4m0 -4l-4 4`, ...look }));
+      if (stone === "O") picture.append(make("circle", { cx: x + 5, cy: y + 5, r: 2.2, ...look }));
+    }
+    return picture;
+  }
+  const PAGE = 20;
+  let listed = "";
+  function drawMistakes() {
+    const found = game.mistakes.filter(({ text }) => !state.side || mover(text) === state.side);
+    for (const link of byId("mistakes").querySelectorAll("a")) mark(link, "aria-current", link.hash === "#" + here());
+    const wanted = `${state.side} ${state.shown}`;
+    if (listed === wanted) return;
+    listed = wanted;
+    byId("mistakes").replaceChildren(...found.slice(0, state.shown).map(({ text, cell, move, reach, opponent, reachable, texts }) => {
+      const best = Math.max(...movesOf(text).map((one) => one.result)), result = word(move ? move.result : -1);
+      const what = make("span", {}, make("b", {}, `${mover(text)} ${move ? `plays ${cell + 1}` : "resigns"}`), ": ",
+        make("span", { class: word(best) }, word(best)), make("span", { "aria-hidden": "true" }, " \u2192 "),
+        make("span", { class: "unseen" }, " becomes "), make("span", { class: result }, result));
+      const often = move ? percent(move.chance) + " here" : "always here";
+      const seen = reach ? `; in ${percent(reach / 10000)} of its games against ${data.opponents[opponent]}` : "";
+      const alike = texts.length > 1 ? `; ${texts.length} alike, turned or mirrored` : "";
+      what.append(make("small", {}, often + (reachable ? seen : "; its own play never leads here") + alike));
+      const link = make("a", { href: "#" + text }, miniature(text, cell), what);
+      mark(link, "aria-current", link.hash === "#" + here());
+      return make("li", {}, link);
+    }));
+    byId("more").hidden = found.length <= state.shown;
+    byId("more").textContent = `Show ${Math.min(PAGE, found.length - state.shown)} more of ${(found.length - state.shown).toLocaleString("en")}`;
+    const reached = new Set(found.filter((kind) => kind.reachable).flatMap((kind) => kind.texts)).size;
+    const wrong = new Set(found.flatMap((kind) => kind.texts)).size, moves = found.reduce((sum, kind) => sum + kind.texts.length, 0);
+    byId("mistakes-count").textContent = !found.length ? "None: it never gives up a better result."
+      : `It can give up a better result in ${counted(wrong, "position")}${state.side && ` as ${state.side}`}` +
+        `, of which ${reached.toLocaleString("en")} can come up in its own games: ${counted(moves, "move")}, ` +
+        `listed once where they are alike but for turning or mirroring the board.`;
+    for (const button of byId("sides").children) button.setAttribute("aria-pressed", String(button.dataset.side === state.side));
+  }
+
+  const announce = (text) => { byId("live").textContent = text; };
+  // Draw the state.
+  function render() {
+    const moves = movesOf(here()), playing = Boolean(state.me);
+    const prospects = state.aid === "beat" ? game.beating(here()) : null;
+    const [turn, outlook] = described(moves, prospects);
+    byId("turn").textContent = turn;
+    byId("outlook").textContent = outlook;
+    document.body.classList.toggle("at-play", playing);
+    for (const button of byId("mode").children) button.setAttribute("aria-pressed", String(button.dataset.mode === state.me));
+    drawBoard(moves, prospects);
+    byId("review").hidden = !playing || !over();
+    if (playing) {
+      if (over()) drawReview();
+      byId("undo").disabled = over() || state.path.length < (mine() ? 2 : 1);
+      byId("help").disabled = byId("beat").disabled = !mine();
+      byId("help").setAttribute("aria-pressed", String(state.aid === "hint"));
+      byId("beat").setAttribute("aria-pressed", String(state.aid === "beat"));
+      byId("score").textContent = `You ${state.won}, ${name} ${state.lost}, drawn ${state.drawn}`;
+    } else {
+      drawPath();
+      drawMoves(moves);
+      drawMistakes();
+      byId("home").disabled = byId("back").disabled = !state.path.length;
+      byId("agent").disabled = !moves.some((move) => move.chance > 0);
+      byId("perfect").disabled = !moves.length;
+    }
+    document.title = playing || here() === start ? name : `${here()} \u00b7 ${name}`;
+    const ply = state.path.length - 1;
+    announce(`${ply >= 0 && !state.aid ? `${"XO"[ply % 2]} took cell ${state.path[ply] + 1}. ` : ""}${turn}. ${outlook}`);
+  }
+
+  // ---- Keys and buttons ---------------------------------------------------------------------------------
+  const step = (cell, down, right) => {
+    const row = Math.floor(cell / cols) + down, col = (cell % cols) + right;
+    return row < 0 || row >= rows || col < 0 || col >= cols ? cell : row * cols + col;
+  };
+  const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  const actions = {
+    again: () => begin(other()), undo: takeBack, help: () => help("hint"), beat: () => help("beat"), back,
+    home: () => go([]), agent: () => play(likeliest(movesOf(here())).cell), perfect: () => play(perfect(movesOf(here())).cell),
+    more: () => { state.shown += PAGE; render(); },
+  };
+  const keys = {
+    playing: { n: "again", u: "undo", Backspace: "undo", h: "help", b: "beat" },
+    exploring: { Home: "home", u: "back", Backspace: "back", a: "agent", b: "perfect" },
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const focused = buttons.indexOf(document.activeElement);
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const action = keys[state.me ? "playing" : "exploring"][key];
+    if (arrows[key]) {
+      if (focused < 0 && document.activeElement !== document.body) return;
+      const from = buttons.findIndex((button) => button.tabIndex === 0);
+      buttons[focused < 0 ? from : step(focused, ...arrows[key])].focus();
+    } else if (/^[1-9]$/.test(key) && Number(key) <= cells) play(Number(key) - 1);
+    else if (action && !byId(action).disabled) actions[action]();
+    else return;
+    event.preventDefault();
+  });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    buttons.find((button) => button.tabIndex === 0).focus();
+  });
+  for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
+  for (const button of byId("mode").children) button.addEventListener("click", () => begin(button.dataset.mode));
+  for (const button of byId("sides").children)
+    button.addEventListener("click", () => { Object.assign(state, { side: button.dataset.side, shown: PAGE }); render(); });
+  byId("sides").hidden = !data.mistakes.length;
+  document.body.classList.toggle("flawless", !data.mistakes.length);
+  document.body.classList.toggle("valueless", !data.values);
+  window.addEventListener("hashchange", follow);
+  follow();
+})();
