@@ -1,12 +1,5 @@
 """``ttt solve``: values, lines and limits, on screen and as documents."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
-
 import pytest
 
 from tests.ttt import Run
@@ -85,14 +78,3 @@ def test_calls_that_make_no_sense(ttt: Run, call: list[str], says: str):
     assert found.code == 2
     assert says in found.err
     assert found.err.count("\n") == 1
-
-
-def test_it_can_be_interrupted(tmp_path: Path):
-    call = [sys.executable, "-m", "ttt_cli", "solve", "--board", "8x8", "--line", "5"]
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    with subprocess.Popen(call, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in err

@@ -8,6 +8,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.solver import Solver
 from ttt_cli.environment import Environment
+from ttt_cli.errors import ExitCode, Stopped
 from ttt_cli.shell.options import finite, given_rules, whole
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
@@ -26,17 +27,18 @@ def solve(
         int | None, typer.Option(parser=whole(), metavar="N", help="Visit at most N positions.")
     ] = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="S", help="Stop after S seconds.", callback=finite),
-    ] = None,
+        float,
+        typer.Option(min=0, metavar="S", help="Stop after S seconds of processor time.", callback=finite),
+    ] = 60.0,
 ) -> Solution:
     """Prove whether the side to move wins, draws or loses, on any board up to 64 cells, and print a line of
-    best play. Where the limits do not suffice, nothing is claimed, and the exit code is 1.
+    best play. Where the limits do not suffice, or Ctrl-C ends it, it says how far it came; the exit code is 1
+    (130).
 
     Examples:
       ttt solve --board 5x5 --line 4
       ttt solve "X.../..../.O../...." --board 4x4 --line 4
-      ttt solve --board 8x8 --line 5 --seconds 60
+      ttt solve --board 8x8 --line 5 --seconds 600
     """
     rules = given_rules(env) or STANDARD
     asked = Position.start(rules) if position is None else Position.parse(position, rules)
@@ -45,4 +47,10 @@ def solve(
         def report(visited: int, deviations: int) -> None:
             tick(visited, f"up to {counted(deviations, 'deviation')}")
 
-        return Solution.of(Solver(rules).solve(asked, nodes=nodes, seconds=seconds, report=report))
+        solver = Solver(rules)
+        try:
+            return Solution.of(solver.solve(asked, nodes=nodes, seconds=seconds, report=report))
+        except KeyboardInterrupt:
+            return Solution.of(solver.so_far(asked), ExitCode.INTERRUPTED)
+        except Stopped as end:
+            return Solution.of(solver.so_far(asked), end.exit_code)

@@ -89,8 +89,8 @@ class Proof:
         the limits allowed. Whoever loses does not necessarily hold out as long as possible.
     :ivar nodes: positions visited to prove the value.
     :ivar seconds: the processor time it took, that of the line included, that of loading compiled code not.
-    :ivar deviations: how often a side may depart from its most promising moves in the wins that were looked
-        for last; without a proof, all those with fewer departures are ruled out.
+    :ivar ruled_out: without a proof: wins in which a side departs so often, or less, from its most promising
+        moves; None if not even those that never do.
     """
 
     position: Position
@@ -98,7 +98,7 @@ class Proof:
     line: tuple[Cell, ...]
     nodes: int
     seconds: float
-    deviations: int = 0
+    ruled_out: int | None = None
 
     @property
     def proven(self) -> bool:
@@ -158,7 +158,10 @@ class Solver:
     def so_far(self, position: Position) -> Proof:
         """How far a call of ``solve`` for this position came that was interrupted."""
         seconds, nodes = time.process_time() - self._started, int(self._state.nodes)
-        return Proof(position, None, (), nodes, seconds, int(self._frames[0].deviations))
+        ruled_out, deviations = None, 0
+        while deviations < self._frames[0].deviations:
+            ruled_out, deviations = deviations, deviations + deviations // 2 + 1
+        return Proof(position, None, (), nodes, seconds, ruled_out)
 
     def values(self, positions: Positions, *, nodes_per_position: int | None = None) -> Int8s:
         """int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that would

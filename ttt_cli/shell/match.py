@@ -118,7 +118,7 @@ def play_machines(
     live = terminal and (watch or games != 1)
     apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
     with (
-        graceful(apart, "stopping (again: at once)") as stopping,
+        graceful(apart, "stopping (again: at once)", patience=1.0) as stopping,
         learning(session.learners) as teach,
         screen.live(boards=watch) if live else nullcontext() as show,
     ):

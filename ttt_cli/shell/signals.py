@@ -3,8 +3,9 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread, Timer
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ _CODES = {
 _LET_GO = (("ttt_cli.store.locks", "release_all"), ("ttt_cli.shell.keyboard", "restore"))
 """What has to be given back where a process ends at once."""
 
+GRACE, AT_ONCE = 1.5, 0.3
+"""Seconds in which the main thread ends the process after a signal, and after a second one."""
+
 
 def _heeded() -> list[int]:
     """The signals that end the program, but for those it was started to ignore (``nohup``, ``&``)."""
@@ -39,9 +43,14 @@ def die_by_signals() -> None:
 
 
 def stop_by_signals() -> None:
-    """Let signals end the command by ``Stopped``, Ctrl-C by Python's KeyboardInterrupt."""
+    """Let signals end the command by ``Stopped``, Ctrl-C by Python's KeyboardInterrupt; a thread sees to it
+    that they do so in time."""
     for number in _heeded():
         signal.signal(number, stop)
+    heard, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    Thread(target=_watch, args=(heard,), daemon=True).start()
 
 
 def stop(number: int, frame: FrameType | None) -> None:
@@ -49,19 +58,44 @@ def stop(number: int, frame: FrameType | None) -> None:
 
     Not by an exception while something is imported: some extension modules crash if one meets them there.
     """
-    code = _CODES[number]
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
-            if sys.stderr is not None:
-                sys.stderr.write(f"Error: {code.label}\n")
-                sys.stderr.flush()
-            for module, name in _LET_GO:
-                let_go = getattr(sys.modules.get(module), name, None)
-                if let_go is not None:  # that module itself may be what is imported
-                    let_go()
-            os._exit(code)
+            _leave(number)
         frame = frame.f_back
-    raise KeyboardInterrupt if number == signal.SIGINT else Stopped(code)
+    raise KeyboardInterrupt if number == signal.SIGINT else Stopped(_CODES[number])
+
+
+def _leave(number: int) -> None:
+    """End the process from wherever it is."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"Error: {_CODES[number].label}\n")
+        sys.stderr.flush()
+    for module, name in _LET_GO:
+        let_go = getattr(sys.modules.get(module), name, None)
+        if let_go is not None:  # that module itself may be what is imported
+            let_go()
+    os._exit(_CODES[number])
+
+
+def _watch(heard: int) -> None:
+    """End the process where a signal does not: the handlers of Python wait for compiled code, and libraries
+    may swallow what they raise.
+
+    :param heard: where the number of each signal can be read.
+    """
+    again = False
+    while number := os.read(heard, 1)[0]:
+        if number in _CODES and callable(signal.getsignal(number)):
+            delay, then = (AT_ONCE, _leave) if again else _patience[-1]
+            if delay is not None:
+                timer = Timer(delay, then, (number,))
+                timer.daemon = True
+                timer.start()
+            again = True
+
+
+_patience: list[tuple[float | None, Callable[[int], None]]] = [(GRACE, _leave)]
+"""For each ``graceful`` body within another: what is done how long after a first signal."""
 
 
 class Stopping:
@@ -69,16 +103,19 @@ class Stopping:
 
     def __init__(self) -> None:
         self.exit_code: ExitCode | None = None
+        self.running = True
 
     def __call__(self) -> bool:
         return self.exit_code is not None
 
 
 @contextmanager
-def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
+def graceful(env: "Environment", notice: str, *, patience: float | None = None) -> Iterator[Stopping]:
     """While the body runs, the first of these signals only says ``notice`` and sets a flag.
 
     A second one leaves at once.
+
+    :param patience: seconds after which the first one counts as a second, if the body still runs.
     """
     stopping = Stopping()
 
@@ -88,9 +125,16 @@ def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
         stopping.exit_code = _CODES[number]
         env.say(notice)
 
+    def repeat(number: int) -> None:
+        if stopping.running:
+            os.kill(os.getpid(), number)
+
+    _patience.append((patience, repeat))
     before = {number: signal.signal(number, handle) for number in _heeded()}
     try:
         yield stopping
     finally:
+        stopping.running = False
+        _patience.pop()
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -28,10 +28,14 @@ class Solution(Document, name="solution"):
     nodes: Count
     seconds: Annotated[float, note(minimum=0)]
     proof: Proof = aside()
+    ended_by: ExitCode = aside()
 
     @classmethod
-    def of(cls, proof: Proof) -> "Solution":
-        """The result of a search."""
+    def of(cls, proof: Proof, ended_by: ExitCode = ExitCode.FAILED) -> "Solution":
+        """The result of a search.
+
+        :param ended_by: the exit code where nothing has been proved.
+        """
         position = proof.position
         return cls(
             position.text,
@@ -43,12 +47,13 @@ class Solution(Document, name="solution"):
             proof.nodes,
             round(proof.seconds, 3),
             proof,
+            ended_by,
         )
 
     @property
     def code(self) -> ExitCode:
         """Whether the limits sufficed."""
-        return ExitCode.DONE if self.proven else ExitCode.FAILED
+        return ExitCode.DONE if self.proven else self.ended_by
 
     def show(self, env: Environment) -> None:
         """Draw the position, say what it is worth, and how play may go on."""
@@ -59,7 +64,11 @@ class Solution(Document, name="solution"):
         if position.terminal:
             env.out(f"{position.winner} has won" if position.winner else "a draw")
         elif self.value is None:
-            env.out(f"{position.mover} to move: not known within these limits ({effort})")
+            how = "within these limits" if self.ended_by == ExitCode.FAILED else "yet: it was interrupted"
+            env.out(f"{position.mover} to move: not known {how} ({effort})")
+            if (ruled_out := self.proof.ruled_out) is not None:
+                times = f"at most {counted(ruled_out, 'time')}" if ruled_out else "never"
+                env.out(f"ruled out so far: a win by whoever departs {times} from the most promising moves")
         else:
             env.out(f"{position.mover} to move {OUTCOMES[self.value]}: proven ({effort})")
         if self.line:
