@@ -96,11 +96,12 @@ class Positions:
     @cached_property
     def results(self) -> Int8s:
         """int8[k]: +1 X has won, -1 O has won, 0 drawn or open."""
-        lined = np.zeros(len(self), np.int8)
+        x_lined, o_lined = np.zeros(len(self), np.bool_), np.zeros(len(self), np.bool_)
         for line in self.rules.line_masks:
             mask = np.uint64(line)
-            lined += (self.x & mask == mask) & (lined == 0)
-            lined -= (self.o & mask == mask) & (lined == 0)
+            x_lined |= self.x & mask == mask
+            o_lined |= self.o & mask == mask
+        lined = x_lined.astype(np.int8) - (o_lined & ~x_lined)
         return -lined if self.rules.misere else lined
 
     @cached_property
@@ -138,7 +139,7 @@ class Positions:
         if self.rules.cells <= 32 and len(self):
             stone = int(self.plies[0]) % 2 == 0
             added = ONE << (62 + stone - 2 * np.arange(self.rules.cells)).astype(np.uint64)
-            keys = (self.keys[:, 0][rows] + added[cells])[:, None]
+            keys = (self.keys[:, 0].take(rows) + added.take(cells))[:, None]
             # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
             order = np.argsort(keys[:, 0], kind="stable")
         else:
@@ -150,7 +151,9 @@ class Positions:
         places = np.empty(len(order), np.int32)
         places[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
         chosen = order[new]
-        return self.play(rows[chosen], cells[chosen]), places
+        reached = self.play(rows[chosen], cells[chosen])
+        reached.keys = keys[new]
+        return reached, places
 
     @cached_property
     def keys(self) -> Uint64s:
