@@ -1,13 +1,14 @@
-"""The README tells the truth: every command in it runs."""
+"""The documents tell the truth: every command in README.md and docs/*.md runs, from top to bottom of each.
+
+A block that takes long is fenced as ``sh slow``; the long tests run it, after the others of its document.
+"""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from contextlib import chdir
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from shlex import split
@@ -15,131 +16,118 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.ttt import ROOT
 from ttt_cli.app import run as ttt
 from ttt_cli.environment import Environment
 
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = {
-    kind: re.findall(rf"^```{kind}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    for kind in ("sh", "text", "python")
+DOCUMENTS = {
+    path.name: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))
 }
+README = DOCUMENTS["README.md"]
 
 
-def run(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in ``folder/work``, where ``ttt`` is this program."""
-    tools, work = folder / "bin", folder / "work"
-    work.mkdir(exist_ok=True)
+def blocks(text: str, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def shell(folder: Path, script: str) -> str:
+    """What a shell script prints in ``folder``, where ``ttt`` is this program."""
+    tools = folder.parent / "bin"
     if not tools.exists():
         tools.mkdir()
         (tools / "ttt").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttt_cli "$@"\n')
         (tools / "ttt").chmod(0o755)
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
+    result = subprocess.run(
         ["bash", "-euc", script],
-        cwd=work,
+        cwd=folder,
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         input="",
         capture_output=True,
         text=True,
         timeout=280,
     )
+    assert result.returncode == 0, (script, result.stdout, result.stderr)
+    return result.stdout
+
+
+def run_each(folder: Path, script: str) -> str:
+    """Run command lines in a folder, those of ``ttt`` alone in this process, which costs a tenth.
+
+    :return: what they print.
+    """
+    printed = ""
+    for command in script.splitlines():
+        words = split(command, comments=True)
+        if not words:
+            continue
+        if words[0] != "ttt" or {"|", "<", ">", "&&"} & {*words}:
+            printed += shell(folder, command)
+            continue
+        keys = StringIO("\n".join("512346789qqq") if words[1] == "play" else "")  # one game
+        env = Environment(keys, StringIO(), StringIO())
+        with chdir(folder), patch.dict(os.environ):
+            os.environ.pop("TTT_STORE", None)
+            assert ttt(words[1:], env) == 0, (command, env.stderr.getvalue())
+        printed += env.stdout.getvalue()
+    return printed
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the README's first command has run, as every document takes for granted."""
+    folder = tmp_path_factory.mktemp("documents") / "work"
+    folder.mkdir()
+    (folder / "examples").symlink_to(ROOT / "examples")
+    first = blocks(README, "sh")[0].partition("&& .venv/bin/ttt")[2]
+    run_each(folder, f"ttt{first}".replace(" && .venv/bin/", "\n"))
+    return folder
 
 
 @pytest.fixture
-def shell(tmp_path: Path):
-    return partial(run, tmp_path)
+def work(trained: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(trained, tmp_path / "work", symlinks=True))
+
+
+def commands(name: str, kind: str) -> str:
+    """The commands of a document; the two that make an environment are the README's own affair."""
+    return "".join(block for block in blocks(DOCUMENTS[name], kind) if "-m venv" not in block)
 
 
 def test_the_first_two_blocks_are_the_two_commands():
     """One line each, that makes its own environment."""
-    for block, last in zip(BLOCKS["sh"], ("ttt evaluate q", "python -m pytest -n auto"), strict=False):
+    for block, last in zip(
+        blocks(README, "sh"), ("ttt evaluate q", "python -m pytest -n auto"), strict=False
+    ):
         assert block.count("\n") == 1
         assert block.startswith("python3 -m venv .venv && .venv/bin/pip install ")
         assert block.rstrip().endswith(last)
 
 
-SECTIONS = {
-    heading.split("\n")[0]: "".join(re.findall(r"^```sh\n(.*?)^```", heading, re.MULTILINE | re.DOTALL))
-    for heading in README.split("\n## ")[1:]
-}
-COMMANDS = {title: block.splitlines() for title, block in SECTIONS.items() if block}
-TRAIN = "Train"
-"""The section whose states the others use."""
-
-SLOW = (
-    "ttt study q --seeds 20 --games 20k --vary alpha=0.05,0.1,0.2 -o study.csv",
-    "ttt curve study.csv -o study.svg",
-    "ttt evaluate heuristic:ties=first random --board 4x4 --line 4",
-    "ttt train q --games 12000000 --workers 2 --seed 1 -o long.json",
-    "ttt train ./examples/my_learner.py:MonteCarlo --games 5000 --seed 1",
-    "ttt evaluate mc random --learner ./examples/my_learner.py:MonteCarlo",
-)
-"""Commands that take more than a few seconds, or need one that does; the long tests run them."""
-
-
-@pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the first command and those of the section on training have run."""
-    folder = tmp_path_factory.mktemp("readme")
-    first = BLOCKS["sh"][0].strip().split(" && ", 2)[2].replace(".venv/bin/", "")
-    run_each(folder, [*first.split(" && "), *COMMANDS[TRAIN]])
-    return folder
-
-
-def run_each(folder: Path, commands: Iterable[str]) -> str:
-    """Run command lines in ``folder/work``, those of ``ttt`` alone in this process, which costs a tenth.
-
-    :return: what they print.
-    """
-    work, printed = folder / "work", ""
-    if not work.exists():
-        work.mkdir()
-        (work / "examples").symlink_to(ROOT / "examples")
-    for command in commands:
-        if not command.startswith("ttt ") or "|" in command:
-            result = run(folder, command)
-            assert result.returncode == 0, (command, result.stdout, result.stderr)
-            printed += result.stdout
-            continue
-        keys = StringIO("5\nq\n" if command == "ttt play q" else "")
-        env = Environment(keys, StringIO(), StringIO())
-        with chdir(work), patch.dict(os.environ):
-            os.environ.pop("TTT_STORE", None)
-            assert ttt(split(command)[1:], env) == 0, (command, env.stderr.getvalue())
-        printed += env.stdout.getvalue()
-    return printed
-
-
-@pytest.mark.parametrize("section", COMMANDS)
-def test_every_command_runs(trained: Path, tmp_path: Path, section: str):
-    """Each section on its own, after training."""
-    if section == TRAIN:
-        assert (trained / "work" / "state_store" / "td.json").exists()
-        return
-    shutil.copytree(trained, tmp_path / "copy", symlinks=True)
-    run_each(tmp_path / "copy", [command for command in COMMANDS[section] if command not in SLOW])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_command_runs(work: Path, name: str):
+    run_each(work, commands(name, "sh"))
 
 
 @pytest.mark.long
-def test_every_slow_command_runs(tmp_path: Path):
-    assert set(SLOW) <= {command for commands in COMMANDS.values() for command in commands}
-    run_each(tmp_path, SLOW)
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_slow_command_runs(work: Path, name: str):
+    run_each(work, commands(name, "sh") + commands(name, "sh slow"))
 
 
 def test_the_picture_is_what_is_printed(tmp_path: Path):
     """All but the time, which depends on the machine, for the seed 1."""
-    printed = run_each(tmp_path, ["ttt train q --seed 1", "ttt evaluate q"])
+    printed = run_each(tmp_path, "ttt train q --seed 1\nttt evaluate q")
 
     def without_time(text: str) -> list[str]:
         lines = [line.rstrip() for line in text.splitlines()]
         return [re.sub(r"in .* second\)", "", lines[0]), *lines[1:]]
 
-    assert without_time(printed) == without_time(BLOCKS["text"][0])
+    assert without_time(printed) == without_time(blocks(README, "text")[0])
 
 
 def test_the_library_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    example = BLOCKS["python"][-1]
+    example = blocks(README, "python")[-1]
     assert len(example.strip().splitlines()) <= 11
     with chdir(tmp_path):
         exec(example, {})

@@ -270,15 +270,18 @@ class Environment:
 
     def report(self, error: TttError) -> None:
         """Write an error to stderr: one line, or under ``--json`` one document."""
-        if self.json:
-            from ttt_cli.documents import Error, json_text, plain
-
-            found = Error(error.message, error.where, error.hint, int(error.exit_code))
-            line = json_text({"schema": Error.schema, "version": 1, **plain(found)})
-        else:
-            line = self.folded(_shortened(printable(f"Error: {error}")), self.stderr)
+        line = f"Error: {error}"
+        line = self.error_line(error) if self.json else self.folded(_shortened(printable(line)), self.stderr)
         self.stderr.write(line + "\n")
         self.stderr.flush()
+
+    @staticmethod
+    def error_line(error: TttError) -> str:
+        """An error as a document in one line."""
+        from ttt_cli.documents import Error, json_text, plain
+
+        found = Error(error.message, error.where, error.hint, int(error.exit_code))
+        return json_text({"schema": Error.schema, "version": 1, **plain(found)})
 
 
 def _shortened(line: str) -> str:

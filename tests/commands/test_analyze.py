@@ -1,16 +1,9 @@
-"""``ttt analyze`` and ``ttt move``, also as filters."""
-
-import os
-import subprocess
-import sys
-import time
-from pathlib import Path
+"""``ttt analyze``: what positions are worth."""
 
 import orjson
 import pytest
 
 from tests.ttt import Run
-from ttt_cli.engine.state_space import StateSpace
 
 
 def test_a_position_as_a_document(ttt: Run) -> None:
@@ -60,7 +53,7 @@ def test_ended_positions(ttt: Run) -> None:
     assert ttt("analyze", "XOXXOXOXO", "--json").json["result"] == "draw"
 
 
-def test_filters_answer_each_line_with_a_line(ttt: Run) -> None:
+def test_a_filter_answers_each_line_with_a_line(ttt: Run) -> None:
     positions = ["X........", "x--/-o-/---", "", "XXX.OO...", "X........"]
     found = ttt("analyze", "-", "--json", stdin="\n".join(positions) + "\n")
     documents = [orjson.loads(line) for line in found.out.splitlines()]
@@ -73,89 +66,19 @@ def test_filters_answer_each_line_with_a_line(ttt: Run) -> None:
         "X........ o draw 2:loss:6 3:loss:6 4:loss:6 5:draw:8 6:loss:6 7:loss:6 8:loss:6 9:loss:6 minimax=5",
         "XX.OO.... x win 3:win:1 6:draw:5 7:loss:2 8:loss:2 9:loss:2 minimax=3",
     ]
-    assert ttt("move", "minimax:ties=first", "-", stdin="X........\n.........\n").out == "5\n1\n"
-
-
-@pytest.mark.parametrize("command", [["analyze", "-"], ["move", "minimax", "-"]])
-def test_a_filter_stops_at_what_is_no_position(ttt: Run, command: list[str]) -> None:
-    found = ttt(*command, stdin="X........\n\nXO\nX........\n")
-    assert found.code == 2
-    assert len(found.out.splitlines()) == 1
-    assert "line 3" in found.err and "'XO'" in found.err and found.err.count("\n") == 1
-    assert ttt(*command, stdin="").out == ""
-
-
-def test_moves_are_drawn_as_likely_as_they_are(ttt: Run) -> None:
-    lines = ".........\n" * 3000
-    drawn = ttt("move", "random", "-", "--seed", 1, stdin=lines).out.split()
-    assert all(280 < drawn.count(str(cell)) < 390 for cell in range(1, 10))
-    assert ttt("move", "random", "-", "--seed", 1, stdin=lines).out.split() == drawn
-    assert ttt("move", "random", "-", "--seed", 2, stdin=lines).out.split() != drawn
-    one = ttt("move", "random", ".........", "--seed", 1).out.strip()
-    assert one == drawn[0]
-
-
-def test_a_move_as_a_document(ttt: Run) -> None:
-    expected = {
-        **{"schema": "ttt-move", "version": 1, "agent": "minimax:ties=first"},
-        **{"position": "X...O....", "cell": 2, "probability": 1.0},
-    }
-    assert ttt("move", "minimax:ties=first", "X...O....", "--json").json == expected
-    found = ttt("move", "minimax:ties=first", "-", "--json", stdin="X...O....\n")
-    assert orjson.loads(found.out) == expected
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["analyze", "XXXXXXXXX"], 2, "X moves first"),
-        (["analyze", "hello"], 2, "expected 9 cells"),
-        (["analyze", "X...O....", "--board", "3x4"], 2, "expected 12 cells"),
-        (["analyze", "X...O....", "--agent", "human"], 2, "person"),
-        (["analyze", "X...O....", "--agent", "nobody"], 2, "no agent is called"),
-        (["move", "minimax", "XXX.OO..."], 2, "the game is over"),
-        (["move", "human", "X........"], 2, "person"),
-        (["move", "random", "X.......O", "--seed", "-1"], 2, "--seed"),
-        (["move", "none.json", "X........"], 3, "no such file"),
+        (["XXXXXXXXX"], 2, "X moves first"),
+        (["hello"], 2, "expected 9 cells"),
+        (["X...O....", "--board", "3x4"], 2, "expected 12 cells"),
+        (["X...O....", "--agent", "human"], 2, "person"),
+        (["X...O....", "--agent", "nobody"], 2, "no agent is called"),
     ],
 )
 def test_what_cannot_be_answered(ttt: Run, arguments: list[str], code: int, says: str) -> None:
-    found = ttt(*arguments)
+    found = ttt("analyze", *arguments)
     assert (found.code, found.out) == (code, "")
     assert says in found.err and found.err.count("\n") == 1
-
-
-def test_a_game_ends_in_the_middle_of_a_filter(ttt: Run) -> None:
-    found = ttt("move", "minimax", "-", stdin="X........\nXXX.OO...\nX........\n")
-    assert (found.code, found.out) == (2, "5\n")
-    assert "the game is over in 'XXX.OO...'" in found.err
-
-
-def test_a_filter_answers_before_it_is_asked_again() -> None:
-    """A program that waits for each answer gets it."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    with subprocess.Popen(
-        [sys.executable, "-m", "ttt_cli", "move", "minimax", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-    ) as process:
-        assert process.stdin and process.stdout
-        for position, answer in (("X........", b"5\n"), ("XX.OO....", b"3\n")):
-            process.stdin.write(position.encode() + b"\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == answer
-        process.stdin.close()
-        assert process.wait(60) == 0
-
-
-@pytest.mark.parametrize("command", [["analyze", "-", "--json"], ["move", "minimax", "-", "--json"]])
-def test_a_hundred_thousand_positions_take_no_time(ttt: Run, command: list[str]) -> None:
-    """At least 100,000 a second is the aim; a busy machine gets ten times as long."""
-    space = StateSpace.of()
-    texts = [text for text, ended in zip(space.texts, space.terminal, strict=True) if not ended]
-    lines = (texts * 23)[:100_000]
-    start = time.perf_counter()
-    found = ttt(*command, stdin="\n".join(lines))
-    assert time.perf_counter() - start < 10
-    assert found.out.count("\n") == 100_000

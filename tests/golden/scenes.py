@@ -51,7 +51,7 @@ def in_brief(agent: str) -> str:
     return f"""
         export {agent} -f policy-csv -o policy.csv
         export {agent} -f svg --from XOX.O..X. -o small.svg
-        move {agent} - --seed 1 <<< {POSITIONS}
+        move {agent} - --sample --seed 1 <<< {POSITIONS}
         evaluate {agent} random heuristic minimax minimax:depth=2 --explain --mistakes mistakes.csv --json
         analyze - --agent {agent} --json <<< {POSITIONS}
         diff {agent} minimax --json
@@ -71,7 +71,7 @@ def in_full(agent: str) -> str:
         evaluate {agent} random minimax:ties=trap heuristic:ties=first --json
         evaluate {agent} random heuristic --games 500 --seed 1 --games-to games.jsonl --json
         analyze X...O.... --agent {agent} --agent minimax:depth=2 --json
-        move {agent} X...O.... --seed 1 --json
+        move {agent} X...O.... --sample --seed 1 --json
         diff {agent} heuristic --csv differences.csv
     """
 
@@ -284,7 +284,7 @@ VARIANTS = commands("""
     diff ./book.csv ./menace.json --csv differences.csv --json
     export ./q.json:choice=article -f state -o article.json
     export ./book.csv -f policy-csv -o -
-    move ./book.csv X...O.... --seed 3 --json
+    move ./book.csv X...O.... --sample --seed 3 --json
     play --x human --o minimax:ties=first --games 1 --json <<< 5|3|8
     play --x heuristic --o random --games 10 --seed 4 --learn --json
     evaluate random --board 4x3 --json
@@ -300,7 +300,7 @@ NTUPLE = commands(f"""
     train ntuple --games 20000 --seed 1 -o ./n.json --json
     show n.json --json
     {in_brief("./n.json")}
-    move ./n.json:search=2 - --seed 1 <<< {POSITIONS}
+    move ./n.json:search=2 - --sample --seed 1 <<< {POSITIONS}
     evaluate ./n.json:search=3 random heuristic --json
     train ntuple --games 500 --seed 2 --opponent random -o random.json --json
     train ntuple --games 500 --seed 2 --opponent heuristic:ties=first -o heuristic.json --json

@@ -1,26 +1,28 @@
 """``ttt move``: which cell an agent plays, for scripts and for games against other programs."""
 
 import secrets
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
+import numpy as np
 import typer
 
-from ttt_cli.documents import Cell, PositionText, Share
+from ttt_cli.agents.grammar import resolve
+from ttt_cli.documents import Cell, Document, PositionText, Share, json_text, plain
+from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.policy import drawn, thresholds
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.environment import Environment
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.line_filter import Remembered, read_positions
-from ttt_cli.shell.options import given_rules
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ttt_cli.engine.policy import Policy
-
-HEADING = "Judge"
+from ttt_cli.shell.line_filter import answer_lines
+from ttt_cli.shell.options import given_rules, whole
 
 
-class Move(TypedDict):
+@dataclass(frozen=True)
+class Move(Document, name="move"):
     """The cell that ``ttt move`` plays; null: the agent resigns.
 
     The probability of a program's choice is not known.
@@ -31,8 +33,13 @@ class Move(TypedDict):
     cell: Cell | None
     probability: Share | None
 
+    def line(self) -> str:
+        """The cell, or that it resigns."""
+        return "resign" if self.cell is None else str(self.cell)
 
-DOCUMENTS = {"move": Move}
+    def show(self, env: Environment) -> None:
+        """Print the cell."""
+        env.out(self.line())
 
 
 def move(
@@ -41,114 +48,56 @@ def move(
     position: Annotated[
         str, typer.Argument(metavar="POSITION", help="Such as X...O...., or - for positions on stdin.")
     ],
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw by the agent's policy instead of its likeliest move.")
+    ] = False,
     seed: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Seed for the choice between several moves."),
+        int | None, typer.Option(parser=whole(0), metavar="N", help="Random seed of --sample.")
     ] = None,
-) -> None:
-    """Print the cell that an agent plays, or resign.
+) -> Move | ExitCode:
+    """Print the cell that an agent plays, or resign: the likeliest move, of equals the first.
+
+    With - for a position it answers each line of stdin; one that cannot be answered gets an error line, and
+    the exit code is 1 at the end.
 
     Examples:
       ttt move q X...O....
-      ttt move minimax:ties=first - < positions.txt
+      ttt move q --sample --seed 1 X...O....
+      ttt move minimax - < positions.txt
     """
-    import numpy as np
-
-    from ttt_cli.agents.grammar import resolve
-    from ttt_cli.engine.position import Position
-    from ttt_cli.engine.positions import Positions
-
+    if seed is not None and not sample:
+        raise UsageError("goes with --sample", where="--seed")
     player = resolve(agent, env.store, given_rules(env))
     env.remark(player.remarks)
-    policy = player.policy
+    policy, rules = player.policy, player.rules
     rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
-    if position != "-":
-        here = Positions.of([Position.parse(position, player.rules)], player.rules)
-        answers = _Answers(agent, policy, Remembered(here))
-        (cell,) = answers.draw([0], rng)
-        if env.json:
-            env.document("ttt-move", answers.fields(0, cell))
+
+    def ask(positions: Positions) -> Sequence[tuple[Positions, Floats | None]]:
+        if any(positions.terminal):
+            (over,) = np.flatnonzero(positions.terminal)[:1]
+            raise UsageError(f"the game is over in {positions.text(over)!r}")
+        one_by_one = [positions[at : at + 1] for at in range(len(positions))]
+        if policy.external:
+            return [(one, None) for one in one_by_one]
+        return list(zip(one_by_one, policy.probabilities(positions), strict=True))
+
+    def choose(found: tuple[Positions, Floats | None]) -> Move:
+        here, row = found
+        if row is None:
+            chosen = int(policy.choose(here, np.zeros(1, np.int64), rng.random(1))[0])
+        elif sample:
+            chosen = int(drawn(thresholds(row[None]), rng.random(1))[0])
         else:
-            env.out(_word(cell))
-        return
-    answers = _Answers(agent, policy, Remembered(Positions.of([], player.rules)))
-    for remembered, rows in read_positions(env, player.rules):
-        if remembered is not answers.remembered:
-            answers = _Answers(agent, policy, remembered)
-        answers.ask()
-        over = next((at for at, row in enumerate(rows) if answers.over[row]), None)
-        if drawn := answers.draw(rows[:over], rng):
-            env.out(*(answers.lines(rows, drawn) if env.json else map(_word, drawn)), flush=True)
-        if over is not None:
-            answers.draw([rows[over]], rng)
+            chosen = int(row.argmax()) if row.any() else -1
+        share = None if row is None else float(row[chosen]) if chosen >= 0 else 1.0
+        return Move(agent, here.text(0), None if chosen < 0 else chosen + 1, share)
 
+    def say(found: tuple[Positions, Floats | None]) -> str:
+        answer = choose(found)
+        return json_text({"schema": Move.schema, "version": 1} | plain(answer)) if env.json else answer.line()
 
-class _Answers:
-    """What an agent plays in the positions that are remembered.
-
-    :ivar over: whether the game is over in each.
-    """
-
-    def __init__(self, agent: str, policy: "Policy", remembered: Remembered) -> None:
-        self.remembered = remembered
-        self.over: list[bool] = []
-        self._agent, self._policy = agent, policy
-        self._probabilities = policy.probabilities(remembered.positions[:0])
-        self._lines: dict[tuple[int, int | None], str] = {}
-        self.ask()
-
-    def ask(self) -> None:
-        """Ask about the positions that have come in since the last time."""
-        import numpy as np
-
-        if new := self.remembered.positions[len(self.over) :]:
-            if not self._policy.external:
-                self._probabilities = np.concatenate([self._probabilities, self._policy.probabilities(new)])
-            self.over += new.terminal.tolist()
-
-    def draw(self, rows: list[int], rng: "np.random.Generator") -> list[int | None]:
-        """The cell that is played in each position; None: the agent resigns. One number of ``rng`` is used
-        for each.
-
-        :raises UsageError: if a game is over.
-        """
-        import numpy as np
-
-        from ttt_cli.engine.policy import drawn, thresholds
-
-        for row in rows:
-            if self.over[row]:
-                raise UsageError(f"the game is over in {self.remembered.positions.text(row)!r}")
-        uniforms = rng.random(len(rows))
-        if self._policy.external:
-            chosen = self._policy.choose(self.remembered.positions, np.array(rows, np.int64), uniforms)
-        else:
-            chosen = drawn(thresholds(self._probabilities[rows]), uniforms)
-        return [None if cell < 0 else cell for cell in chosen.tolist()]
-
-    def lines(self, rows: list[int], cells: list[int | None]) -> list[str]:
-        """The documents of some moves, a line each."""
-        import orjson
-
-        head = {"schema": "ttt-move", "version": 1}
-        moves = list(zip(rows, cells, strict=False))
-        for move in dict.fromkeys(moves):
-            if move not in self._lines:
-                self._lines[move] = orjson.dumps(head | self.fields(*move)).decode()
-        return [self._lines[move] for move in moves]
-
-    def fields(self, row: int, cell: int | None) -> Move:
-        """A move as a ``ttt-move`` document holds it."""
-        probability = None if self._policy.external else 1.0
-        if probability is not None and cell is not None:
-            probability = float(self._probabilities[row, cell])
-        return {
-            "agent": self._agent,
-            "position": self.remembered.positions.text(row),
-            "cell": None if cell is None else cell + 1,
-            "probability": probability,
-        }
-
-
-def _word(cell: int | None) -> str:
-    return "resign" if cell is None else str(cell + 1)
+    if position == "-" and (sample or policy.external):  # each answer is a new one
+        return answer_lines(env, rules, ask, say)
+    if position == "-":
+        return answer_lines(env, rules, lambda positions: list(map(say, ask(positions))), str)
+    return choose(ask(Positions.of([Position.parse(position, rules)], rules))[0])

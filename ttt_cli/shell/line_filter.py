@@ -3,16 +3,14 @@ one line for each as soon as it has come in. So they serve a program that waits 
 file of millions of lines.
 """
 
-from collections.abc import Iterator
-from itertools import compress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
+from ttt_cli.engine.position import SYMBOLS, Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment
-from ttt_cli.errors import NotationError
-
-if TYPE_CHECKING:
-    from ttt_cli.engine.positions import Positions
-    from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import ExitCode, NotationError, TttError
 
 CHUNK = 1 << 18
 """Bytes read at a time, at most; what has come in is answered before more is waited for."""
@@ -20,55 +18,77 @@ CHUNK = 1 << 18
 KEPT = 1 << 18
 """How many different lines are remembered for when they come again."""
 
+T = TypeVar("T")
 
-class Remembered:
-    """The different positions that have been read, so that each is looked at once.
 
-    :ivar positions: one for each different line.
+def answer_lines(
+    env: Environment,
+    rules: Rules,
+    ask: Callable[[Positions], Sequence[T]],
+    say: Callable[[T], str],
+    *,
+    fatal: bool = False,
+) -> ExitCode:
+    """Answer each line of stdin that is not blank; one that cannot be answered gets a line that says why, and
+    the exit code is then 1.
+
+    :param ask: what there is to say of some positions; each different line is asked about once.
+    :param say: makes a line of that, anew for each line that comes in.
+    :param fatal: whether an error of ``ask`` ends the command.
     """
-
-    def __init__(self, positions: "Positions") -> None:
-        self.positions = positions
-        self._rows: dict[str, int | None] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def rows(self, lines: list[str]) -> list[int | None]:
-        """Where in ``positions`` each line is; None for what is not a position."""
-        from ttt_cli.engine.positions import Positions
-
-        if new := [line for line in dict.fromkeys(lines) if line not in self._rows]:
-            found, positions = _parsed(new, self.positions.rules)
-            self._rows.update(dict.fromkeys(new))
-            self._rows.update((line, row) for row, line in enumerate(found, len(self.positions)))
-            self.positions = Positions.concatenate([self.positions, positions])
-        return [self._rows[line] for line in lines]
-
-
-def read_positions(env: Environment, rules: "Rules") -> Iterator[tuple[Remembered, list[int]]]:
-    """The positions on stdin, as many at a time as have come in: all that are remembered, and which of them
-    came in; blank lines are passed over. What is remembered is now and then begun anew.
-
-    :raises NotationError: at the first line that is not a position, once those before it have been yielded.
-    """
-    from ttt_cli.engine.positions import Positions
-
-    remembered = Remembered(Positions.of([], rules))
-    before = 0  # lines before those in hand
+    known: dict[str, T | TttError] = {}
+    code = ExitCode.DONE
     for lines in _read_lines(env):
-        if len(remembered) > KEPT:
-            remembered = Remembered(Positions.of([], rules))
-        found = remembered.rows(lines)
-        rows = [row for row in found if row is not None]
-        if len(rows) == len(lines):
-            yield remembered, rows
-        else:
-            bad = next((at for at, line in enumerate(lines) if found[at] is None and line.strip()), None)
-            yield remembered, [row for row in found[:bad] if row is not None]
-            if bad is not None:
-                _complain(lines[bad], rules, before + bad + 1)
-        before += len(lines)
+        asked = [line for line in lines if line.strip()]
+        if len(known) > KEPT:
+            known.clear()
+        new = [line for line in dict.fromkeys(asked) if line not in known]
+        known.update(_answers(new, rules, ask, fatal))
+        said = []
+        for line in asked:
+            found = known[line]
+            if isinstance(found, TttError):
+                code = ExitCode.FAILED
+                said.append(env.error_line(found) if env.json else f"error: {found}")
+            else:
+                said.append(say(found))
+        env.out(*said, flush=True)
+    return code
+
+
+def _answers(
+    lines: Sequence[str], rules: Rules, ask: Callable[[Positions], Sequence[T]], fatal: bool
+) -> Iterator[tuple[str, T | TttError]]:
+    """What there is to say of each line, or why there is nothing."""
+    texts: dict[str, str] = {}
+    for line in lines:
+        text = line.strip()
+        try:
+            is_plain = len(text) == rules.cells and not text.strip(SYMBOLS)
+            texts[line] = text if is_plain else Position.parse(text, rules).text
+        except NotationError as error:
+            yield line, error
+    positions = Positions.parse(list(texts.values()), rules)
+    sound = positions.reachable
+    for line, good in zip(list(texts), sound.tolist(), strict=True):
+        if not good:
+            try:
+                Position.parse(texts.pop(line), rules)
+            except NotationError as error:
+                yield line, error
+    if not texts:
+        return
+    positions = positions[sound]
+    try:
+        yield from zip(texts, ask(positions), strict=True)
+    except TttError as error:
+        if fatal:
+            raise
+        if len(texts) == 1:
+            yield next(iter(texts)), error
+            return
+        for line in texts:
+            yield from _answers([line], rules, ask, fatal)
 
 
 def _read_lines(env: Environment) -> Iterator[list[str]]:
@@ -80,37 +100,7 @@ def _read_lines(env: Environment) -> Iterator[list[str]]:
     rest = b""
     while chunk := stream.read1(CHUNK):
         *lines, rest = (rest + chunk).split(b"\n")
-        yield [line.decode("utf-8", "backslashreplace") for line in lines]
-        if len(rest) > CHUNK:  # never a position, however it goes on
-            yield [rest[:100].decode("utf-8", "backslashreplace") + "..."]
-            return
+        yield [line[:1000].decode("utf-8", "backslashreplace") for line in lines]
+        rest = rest[:CHUNK]  # longer, it is no position, however it goes on
     if rest:
-        yield [rest.decode("utf-8", "backslashreplace")]
-
-
-def _parsed(lines: list[str], rules: "Rules") -> "tuple[list[str], Positions]":
-    """Those of the lines that are positions, and the positions."""
-    from ttt_cli.engine.position import SYMBOLS, Position
-    from ttt_cli.engine.positions import Positions
-
-    texts = {}
-    for line in lines:
-        text = line.strip()
-        if len(text) != rules.cells or text.strip(SYMBOLS):
-            try:
-                text = Position.parse(text, rules).text
-            except NotationError:
-                continue
-        texts[line] = text
-    positions = Positions.parse(list(texts.values()), rules)
-    sound = positions.reachable
-    return list(compress(texts, sound.tolist())), positions[sound]
-
-
-def _complain(line: str, rules: "Rules", number: int) -> None:
-    from ttt_cli.engine.position import Position
-
-    try:
-        Position.parse(line if len(line) <= 1000 else f"{line[:100]}...", rules)
-    except NotationError as error:
-        raise NotationError(error.message, where=f"line {number}", hint=error.hint) from None
+        yield [rest[:1000].decode("utf-8", "backslashreplace")]

@@ -1,0 +1,94 @@
+"""``ttt move``: the cell an agent plays, and the line protocol."""
+
+import time
+from subprocess import PIPE
+
+import orjson
+import pytest
+
+from tests.ttt import Run, start
+from ttt_cli.engine.state_space import StateSpace
+
+
+def test_the_likeliest_move_of_equals_the_first(ttt: Run) -> None:
+    assert [ttt("move", "minimax", "X...O....").out for _ in range(3)] == ["2\n"] * 3
+    assert ttt("move", "random", "-", stdin="X........\n.........\n").out == "2\n1\n"
+
+
+def test_sampled_moves_are_drawn_as_likely_as_they_are(ttt: Run) -> None:
+    lines, call = ".........\n" * 3000, ("move", "random", "--sample", "-", "--seed")
+    drawn = ttt(*call, 1, stdin=lines).out.split()
+    assert all(280 < drawn.count(str(cell)) < 390 for cell in range(1, 10))
+    assert ttt(*call, 1, stdin=lines).out.split() == drawn
+    assert ttt(*call, 2, stdin=lines).out.split() != drawn
+    assert ttt("move", "random", "--sample", ".........", "--seed", 1).out.strip() == drawn[0]
+
+
+def test_a_move_as_a_document(ttt: Run) -> None:
+    expected = {
+        **{"schema": "ttt-move", "version": 1, "agent": "minimax:ties=first"},
+        **{"position": "X...O....", "cell": 2, "probability": 1.0},
+    }
+    assert ttt("move", "minimax:ties=first", "X...O....", "--json").json == expected
+    found = ttt("move", "minimax:ties=first", "-", "--json", stdin="X...O....\n")
+    assert orjson.loads(found.out) == expected
+
+
+@pytest.mark.parametrize("command", [["analyze", "-"], ["move", "minimax", "-"]])
+def test_a_line_that_cannot_be_answered_gets_an_error_and_the_others_their_answers(
+    ttt: Run, command: list[str]
+) -> None:
+    lines = "X........\n\nXO\nXXXXXXXXX\nX........\n"
+    found = ttt(*command, stdin=lines)
+    first, short, full, again = found.out.splitlines()
+    assert found.code == 1 and found.err == "" and first == again
+    assert short.startswith("error: ") and "'XO'" in short and full.startswith("error: ")
+    found = ttt(*command, "--json", stdin=lines)
+    schemas = [orjson.loads(line)["schema"] for line in found.out.splitlines()]
+    assert schemas == [schemas[0], "ttt-error", "ttt-error", schemas[0]]
+    assert ttt(*command, stdin="").out == ""
+
+
+def test_a_game_that_is_over_and_a_position_that_is_not_known_are_such_lines(ttt: Run) -> None:
+    found = ttt("move", "minimax", "-", stdin="X........\nXXX.OO...\nX........\n")
+    assert (found.code, found.out) == (1, "5\nerror: the game is over in 'XXX.OO...'\n5\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["minimax", "XXX.OO..."], 2, "the game is over"),
+        (["human", "X........"], 2, "person"),
+        (["random", "X.......O", "--sample", "--seed", "-1"], 2, "--seed"),
+        (["random", "X........", "--seed", "1"], 2, "goes with --sample"),
+        (["none.json", "X........"], 3, "no such file"),
+    ],
+)
+def test_what_cannot_be_answered(ttt: Run, arguments: list[str], code: int, says: str) -> None:
+    found = ttt("move", *arguments)
+    assert (found.code, found.out) == (code, "")
+    assert says in found.err and found.err.count("\n") == 1
+
+
+def test_a_filter_answers_before_it_is_asked_again() -> None:
+    """A program that waits for each answer gets it."""
+    with start("move", "minimax", "-", stdin=PIPE) as process:
+        assert process.stdin and process.stdout
+        for position, answer in (("X........", "5\n"), ("XX.OO....", "3\n")):
+            process.stdin.write(position + "\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == answer
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("command", [["analyze", "-", "--json"], ["move", "minimax", "-", "--json"]])
+def test_a_hundred_thousand_positions_take_no_time(ttt: Run, command: list[str]) -> None:
+    """At least 100,000 a second is the aim; a busy machine gets ten times as long."""
+    space = StateSpace.of()
+    texts = [text for text, ended in zip(space.texts, space.terminal, strict=True) if not ended]
+    lines = (texts * 23)[:100_000]
+    begun = time.perf_counter()
+    found = ttt(*command, stdin="\n".join(lines))
+    assert time.perf_counter() - begun < 10
+    assert found.out.count("\n") == 100_000
