@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import Policy, are_sound
@@ -40,11 +39,14 @@ class Checked(Policy):
 
         :raises TttError: if the player raises an error, or what it returns are no probabilities.
         """
-        found = np.zeros((len(positions), self.rules.cells))
-        asked, rows = self._open(positions)
-        if len(rows):
-            answer = self._answer("probabilities", asked, (len(rows), self.rules.cells))
-            found[rows] = self._summed_to_1(positions, rows, answer)
+        found, (asked, rows) = np.zeros((len(positions), self.rules.cells)), self._open(positions)
+        answer = self._ask("probabilities", asked, (self.rules.cells,)) if len(rows) else found[:0]
+        expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
+        self._expect(are_sound(answer, asked.legal, ROUGHLY), "probabilities", asked, answer, expected)
+        sums = answer.sum(axis=1)
+        rough = np.abs(sums - 1) > EXACTLY
+        answer[rough] /= np.where(sums > 0, sums, 1)[rough, None]
+        found[rows] = answer
         return found
 
     def values(self, positions: Positions) -> Floats | None:
@@ -52,17 +54,13 @@ class Checked(Policy):
 
         :raises TttError: if the player raises an error, or what it returns are no values.
         """
-        if not self._is_policy:
-            return None
-        found = np.full((len(positions), self.rules.cells), np.nan)
-        asked, rows = self._open(positions)
-        answer = self._answer("values", asked, (len(rows), self.rules.cells), optional=True)
+        found, (asked, rows) = np.full((len(positions), self.rules.cells), np.nan), self._open(positions)
+        answer = self._ask("values", asked, (self.rules.cells,))
         if answer is None:
             return None
-        for at in np.flatnonzero(np.isinf(answer).any(axis=1))[:1].tolist():
-            expected = "finite numbers; NaN where it has no opinion"
-            raise self._wrong("values", positions.text(rows[at]), answer[at], expected)
-        found[rows] = np.where(positions.legal[rows], answer, np.nan)
+        expected = "finite numbers; NaN where it has no opinion"
+        self._expect(~np.isinf(answer).any(axis=1), "values", asked, answer, expected)
+        found[rows] = np.where(asked.legal, answer, np.nan)
         return found
 
     def known(self, positions: Positions) -> Bools | None:
@@ -70,11 +68,8 @@ class Checked(Policy):
 
         :raises TttError: if the player raises an error, or what it returns are no truth values.
         """
-        if not self._is_policy:
-            return None
-        found = np.zeros(len(positions), np.bool_)
-        asked, rows = self._open(positions)
-        answer = self._answer("known", asked, (len(rows),), optional=True)
+        found, (asked, rows) = np.zeros(len(positions), np.bool_), self._open(positions)
+        answer = self._ask("known", asked, ())
         if answer is None:
             return None
         found[rows] = answer != 0
@@ -89,10 +84,9 @@ class Checked(Policy):
             return super().choose(positions, rows, uniforms)
         with guest(self._name, "choose raised ", path=self._path):
             cells = np.array(self._player.choose(positions[np.arange(len(positions))], rows, uniforms))
-        games = np.arange(len(rows))
-        whole = cells.shape == games.shape and cells.dtype.kind in "iu"
+        whole = cells.shape == rows.shape and cells.dtype.kind in "iu"
         sound = whole and bool(((cells >= -1) & (cells < self.rules.cells)).all())
-        if not (sound and (positions.legal[rows[games], cells] | (cells == -1)).all()):
+        if not (sound and (positions.legal[rows, cells] | (cells == -1)).all()):
             raise TttError(
                 "choose returns no free cells", where=self._name, hint="a cell from 0 for each, -1 to resign"
             )
@@ -100,13 +94,13 @@ class Checked(Policy):
 
     def looking_ahead(self, depth: int) -> Policy | None:
         """As ``Policy.looking_ahead``."""
-        return self._like("looking_ahead", depth) if self._is_policy else None
+        return self._like("looking_ahead", depth)
 
     def forfeiting(self) -> Policy:
-        return (self._like("forfeiting") if self._is_policy else None) or self
+        return self._like("forfeiting") or self
 
     def memoised(self) -> Policy:
-        return (self._like("memoised") if self._is_policy else None) or self
+        return self._like("memoised") or self
 
     @property
     def remarks(self) -> list[str]:
@@ -116,44 +110,38 @@ class Checked(Policy):
             return [str(text) for text in self._player.remarks]
 
     def _like(self, method: str, *arguments: Any) -> "Checked | None":
+        """Another form of the player, by a method of policies."""
+        if not self._is_policy:
+            return None
         with guest(self._name, f"{method} raised ", path=self._path):
             other = getattr(self._player, method)(*arguments)
         return Checked(self.rules, self._name, other, self._path) if isinstance(other, Policy) else None
 
-    def _answer(
-        self, method: str, asked: Positions, shape: tuple[int, ...], *, optional: bool = False
-    ) -> NDArray[Any] | None:
-        """float64 of that shape: what a method returns for the positions; None where that may be.
+    def _ask(self, method: str, asked: Positions, width: tuple[int, ...]) -> Any:
+        """float64[k, *width]: what a method returns for the positions; None where that may be.
 
         :raises TttError: if it is something else.
         """
+        optional = method != "probabilities"
+        if optional and not self._is_policy:
+            return None
         with guest(self._name, f"{method} raised ", path=self._path):
             found = getattr(self._player, method)(asked)
             if found is None and optional:
                 return None
             given = np.asarray(found)
             answer = np.array(given, np.float64) if given.dtype.kind in "biufO" else None
+        shape = (len(asked), *width)
         if answer is None or answer.shape != shape:
             kind = f"the type {given.dtype}, not float64" if answer is None else f"the shape {given.shape}"
-            raise TttError(
-                f"{method} of {len(asked):,} positions have {kind}",
-                where=self._name,
-                hint=f"expected {shape}",
-            )
+            what = f"{method} of {len(asked):,} positions have {kind}"
+            raise TttError(what, where=self._name, hint=f"expected {shape}")
         return answer
 
-    def _summed_to_1(self, positions: Positions, rows: Int64s, answer: Any) -> Floats:
-        sound = are_sound(answer, positions.legal[rows], ROUGHLY)
+    def _expect(self, sound: Bools, what: str, asked: Positions, answer: Floats, expected: str) -> None:
         for at in np.flatnonzero(~sound)[:1].tolist():
-            expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
-            raise self._wrong("probabilities", positions.text(rows[at]), answer[at], expected)
-        sums = answer.sum(axis=1)
-        rough = np.abs(sums - 1) > EXACTLY
-        answer[rough] /= np.where(sums > 0, sums, 1)[rough, None]
-        return answer
-
-    def _wrong(self, what: str, text: str, answer: Any, expected: str) -> TttError:
-        return TttError(f"its {what} in {text!r} are {answer.tolist()}", where=self._name, hint=expected)
+            wrong = f"its {what} in {asked.text(at)!r} are {answer[at].tolist()}"
+            raise TttError(wrong, where=self._name, hint=expected)
 
     def _open(self, positions: Positions) -> tuple[Positions, Int64s]:
         """The positions that are not over, as copies, and their rows. They are the same objects where the
