@@ -1,134 +1,183 @@
-"""The documents tell the truth: every command in README.md and docs/*.md runs, from top to bottom of each.
+"""The README and the pages in ``docs/``: every command runs, and what they show is what is printed."""
 
-A block that takes long is fenced as ``sh slow``; the long tests run it, after the others of its document.
-"""
-
+import doctest
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import chdir
 from io import StringIO
+from itertools import pairwise
+from json import loads
 from pathlib import Path
 from shlex import split
 from unittest.mock import patch
 
 import pytest
 
-from tests.ttt import ROOT
 from ttt_cli.app import run as ttt
+from ttt_cli.commands import COMMANDS, HIDDEN
 from ttt_cli.environment import Environment
 
-DOCUMENTS = {
-    path.name: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {
+    path.name: path.read_text(encoding="utf-8")
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
 }
-README = DOCUMENTS["README.md"]
 
 
-def blocks(text: str, kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+def blocks(page: str, fence: str) -> list[str]:
+    """The blocks of a page with this fence."""
+    return re.findall(rf"^```{fence}\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
 
 
-def shell(folder: Path, script: str) -> str:
-    """What a shell script prints in ``folder``, where ``ttt`` is this program."""
-    tools = folder.parent / "bin"
+def commands(page: str, fence: str) -> list[str]:
+    """The command lines of a page, but for the README's first two, which make an environment of their own."""
+    own = 2 if (page, fence) == ("README.md", "sh") else 0
+    return [line for block in blocks(page, fence)[own:] for line in block.splitlines()]
+
+
+FAST = {page: commands(page, "sh") for page in PAGES if commands(page, "sh")}
+SLOW = {page: commands(page, "sh slow") for page in PAGES if commands(page, "sh slow")}
+TRAINED = """
+train q --seed 1
+train q --preset article --seed 1
+train td
+train graph
+play easy --games 1
+""".strip().splitlines()
+"""What the pages rely on."""
+
+KEYS = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"
+"""Keys that get through any game; those that do not fit when they come get a hint."""
+
+
+def run(work: Path, script: str) -> str:
+    """What a shell script prints, where ``ttt`` is this program."""
+    tools = work.parent / "bin"
     if not tools.exists():
         tools.mkdir()
         (tools / "ttt").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttt_cli "$@"\n')
         (tools / "ttt").chmod(0o755)
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    result = subprocess.run(
-        ["bash", "-euc", script],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
-        input="",
-        capture_output=True,
-        text=True,
-        timeout=280,
+    env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-euc", script], cwd=work, env=env, capture_output=True, text=True, timeout=280
     )
-    assert result.returncode == 0, (script, result.stdout, result.stderr)
-    return result.stdout
+    assert done.returncode == 0, (script, done.stdout, done.stderr)
+    return done.stdout
 
 
-def run_each(folder: Path, script: str) -> str:
-    """Run command lines in a folder, those of ``ttt`` alone in this process, which costs a tenth.
-
-    :return: what they print.
-    """
+def run_each(work: Path, lines: Iterable[str]) -> str:
+    """What command lines print; those of ``ttt`` alone run in this process, which costs a tenth."""
     printed = ""
-    for command in script.splitlines():
-        words = split(command, comments=True)
-        if not words:
+    for line in lines:
+        if not line.startswith("ttt ") or "|" in line:
+            printed += run(work, line)
             continue
-        if words[0] != "ttt" or {"|", "<", ">", "&&"} & {*words}:
-            printed += shell(folder, command)
-            continue
-        keys = StringIO("\n".join("512346789qqq") if words[1] == "play" else "")  # one game
-        env = Environment(keys, StringIO(), StringIO())
-        with chdir(folder), patch.dict(os.environ):
+        env = Environment(StringIO(KEYS), StringIO(), StringIO())
+        with chdir(work), patch.dict(os.environ):
             os.environ.pop("TTT_STORE", None)
-            assert ttt(words[1:], env) == 0, (command, env.stderr.getvalue())
+            assert ttt(split(line)[1:], env) == 0, (line, env.stderr.getvalue())
         printed += env.stdout.getvalue()
     return printed
 
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the README's first command has run, as every document takes for granted."""
-    folder = tmp_path_factory.mktemp("documents") / "work"
-    folder.mkdir()
-    (folder / "examples").symlink_to(ROOT / "examples")
-    first = blocks(README, "sh")[0].partition("&& .venv/bin/ttt")[2]
-    run_each(folder, f"ttt{first}".replace(" && .venv/bin/", "\n"))
-    return folder
+    """A folder with trained players and a game."""
+    work = tmp_path_factory.mktemp("pages") / "work"
+    work.mkdir()
+    (work / "examples").symlink_to(ROOT / "examples")
+    run_each(work, [f"ttt {line}" for line in TRAINED])
+    return work
 
 
 @pytest.fixture
 def work(trained: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
     return Path(shutil.copytree(trained, tmp_path / "work", symlinks=True))
 
 
-def commands(name: str, kind: str) -> str:
-    """The commands of a document; the two that make an environment are the README's own affair."""
-    return "".join(block for block in blocks(DOCUMENTS[name], kind) if "-m venv" not in block)
+@pytest.mark.parametrize("page", FAST)
+def test_every_command_runs(work: Path, page: str):
+    run_each(work, FAST[page])
 
 
-def test_the_first_two_blocks_are_the_two_commands():
-    """One line each, that makes its own environment."""
+@pytest.mark.long
+@pytest.mark.parametrize("page", SLOW)
+def test_every_slow_command_runs(work: Path, page: str):
+    run_each(work, SLOW[page])
+
+
+def test_the_readme_begins_with_the_two_commands_and_is_short():
     for block, last in zip(
-        blocks(README, "sh"), ("ttt evaluate q", "python -m pytest -n auto"), strict=False
+        blocks("README.md", "sh"), ("ttt evaluate q", "python -m pytest -n auto"), strict=False
     ):
         assert block.count("\n") == 1
         assert block.startswith("python3 -m venv .venv && .venv/bin/pip install ")
         assert block.rstrip().endswith(last)
+    assert README.count("\n") <= 180
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_command_runs(work: Path, name: str):
-    run_each(work, commands(name, "sh"))
+def test_the_readme_names_every_command_and_page():
+    assert re.findall(r"^\| `ttt (\w+)", README, re.MULTILINE) == [
+        name for name in COMMANDS if name not in HIDDEN
+    ]
+    for page in PAGES.keys() - {"README.md"}:
+        assert f"(docs/{page})" in README
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str):
+    folder = ROOT if page == "README.md" else ROOT / "docs"
+    for target in re.findall(r"\]\((?!https:)([^)#]+)", PAGES[page]):
+        assert (folder / target).exists(), target
+
+
+def test_the_picture_is_what_b_shows(work: Path):
+    env = Environment(StringIO("1\nb\nq\n"), StringIO(), StringIO())
+    with chdir(work):
+        ttt(["play", "q.article", "--as", "o", "--seed", "3", "--quiet"], env)
+    shown = {line.strip() for line in env.stdout.getvalue().splitlines()}
+    assert {line.strip() for line in blocks("README.md", "text")[0].splitlines()} <= shown
+
+
+def test_what_surprises_is_true(work: Path):
+    for line in blocks("README.md", "text")[1].splitlines()[2:]:
+        name, games, *figures = line.split()
+        found = loads(run_each(work, [f"ttt evaluate {name} random --json"]))
+        assert found["agent"]["games"] == int(games.replace(",", ""))
+        rates, worst = found["results"][0], found["worst_case"]
+        sides = ("as_x", "as_o")
+        shares = [*(rates[side]["win"] for side in sides), *(worst[side]["loss"] for side in sides)]
+        shown = [float(part) for part, unit in pairwise(figures) if unit == "%"]
+        assert shown == [round(100 * share, 2) for share in shares]
+        for side in sides:
+            assert " ".join(map(str, worst[side]["line"] or [])) in line
+
+
+def test_the_verdict_is_what_is_printed(work: Path):
+    assert run_each(work, ["ttt evaluate q"]) == blocks("judging.md", "text")[0]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_slow_command_runs(work: Path, name: str):
-    run_each(work, commands(name, "sh") + commands(name, "sh slow"))
+def test_the_table_of_methods_is_what_is_printed(work: Path):
+    printed = run_each(work, ["ttt study --presets"])
+    for line in blocks("training.md", "text")[0].splitlines():
+        assert line.strip() in printed
 
 
-def test_the_picture_is_what_is_printed(tmp_path: Path):
-    """All but the time, which depends on the machine, for the seed 1."""
-    printed = run_each(tmp_path, "ttt train q --seed 1\nttt evaluate q")
-
-    def without_time(text: str) -> list[str]:
-        lines = [line.rstrip() for line in text.splitlines()]
-        return [re.sub(r"in .* second\)", "", lines[0]), *lines[1:]]
-
-    assert without_time(printed) == without_time(blocks(README, "text")[0])
-
-
-def test_the_library_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    example = blocks(README, "python")[-1]
-    assert len(example.strip().splitlines()) <= 11
+def test_the_library_page_is_true(tmp_path: Path):
     with chdir(tmp_path):
-        exec(example, {})
+        found = doctest.testfile(str(ROOT / "docs" / "library.md"), module_relative=False)
+    assert found.attempted > 8 and not found.failed
+
+
+def test_the_library_example_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with chdir(tmp_path):
+        exec(blocks("README.md", "python")[0], {})
     assert capsys.readouterr().out == "False\n1.0\n"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "state_store" / "README.md"
+PAGE = TESTS.parent / "docs" / "files.md"
 
 
 def test_every_promise_is_held_by_a_test():
