@@ -25,6 +25,7 @@ from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, stamp
+from ttt_cli.store.reading import LIMIT, allowed, beyond
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 
@@ -222,10 +223,12 @@ def load_policy(path: Path, rules: Rules | None = None) -> Policy | None:
     """
     options = replace(DEFAULTS, rules=rules)
     source = Source(path)
-    if source.large or _native_format(source):  # most files are: no other format is loaded for them
+    if _native_format(source):  # most files are: no other format is loaded for them
         return None
     for form in all_formats():
         if form.holds == "policy" and form.recognises(source, options):
+            if source.size > (limit := allowed(LIMIT)):
+                raise beyond(f"has {source.size:,} bytes; the limit is {limit:,}", path)
             found = form.read(source, options)
             assert isinstance(found, Policy)
             return found

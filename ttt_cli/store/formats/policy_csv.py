@@ -13,11 +13,12 @@ import numpy as np
 
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.csv_text import number_in
+from ttt_cli.store.csv_text import csv_rows, number_in
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Options
-from ttt_cli.store.formats.recorded import game_of, policy_in
+from ttt_cli.store.formats.recorded import Recording, game_of
 from ttt_cli.store.source import Source
 
 HEADER = b"position,move,probability,value"
@@ -52,26 +53,21 @@ class PolicyCsv(Format):
 
         :raises InvalidFileError: naming the line that is wrong.
         """
-        rules = options.rules
-        numbers: dict[str, tuple[list[float], list[float]]] = {}
-        for line, row in source.rows[1:]:
+        moves = None if options.rules is None else Recording(options.rules)
+        for line, row in _rows(source):
             where = f"{source.where}, line {line}"
             if len(row) != 4:
                 raise InvalidFileError(f"expected 4 fields, found {len(row)}", where=where)
             text, move, probability, value = row
-            rules = rules or game_of(source.where, len(text))
-            if text not in numbers:
-                numbers[text] = ([0.0] * rules.cells, [nan] * rules.cells)
-            played, values = numbers[text]
-            if not (move.isascii() and move.isdigit() and 1 <= int(move[:3]) <= rules.cells):
-                raise InvalidFileError(f"{move[:20]!r} is not a cell from 1 to {rules.cells}", where=where)
+            moves = moves or Recording(game_of(source.where, len(text)))
+            if not (move.isascii() and move.isdigit() and 1 <= int(move[:3]) <= moves.rules.cells):
+                cells = moves.rules.cells
+                raise InvalidFileError(f"{move[:20]!r} is not a cell from 1 to {cells}", where=where)
             chance, opinion = number_in(probability), number_in(value) if value else nan
             if chance is None or opinion is None:
                 raise InvalidFileError(f"{(probability, value)} are not numbers", where=where)
-            played[int(move) - 1], values[int(move) - 1] = chance, opinion
-        columns = zip(*numbers.values(), strict=True) if numbers else ((), ())
-        probabilities, opinions = (np.array(column, np.float64) for column in columns)
-        return policy_in(source.where, rules, list(numbers), probabilities, opinions)
+            moves.add(text, int(move) - 1, chance, opinion)
+        return (moves or Recording(STANDARD)).policy(source.where)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
         """What a player plays."""
@@ -81,3 +77,13 @@ class PolicyCsv(Format):
             for text, cell, probability, value in rows(player.answers, positions):
                 lines.append(f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n")
             yield "".join(lines).encode()
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """The rows below the header with their lines, a block at a time."""
+    before = 0
+    for block in source.blocks():
+        for line, row in csv_rows(block, source.where):
+            if before or line > 1:
+                yield before + line, row
+        before += block.count(b"\n")

@@ -1,8 +1,9 @@
 """``policy-json``: a policy as one JSON object: ``positions`` holds for each position its moves by cell."""
 
 from collections.abc import Iterator
+from math import nan
+from typing import Any
 
-import numpy as np
 import orjson
 
 from ttt_cli.engine.policy import Policy
@@ -11,7 +12,7 @@ from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.policy_csv import rows
-from ttt_cli.store.formats.recorded import policy_in
+from ttt_cli.store.formats.recorded import Recording
 from ttt_cli.store.source import Source
 
 
@@ -33,28 +34,26 @@ class PolicyJson(Format):
 
         :raises InvalidFileError: naming the position that is wrong.
         """
-        found, where = source.json, source.where
+        found, where = _head(source) if source.large else source.json, source.where
         try:
             rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
-            held = found["positions"].items()
+            held = _entries(source) if source.large else found["positions"].items()
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidFileError(f"is without sound rules and positions: {error}", where=where) from None
         except UsageError as error:
             raise InvalidFileError(error.message, where=f"{where}, rules") from None
         if options.rules not in (None, rules):
             raise InvalidFileError(f"plays {rules.describe()}, not what --board and --line say", where=where)
-        played = np.zeros((len(held), rules.cells))
-        values = np.full(played.shape, np.nan)
-        for row, (text, moves) in enumerate(held):
+        recording, cells = Recording(rules), {str(cell + 1): cell for cell in range(rules.cells)}
+        for text, moves in held:
             try:
                 for cell, move in moves.items():
-                    at = range(rules.cells)[int(cell) - 1 if int(cell) else rules.cells]
-                    played[row, at] = move["probability"]
-                    values[row, at] = np.nan if move["value"] is None else move["value"]
-            except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+                    value = nan if move["value"] is None else float(move["value"])
+                    recording.add(text, cells[cell], float(move["probability"]), value)
+            except (KeyError, TypeError, ValueError, AttributeError):
                 what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
                 raise InvalidFileError(what, where=f"{where}, position {text[:80]!r}") from None
-        return policy_in(where, rules, list(found["positions"]), played, values)
+        return recording.policy(where)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
         """What a player plays."""
@@ -76,3 +75,24 @@ class PolicyJson(Format):
                 )
                 separator = b",\n"
         yield b"\n}}\n"
+
+
+def _head(source: Source) -> Any:
+    """The first line of a large file, without its positions."""
+    return _parsed(source.start.partition(b"\n")[0] + b"}}", source.where)
+
+
+def _entries(source: Source) -> Iterator[tuple[str, Any]]:
+    """The positions of a large file, which stand one a line, as they were written."""
+    lines = (line for block in source.blocks() for line in block.splitlines())
+    next(lines)
+    for line in lines:
+        if line != b"}}":
+            yield from _parsed(b"{" + line.removesuffix(b",") + b"}", source.where).items()
+
+
+def _parsed(text: bytes, where: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise InvalidFileError("is no longer as it was written, a position a line", where=where) from None

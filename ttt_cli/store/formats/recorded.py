@@ -4,13 +4,17 @@ A file may hold every position of a board, or only those that the player could c
 says nothing, and such a position is an error when it is met.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy, PolicyTable, are_sound
+from ttt_cli.engine.position import Cell
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -24,20 +28,20 @@ class Recorded(Policy):
     """The part of a policy that a file holds.
 
     :param where: the file.
-    :param texts: of the positions, each once.
+    :param held: the positions, each once.
     """
 
     external = True  # it has no answer about just any position
 
-    def __init__(
-        self, rules: Rules, where: str, texts: Sequence[str], probabilities: Floats, values: Floats | None
-    ) -> None:
-        self.rules, self._where = rules, where
-        self._probabilities, self._values = probabilities, values
-        self._rows = {text: row for row, text in enumerate(texts)}
+    def __init__(self, where: str, held: Positions, probabilities: Floats, values: Floats | None) -> None:
+        self.rules, self._where = held.rules, where
+        codes = _codes(held)
+        order = np.argsort(codes)
+        self._codes, self._probabilities = codes[order], probabilities[order]
+        self._values = None if values is None else values[order]
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._codes)
 
     def probabilities(self, positions: Positions) -> Floats:
         """As ``Policy.probabilities``.
@@ -57,15 +61,50 @@ class Recorded(Policy):
         found[open_rows] = self._values[self._known_rows(positions[open_rows])]
         return found
 
-    def _known_rows(self, positions: Positions) -> list[int]:
-        rows = [self._rows.get(text, -1) for text in positions.texts()]
-        if -1 in rows:
+    def _known_rows(self, positions: Positions) -> NDArray[np.intp]:
+        codes = _codes(positions)
+        rows = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
+        for at in np.flatnonzero(self._codes[rows] != codes)[:1].tolist():
             raise TttError(
-                f"does not say what is played in {positions.text(rows.index(-1))!r}",
+                f"does not say what is played in {positions.text(at)!r}",
                 where=self._where,
                 hint="it holds what its player could come to face by itself",
             )
         return rows
+
+
+def _codes(positions: Positions) -> NDArray[Any]:
+    """A number, or on large boards a string of bytes, for each position, which sort alike."""
+    keys = positions.keys
+    return keys[:, 0] if keys.shape[1] == 1 else keys.astype(">u8").view(f"S{8 * keys.shape[1]}")[:, 0]
+
+
+class Recording:
+    """The moves of a policy as they are read from a file, one after the other."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.texts: dict[str, int] = {}
+        self._rows, self._cells = array("q"), array("b")
+        self._probabilities, self._values = array("d"), array("d")
+
+    def add(self, text: str, cell: Cell, probability: float, value: float) -> None:
+        """A move in the position of a text.
+
+        :param value: NaN where there is no opinion.
+        """
+        self._rows.append(self.texts.setdefault(text, len(self.texts)))
+        self._cells.append(cell)
+        self._probabilities.append(probability)
+        self._values.append(value)
+
+    def policy(self, where: str) -> Policy:
+        """The policy that has been read; see ``policy_in``."""
+        played = np.zeros((len(self.texts), self.rules.cells))
+        values = np.full(played.shape, np.nan)
+        moves = np.frombuffer(self._rows, np.int64), np.frombuffer(self._cells, np.int8)
+        played[moves], values[moves] = np.frombuffer(self._probabilities), np.frombuffer(self._values)
+        return policy_in(where, self.rules, list(self.texts), played, values)
 
 
 def held(policy: Policy) -> int:
@@ -106,7 +145,7 @@ def policy_in(
     opinions = None if np.isnan(values).all() else values
     space = enumerated(rules)
     if space is None or np.count_nonzero(~space.terminal) > len(texts):
-        return Recorded(rules, where, texts, probabilities, opinions)
+        return Recorded(where, positions, probabilities, opinions)
     rows = space.rows(positions)
     played, thought = np.zeros((len(space), rules.cells)), np.full((len(space), rules.cells), np.nan)
     played[rows], thought[rows] = probabilities, values
