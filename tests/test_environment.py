@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.ttt import Terminal
-from ttt_cli.documents import json_text
 from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.json_text import json_text
 from ttt_cli.views.progress import progress
 
 

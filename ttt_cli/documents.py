@@ -18,11 +18,9 @@ a new version, so a schema allows fields that it does not describe.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from pathlib import Path
+from dataclasses import dataclass, field, is_dataclass
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -36,10 +34,9 @@ from typing import (
     is_typeddict,
 )
 
+from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
-
-if TYPE_CHECKING:
-    from ttt_cli.environment import Environment
+from ttt_cli.json_text import written
 
 Schema = dict[str, Any]
 
@@ -63,9 +60,18 @@ class Document:
         """How the command ends."""
         return ExitCode.DONE
 
-    def show(self, env: "Environment") -> None:
+    def show(self, env: Environment) -> None:
         """Print it for people."""
         raise NotImplementedError
+
+
+def put(env: Environment, result: Document) -> ExitCode:
+    """Write a command's result to stdout, as its view shows it or as a document."""
+    if env.json:
+        env.document(result.schema, result)
+    else:
+        result.show(env)
+    return result.code
 
 
 def optional() -> Any:
@@ -76,11 +82,6 @@ def optional() -> Any:
 def aside() -> Any:
     """A field that is for the view alone."""
     return field(default=None, metadata={"aside": True})
-
-
-def written(kind: Any) -> list[Any]:
-    """The fields of a dataclass that its document has."""
-    return [item for item in fields(kind) if not item.metadata.get("aside")]
 
 
 def note(**keywords: Any) -> tuple[tuple[str, Any], ...]:
@@ -252,46 +253,3 @@ def schema_of(kind: Any) -> Schema:
     if kind not in _PLAIN:
         raise TypeError(f"no JSON Schema of {kind!r}")
     return dict(_PLAIN[kind])
-
-
-def json_text(value: Any, *, indent: bool = False) -> str:
-    """JSON without a line end; safe to show, since control characters are escaped.
-
-    :raises ValueError: if a number in ``value`` is not finite.
-    """
-    import json
-
-    text = json.dumps(
-        value,
-        ensure_ascii=False,
-        allow_nan=False,
-        indent=2 if indent else None,
-        separators=None if indent else (",", ":"),
-        default=plain,
-    )
-    return text if text.isprintable() else "".join(map(_escaped, text))
-
-
-def plain(value: Any) -> Any:
-    """What JSON has in place of a value that it has no word for."""
-    if is_dataclass(value):
-        pairs = ((item, getattr(value, item.name)) for item in written(value))
-        return {
-            item.name: found for item, found in pairs if not (found is None and item.metadata.get("optional"))
-        }
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return value.tolist()
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"JSON cannot represent {value!r}")
-
-
-def _escaped(char: str) -> str:
-    if char.isprintable() or char == "\n":
-        return char
-    if "\ud800" <= char <= "\udfff":  # of a file name that is not UTF-8
-        return f"\\\\u{ord(char):04x}"
-    units = char.encode("utf-16-be").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -14,13 +14,12 @@ from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttt_cli.errors import ExitCode, TttError
+from ttt_cli.errors import TttError
+from ttt_cli.json_text import json_text, plain
 from ttt_cli.streams import standard_streams
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-
-    from ttt_cli.documents import Document
 
 DEFAULT_STORE = Path("state_store")
 
@@ -181,14 +180,6 @@ class Environment:
             console.print(Segments(segments), end="")
         self.stdout.write(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE))
 
-    def put(self, result: "Document") -> ExitCode:
-        """Write a command's result to stdout, as its view shows it or as a document."""
-        if self.json:
-            self.document(result.schema, result)
-        else:
-            result.show(self)
-        return result.code
-
     def out_bytes(self, chunks: Iterable[bytes]) -> None:
         """Write a file to stdout, byte for byte as it would be on disk."""
         self.stdout.flush()
@@ -205,8 +196,6 @@ class Environment:
         :param fields: a dataclass or a mapping.
         :raises ValueError: if a number is not finite, which JSON cannot represent.
         """
-        from ttt_cli.documents import json_text, plain
-
         content = {"schema": schema, "version": version, **plain(fields)}
         if self.notes:
             content.setdefault("notes", self.notes)
@@ -278,10 +267,16 @@ class Environment:
     @staticmethod
     def error_line(error: TttError) -> str:
         """An error as a document in one line."""
-        from ttt_cli.documents import Error, json_text, plain
-
-        found = Error(error.message, error.where, error.hint, int(error.exit_code))
-        return json_text({"schema": Error.schema, "version": 1, **plain(found)})
+        return json_text(
+            {
+                "schema": "ttt-error",
+                "version": 1,
+                "error": error.message,
+                "where": error.where,
+                "hint": error.hint,
+                "exit_code": int(error.exit_code),
+            }
+        )
 
 
 def _shortened(line: str) -> str:

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from ttt_cli.agents.grammar import resolve_all
-from ttt_cli.documents import json_text, plain
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import analyse, consult
+from ttt_cli.json_text import json_text, plain
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.line_filter import answer_lines
 from ttt_cli.shell.options import given_rules

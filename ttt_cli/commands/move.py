@@ -9,13 +9,14 @@ import numpy as np
 import typer
 
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.documents import Cell, Document, PositionText, Share, json_text, plain
+from ttt_cli.documents import Cell, Document, PositionText, Share
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import drawn, thresholds
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
+from ttt_cli.json_text import json_text, plain
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.line_filter import answer_lines
 from ttt_cli.shell.options import given_rules, whole

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 
 import typer
 
-from ttt_cli.documents import Cell, Count, ResultKey, RulesFields
+from ttt_cli.documents import Cell, Count, ResultKey, RulesFields, put
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, Stopped, UsageError
 from ttt_cli.shell.completion import complete_agents
@@ -226,7 +226,7 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
         return None if wanted is None else False
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
     done = train_learner(apart, learner.name, {}, Options(preset=preset))
-    if done is not None and apart.put(replace(done, then=[])) != ExitCode.DONE:
+    if done is not None and put(apart, replace(done, then=[])) != ExitCode.DONE:
         raise Stopped(done.code)
     return True
 

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from ttt_cli.commands import COMMANDS
-from ttt_cli.documents import Document, StateFile, about, json_schema, json_text
+from ttt_cli.documents import Document, StateFile, about, json_schema
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError, did_you_mean
+from ttt_cli.json_text import json_text
 
 IGNORES = {"store", "board", "line", "learner"}
 

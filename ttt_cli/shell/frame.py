@@ -33,7 +33,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ttt_cli.documents import Document
+from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.guests import at_fault, described
@@ -194,7 +194,7 @@ def _put(env: Environment, result: Any) -> ExitCode:
     """Write the results of a command; the exit code is the worst of them."""
     if isinstance(result, Iterator):
         return max((_put(env, one) for one in result), default=ExitCode.DONE)
-    return env.put(result) if isinstance(result, Document) else ExitCode(result or 0)
+    return put(env, result) if isinstance(result, Document) else ExitCode(result or 0)
 
 
 def _options_of(kind: Any) -> list[inspect.Parameter]:

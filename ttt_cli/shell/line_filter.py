@@ -18,6 +18,9 @@ CHUNK = 1 << 18
 KEPT = 1 << 18
 """How many different lines are remembered for when they come again."""
 
+LONGEST = 400
+"""Bytes of a line: no position is longer, however it is spelled."""
+
 T = TypeVar("T")
 
 
@@ -100,7 +103,13 @@ def _read_lines(env: Environment) -> Iterator[list[str]]:
     rest = b""
     while chunk := stream.read1(CHUNK):
         *lines, rest = (rest + chunk).split(b"\n")
-        yield [line[:1000].decode("utf-8", "backslashreplace") for line in lines]
+        yield list(map(_decoded, lines))
         rest = rest[:CHUNK]  # longer, it is no position, however it goes on
     if rest:
-        yield [rest[:1000].decode("utf-8", "backslashreplace")]
+        yield [_decoded(rest)]
+
+
+def _decoded(line: bytes) -> str:
+    """A line as text; of one that is longer than any position, the beginning."""
+    text = line[:LONGEST].decode("utf-8", "backslashreplace")
+    return text if len(line) < LONGEST else f"{text[:80]}..."

@@ -12,10 +12,10 @@ import numpy as np
 
 from ttt_cli.errors import TttError
 from ttt_cli.store.curves import Row
-from ttt_cli.training.study import Study
+from ttt_cli.training.study import Study, unbeatable_from
+from ttt_cli.views.numbers import counted
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 HEIGHT = 9
@@ -49,20 +49,11 @@ def text_plot(
         left = _sides("wins against random, as X and as O", rows, "x_win", "o_win")
         right = _sides("losses that can be forced, as X and O", rows, "worst_x", "worst_o")
     else:
-        left = (
-            "wins against random, mean",
-            [
-                Series(MARKS[at % len(MARKS)], [(row.games, (row.x_win + row.o_win) / 2) for row in rows])
-                for at, (_, rows) in enumerate(curves)
-            ],
-        )
-        right = (
-            "exploitability",
-            [
-                Series(MARKS[at % len(MARKS)], [(row.games, row.exploitability) for row in rows])
-                for at, (_, rows) in enumerate(curves)
-            ],
-        )
+        wins = [[(row.games, (row.x_win + row.o_win) / 2) for row in rows] for _, rows in curves]
+        gains = [[(row.games, row.exploitability) for row in rows] for _, rows in curves]
+        marks = [MARKS[at % len(MARKS)] for at in range(len(curves))]
+        left = "wins against random, mean", list(map(Series, marks, wins))
+        right = "exploitability", list(map(Series, marks, gains))
     beside = width >= 76
     inner = (width - 15) // 2 if beside else width - 6
     inner = max(min(inner, 60), 16)
@@ -90,12 +81,7 @@ def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
     for at, (name, rows) in enumerate(curves):
         first, last = rows[0], rows[-1]
         mark = f"{MARKS[at % len(MARKS)]}  {name}: " if len(curves) > 1 else ""
-        done = last.games
-        for row in reversed(rows):
-            if not row.unbeatable:
-                break
-            done = row.games
-        verdict = f"{which}unbeatable from {done:,} games on"
+        verdict = f"{which}unbeatable from {unbeatable_from(rows) or 0:,} games on"
         if not last.unbeatable:
             verdict = "not all unbeatable" if which else "beatable"
         if last.unbeatable is None:
@@ -182,41 +168,41 @@ def short(games: int) -> str:
     return str(games)
 
 
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours, which the colour-blind tell apart."""
+
+MARKERS = "osD^vPX*<>"
+"""With the colours, what tells lines apart in black and white."""
+
+
 def picture(curves: Curves, kind: str) -> bytes:
     """The curves as one picture, ``svg`` or ``png``: four panels, a colour and a marker each; as X drawn
     through, as O dashed; dotted: mistakes in reach. The same curves give the same bytes.
 
     :raises TttError: if matplotlib is not installed.
     """
+    measures = {
+        "wins against random play": {"x_win": "-", "o_win": "--"},
+        "losses that can be forced": {"worst_x": "-", "worst_o": "--"},
+        "exploitability": {"exploitability": "-"},
+        "mistakes": {"mistakes": "-", "reachable": ":"},
+    }
     with _figure() as figure:
         panels = figure.subplots(2, 2).flatten()
-        titles = ("wins against random play", "losses that can be forced", "exploitability", "mistakes")
-        for at, (name, rows) in enumerate(curves):
-            _draw(panels, rows, name, at)
-        games = [row.games for _, rows in curves for row in rows if row.games]
-        for axes, title in zip(panels, titles, strict=True):
-            _finish(axes, title, games or [1])
-        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+        for number, (name, rows) in enumerate(curves):
+            label = "\u200b" + name if name.startswith("_") else name  # a leading _ means: not in the legend
+            games = [row.games for row in rows]
+            for axes, (title, styles) in zip(panels, measures.items(), strict=True):
+                for measure, style in styles.items():
+                    found = (getattr(row, measure) for row in rows)
+                    values = [math.nan if value is None else value for value in found]
+                    own = label if title == "exploitability" else None
+                    axes.plot(games, values, linestyle=style, label=own, **_look(number))
         sides = [panels[0].plot([], [], color="0.3", linestyle=style)[0] for style in ("-", "--")]
         panels[0].legend(sides, ("as X", "as O"), frameon=False)
-        figure.suptitle(
-            "How strong " + (curves[0][0] if len(curves) == 1 else "players") + " became by training"
-        )
-        return _drawn(figure, kind)
-
-
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, which the colour-blind tell apart."""
-
-STROKES = ("-", "--", "-.", ":")
-"""With the markers, what tells lines apart in black and white."""
-
-STUDY_PANELS = {
-    "x_win": "wins against random play, as X",
-    "o_win": "wins against random play, as O",
-    "worst_x": "losses that can be forced, as X",
-    "worst_o": "losses that can be forced, as O",
-}
+        whose = curves[0][0] if len(curves) == 1 else "players"
+        every = [row.games for _, rows in curves for row in rows]
+        return _finished(figure, kind, f"How strong {whose} became by training", list(measures), every)
 
 
 def study_picture(study: Study, kind: str) -> bytes:
@@ -225,33 +211,35 @@ def study_picture(study: Study, kind: str) -> bytes:
 
     :raises TttError: if matplotlib is not installed.
     """
+    measures = {
+        "wins against random play, as X": "x_win",
+        "wins against random play, as O": "o_win",
+        "losses that can be forced, as X": "worst_x",
+        "losses that can be forced, as O": "worst_o",
+    }
+    every: list[int] = []
     with _figure() as figure:
         panels = figure.subplots(2, 2).flatten()
-        games: list[int] = []
         for number, group in enumerate(study.groups):
-            look: dict[str, Any] = {
-                "color": PALETTE[number % len(PALETTE)],
-                "linestyle": STROKES[number // len(PALETTE) % len(STROKES)],
-                "marker": "osD^vPX*<>"[number % 10],
-                "markersize": 4,
-                "linewidth": 1.6,
-            }
             looks = list(zip(*study.of(group), strict=False))
             games = [each[0].games for each in looks]
-            for axes, name in zip(panels, STUDY_PANELS, strict=True):
-                values = [[getattr(row, name) for row in each] for each in looks]
+            every += games
+            for axes, measure in zip(panels, measures.values(), strict=True):
+                values = [[getattr(row, measure) for row in each] for each in looks]
                 low, mid, high = np.quantile(values, (0.25, 0.5, 0.75), axis=1)
+                look = _look(number)
                 axes.fill_between(games, low, high, color=look["color"], alpha=0.18, linewidth=0)
-                axes.plot(games, mid, label=study.named(group) if name == "x_win" else None, **look)
-        for axes, title in zip(panels, STUDY_PANELS.values(), strict=True):
-            _finish(axes, title, [number for number in games if number] or [1])
-        seeds = max(len(study.of(group)) for group in study.groups)
+                axes.plot(games, mid, label=study.named(group) if measure == "x_win" else None, **look)
         learners = ", ".join(dict.fromkeys(learner for learner, _ in study.calls))
-        figure.suptitle(
-            f"{learners}: median and middle half of {seeds:,} {'seed' if seeds == 1 else 'seeds'}"
-        )
-        figure.legend(loc="outside lower center", ncols=4, frameon=False)
-        return _drawn(figure, kind)
+        seeds = max(len(study.of(group)) for group in study.groups)
+        title = f"{learners}: median and middle half of {counted(seeds, 'seed')}"
+        return _finished(figure, kind, title, list(measures), every)
+
+
+def _look(number: int) -> dict[str, Any]:
+    """How the lines of one curve are told from those of others."""
+    color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+    return {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.6}
 
 
 @contextmanager
@@ -269,52 +257,32 @@ def _figure() -> Iterator["Figure"]:
         yield Figure(figsize=(11, 7.2), layout="constrained")
 
 
-def _drawn(figure: "Figure", kind: str) -> bytes:
+def _finished(
+    figure: "Figure", kind: str, heading: str, titles: Sequence[str], games: Sequence[int]
+) -> bytes:
+    """The picture with its scales, grids and labels. 0 games have a place before the logarithm begins."""
+    played = [number for number in games if number] or [1]
+    first = min(played)
+    for axes, title in zip(figure.axes, titles, strict=True):
+        axes.set_xscale("symlog", linthresh=first, linscale=0.4)
+        axes.set_xlim(left=0, right=max(played) * 1.25)
+        axes.set_xlabel("games")
+        axes.xaxis.set_major_formatter(lambda value, place: "" if 0 < value < first else short(round(value)))
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+        if title == "mistakes":
+            axes.set_yscale("symlog", linthresh=1, linscale=0.4)
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel("positions (dotted: in reach)")
+            axes.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
+        else:
+            axes.set_ylim(-0.03, 1.03)
+            if title != "exploitability":
+                axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
+    figure.suptitle(heading)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
     stream = io.BytesIO()
     metadata = {"Date": None} if kind == "svg" else {"Software": None}
     figure.savefig(stream, format=kind, dpi=144, metadata=metadata)
     return stream.getvalue()
-
-
-def _draw(panels: Sequence["Axes"], rows: Sequence[Row], name: str, number: int) -> None:
-    """One curve in each panel."""
-    games = [row.games for row in rows]
-    look: dict[str, Any] = {
-        "color": f"C{number % 10}",
-        "marker": "osD^vPX*<>"[number % 10],
-        "markersize": 4,
-        "linewidth": 1.6,
-    }
-    for axes, x, o in ((panels[0], "x_win", "o_win"), (panels[1], "worst_x", "worst_o")):
-        axes.plot(games, [getattr(row, x) for row in rows], **look)
-        axes.plot(games, [getattr(row, o) for row in rows], linestyle="--", **look)
-    label = "\u200b" + name if name.startswith("_") else name  # a leading _ means: not in the legend
-    panels[2].plot(games, [row.exploitability for row in rows], label=label, **look)
-    panels[3].plot(games, [_number(row.mistakes) for row in rows], **look)
-    panels[3].plot(games, [_number(row.reachable) for row in rows], linestyle=":", **look)
-
-
-def _number(count: int | None) -> float:
-    """A count as it is drawn: not at all where there is none."""
-    return math.nan if count is None else count
-
-
-def _finish(axes: "Axes", title: str, games: Sequence[int]) -> None:
-    """Scales, grid and labels. 0 games have a place before the logarithm begins."""
-    first = min(games)
-    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
-    axes.set_xlim(left=0, right=max(games) * 1.25)
-    axes.set_xlabel("games")
-    axes.xaxis.set_major_formatter(lambda value, place: "" if 0 < value < first else short(round(value)))
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
-    if title == "mistakes":
-        axes.set_yscale("symlog", linthresh=1, linscale=0.4)
-        axes.set_ylim(bottom=0)
-        axes.set_ylabel("positions (dotted: in reach)")
-        axes.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
-    else:
-        axes.set_ylim(-0.03, 1.03)
-        if title != "exploitability":
-            axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -109,7 +110,9 @@ class StudyResult(Document, name="study"):
                 listed.add_row("", "", *ranges, "", games, *[""] * timed, style="dim")
         draw_table(env, listed, lead=1)
         if self.file is not None:
-            env.say("next:", command_line("ttt", "curve", self.file, "-o", "study.svg"))
+            env.say(
+                "next:", command_line("ttt", "curve", self.file, "-o", Path(self.file).with_suffix(".svg"))
+            )
 
 
 def _shown(name: str) -> Callable[[float], str]:
