@@ -66,19 +66,3 @@ def test_a_filter_answers_each_line_with_a_line(ttt: Run) -> None:
         "X........ o draw 2:loss:6 3:loss:6 4:loss:6 5:draw:8 6:loss:6 7:loss:6 8:loss:6 9:loss:6 minimax=5",
         "XX.OO.... x win 3:win:1 6:draw:5 7:loss:2 8:loss:2 9:loss:2 minimax=3",
     ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        (["XXXXXXXXX"], 2, "X moves first"),
-        (["hello"], 2, "expected 9 cells"),
-        (["X...O....", "--board", "3x4"], 2, "expected 12 cells"),
-        (["X...O....", "--agent", "human"], 2, "person"),
-        (["X...O....", "--agent", "nobody"], 2, "no agent is called"),
-    ],
-)
-def test_what_cannot_be_answered(ttt: Run, arguments: list[str], code: int, says: str) -> None:
-    found = ttt("analyze", *arguments)
-    assert (found.code, found.out) == (code, "")
-    assert says in found.err and found.err.count("\n") == 1

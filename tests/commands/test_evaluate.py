@@ -4,7 +4,6 @@ import csv
 from itertools import pairwise
 from pathlib import Path
 
-import orjson
 import pytest
 
 from tests.ttt import Run
@@ -183,45 +182,6 @@ def test_a_sampled_match_draws_its_seed_and_says_it(ttt: Run) -> None:
     assert len(seeds) > 1
     one = ttt("evaluate", "random", "random", "--games", 1, "--json").json["results"][0]
     assert one["as_o"]["win"] is None and one["as_o"]["win_ci"] == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        (["minmax"], 2, "did you mean 'minimax'"),
-        (["human"], 2, "a person can only be played with"),
-        (["random", "human"], 2, "a person can only be played with"),
-        (["random", "--games", "0"], 2, "--games"),
-        (["random", "--games", "-1"], 2, "--games"),
-        (["random", "--check", "perfect"], 2, "unbeatable"),
-        (["random", "--games", "9", "--explain"], 2, "--explain does not go with --games"),
-        (["random", "--games", "9", "--mistakes", "m.csv"], 2, "--mistakes does not go with --games"),
-        (["random", "--games", "9", "--check", "unbeatable"], 2, "--check does not go with --games"),
-        (["random", "--seed", "1"], 2, "--seed goes with --games"),
-        (["random", "--games-to", "g.jsonl"], 2, "--games-to goes with --games"),
-        (["nothing.json"], 3, "no such file"),
-        (["."], 3, "folder"),
-        (["empty.json"], 3, "empty.json"),
-        (["cut.json"], 3, "cut.json"),
-        (["list.json"], 3, "list.json"),
-        (["td"], 2, "ttt train td"),
-        (["here", "--board", "3x4"], 3, "plays 3x3"),
-        (["random", "--mistakes", "nowhere/m.csv"], 1, "nowhere"),
-    ],
-)
-def test_what_cannot_be_evaluated(ttt: Run, arguments: list[str], code: int, says: str) -> None:
-    make_state("here")
-    Path("empty.json").write_bytes(b"")
-    Path("cut.json").write_bytes((STORE / "here.json").read_bytes()[:200])
-    Path("list.json").write_text("[1, 2]", encoding="utf-8")
-    before = sorted(path.name for path in Path().rglob("*"))
-    found = ttt("evaluate", *arguments, "--json")
-    assert (found.code, found.out) == (code, "")
-    assert found.err.count("\n") == 1
-    assert says in found.err, found.err
-    error = orjson.loads(found.err)
-    assert (error["schema"], error["exit_code"]) == ("ttt-error", code)
-    assert sorted(path.name for path in Path().rglob("*")) == before
 
 
 def test_where_too_much_can_happen_a_match_is_played(ttt: Run) -> None:

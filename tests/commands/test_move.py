@@ -54,22 +54,6 @@ def test_a_game_that_is_over_and_a_position_that_is_not_known_are_such_lines(ttt
     assert (found.code, found.out) == (1, "5\nerror: the game is over in 'XXX.OO...'\n5\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        (["minimax", "XXX.OO..."], 2, "the game is over"),
-        (["human", "X........"], 2, "person"),
-        (["random", "X.......O", "--sample", "--seed", "-1"], 2, "--seed"),
-        (["random", "X........", "--seed", "1"], 2, "goes with --sample"),
-        (["none.json", "X........"], 3, "no such file"),
-    ],
-)
-def test_what_cannot_be_answered(ttt: Run, arguments: list[str], code: int, says: str) -> None:
-    found = ttt("move", *arguments)
-    assert (found.code, found.out) == (code, "")
-    assert says in found.err and found.err.count("\n") == 1
-
-
 def test_a_filter_answers_before_it_is_asked_again() -> None:
     """A program that waits for each answer gets it."""
     with start("move", "minimax", "-", stdin=PIPE) as process:

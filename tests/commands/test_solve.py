@@ -61,20 +61,3 @@ def test_progress_is_shown_at_a_terminal_alone(ttt: Run):
     assert "nodes" in ttt(*call, terminal=True).err
     assert "nodes" not in ttt(*call).err
     assert "nodes" not in ttt(*call, "--quiet", terminal=True).err
-
-
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (["XX......."], "X moves first"),
-        (["X", "--board", "4x4"], "expected 16 cells"),
-        (["--board", "9x9"], "at most 64 cells"),
-        (["--nodes", "0"], "--nodes"),
-        (["--seconds", "nan"], "--seconds"),
-    ],
-)
-def test_calls_that_make_no_sense(ttt: Run, call: list[str], says: str):
-    found = ttt("solve", *call)
-    assert found.code == 2
-    assert says in found.err
-    assert found.err.count("\n") == 1

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -154,7 +154,6 @@ class Call:
     @cached_property
     def path(self) -> Path:
         """The file that is trained."""
-
         article = self.options.preset is not None
         name = library.default_name(self.learner, given_rules(self.env) or STANDARD, article=article)
         return self.options.out or library.path_in(self.env.store, name, self.learner)
@@ -162,11 +161,10 @@ class Call:
     @cached_property
     def name(self) -> str:
         """What game records call the state: its name in the store, or its path."""
-
         return library.display_name(self.env.store, self.path)
 
     def check(self) -> None:
-        """Refuse options that do not go together.
+        """Refuse options that do not go together, and say what becomes of an opponent that is a program.
 
         :raises UsageError: naming them.
         """
@@ -175,48 +173,45 @@ class Call:
         chosen = [name for name, value in {**starts, "--games-from": options.games_from}.items() if value]
         if len(chosen) > 1:
             raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other")
-        own: dict[str, Any] = {"--games": options.games, "--seed": options.seed}
-        own |= {"--symmetry": options.symmetry, **self.given}
+        asks_program = options.opponent is not None and is_program(options.opponent)
+        own = {"--games": options.games, "--seed": options.seed, "--symmetry": options.symmetry, **self.given}
+        own["--opponent"] = None if asks_program else options.opponent
         for option in (name for name, value in own.items() if value and options.resume):
             raise UsageError(f"{option} does not go with --resume, which takes it from the file")
-        self._check_program()
-        if options.cluster and typed_as(self.learner) != self.learner:
-            raise UsageError(
-                "--cluster does not go with a learner from a file",
-                where=typed_as(self.learner),
-                hint="install it as a plug-in, there as here: see examples/plugin",
-            )
-        if options.preset and (options.workers > 1 or options.cluster):
-            shared = "--cluster" if options.cluster else "--workers"
-            raise UsageError(
-                f"{shared} does not go with --preset {options.preset}",
-                hint="merging what several workers learned would change the author's method",
-            )
-        if options.curve is not None and options.curve.resolve() == self.path.resolve():
-            raise UsageError("would overwrite the state itself", where="--curve", hint="--curve another file")
-
-    def _check_program(self) -> None:
-        """Where the opponent is a program, say what becomes of it; other opponents do not go with --resume.
-
-        :raises UsageError: if it does not go with the other options.
-        """
-
-        options = self.options
-        if options.opponent is None:
-            return
-        if not is_program(options.opponent):
-            if options.resume:
-                raise UsageError("--opponent does not go with --resume, which takes it from the file")
-            return
-        if options.cluster:
-            raise UsageError(
+        typed, shared = typed_as(self.learner), "--cluster" if options.cluster else "--workers"
+        for wrong, message, where, hint in (
+            (
+                options.cluster and asks_program,
                 "--cluster does not go with an opponent that is a program",
-                hint="it would be run on machines it may not be on: --workers instead",
+                "",
+                "it would be run on machines it may not be on: --workers instead",
+            ),
+            (
+                options.cluster and typed != self.learner,
+                "--cluster does not go with a learner from a file",
+                typed,
+                "install it as a plug-in, there as here: see examples/plugin",
+            ),
+            (
+                options.preset and (options.workers > 1 or options.cluster),
+                f"{shared} does not go with --preset {options.preset}",
+                "",
+                "merging what several workers learned would change the author's method",
+            ),
+            (
+                options.curve is not None and options.curve.resolve() == self.path.resolve(),
+                "would overwrite the state itself",
+                "--curve",
+                "--curve another file",
+            ),
+        ):
+            if wrong:
+                raise UsageError(message, where=where, hint=hint)
+        if asks_program:
+            self.env.say(
+                f"{options.opponent} is asked once per position; answers are reused: the run can be repeated "
+                "only if it answers alike"
             )
-        self.env.say(
-            f"{options.opponent} is asked once for each position and kept to its answers: the run "
-            "can be repeated only if it answers alike"
-        )
 
     def prepare(self) -> TrainingRun | None:
         """The run that the options ask for; None if they ask for no games: what was to be learned from
@@ -241,43 +236,46 @@ class Call:
 
     def _start(self) -> State:
         """The state to start from: the file's, another one's, or an empty one."""
-
-        options, rules = self.options, given_rules(self.env)
-        source, symmetry, preset = options.source, options.symmetry, options.preset
+        options, rules, preset = self.options, given_rules(self.env), self.options.preset
         origin = self.path if self.path.exists() and not options.fresh else None
-        if source is not None:
-            origin = library.find(self.env.store, source)
-            if origin is None:
-                raise InvalidFileError(
-                    "there is no such state", where=source, hint="ttt show lists the store"
-                )
+        if options.source is not None:
+            origin = library.existing(self.env.store, options.source)
         if origin is None:
             learner = learner_of(self.learner, preset or "default")
-            return State.empty(self._with_given(learner), rules or STANDARD, symmetric=symmetry)
+            return State.empty(self._with_given(learner), rules or STANDARD, symmetric=options.symmetry)
         loaded = library.load(origin, options=Readings(empty_brain=self.learner == "graph"))
         self.env.remark(loaded.remarks)
-        state = loaded.state
-        where = str(origin)
-        if not loaded.native and origin == self.path:
-            raise InvalidFileError(
+        state, other = loaded.state, "-o another file, or leave out"
+        board = rules or state.rules
+        for wrong, message, hint in (
+            (
+                not loaded.native and origin == self.path,
                 f"is a {loaded.format} file, which training never writes to",
-                where=where,
-                hint=f"{command_line('ttt', 'import', where)} first",
-            )
-        if state.learner.name != self.learner:
-            raise InvalidFileError(f"holds a {state.learner.name} state, not {self.learner}", where=where)
-        if rules is not None and state.rules != rules:
-            hint = "-o another file, or leave out --board and --line"
-            raise InvalidFileError(
-                f"is for {state.rules.describe()}, not {rules.describe()}", where=where, hint=hint
-            )
-        if symmetry and not state.symmetric:
-            raise InvalidFileError(
-                "was trained without --symmetry", where=where, hint="--fresh, or -o another file"
-            )
-        if preset and state.learner.choice != preset:
-            hint = f"-o another file, or leave out --preset {preset}"
-            raise InvalidFileError(f"has the choice rule {state.learner.choice}", where=where, hint=hint)
+                f"{command_line('ttt', 'import', origin)} first",
+            ),
+            (
+                state.learner.name != self.learner,
+                f"holds a {state.learner.name} state, not {self.learner}",
+                "",
+            ),
+            (
+                state.rules != board,
+                f"is for {state.rules.describe()}, not {board.describe()}",
+                f"{other} --board and --line",
+            ),
+            (
+                options.symmetry and not state.symmetric,
+                "was trained without --symmetry",
+                "--fresh, or -o another file",
+            ),
+            (
+                preset and state.learner.choice != preset,
+                f"has the choice rule {state.learner.choice}",
+                f"{other} --preset {preset}",
+            ),
+        ):
+            if wrong:
+                raise InvalidFileError(message, where=str(origin), hint=hint)
         return replace(state, learner=self._with_given(state.learner))
 
     def _with_given(self, learner: Any) -> Any:
@@ -286,7 +284,6 @@ class Call:
 
     def _taught(self, state: State) -> State:
         """The state after the games that wait for it, and those of a file of game records."""
-
         games_from = self.options.games_from
         names = library.taught_names(self.env.store, self.path)
         lesson = teach(state, waiting_games(self.env.store, names, state), self.name)
@@ -305,30 +302,22 @@ class Call:
         self.env.say(f"learned {lesson.learnt:,} games from {games_from}{skipped}")
         return lesson.state
 
-    @contextmanager
-    def executor(self, run: TrainingRun) -> Iterator[Executor]:
+    def executor(self, run: TrainingRun) -> AbstractContextManager[Executor]:
         """Who trains the shards: this thread, several, or a cluster."""
+        from ttt_cli.training.workers import cluster_workers, local_workers
 
         workers, cluster = self.options.workers, self.options.cluster
         if cluster is not None:
-            from ttt_cli.training.workers import cluster_workers
-
-            with cluster_workers(cluster) as executor:
-                yield executor
-        elif workers > 1 and run.plan.shards_a_block > 1:
-            from ttt_cli.training.workers import local_workers
-
-            with local_workers(workers) as executor:
-                yield executor
-        else:
-            if workers > 1:
-                self.env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
-            yield here
+            return cluster_workers(cluster)
+        if workers > 1 and run.plan.shards_a_block > 1:
+            return local_workers(workers)
+        if workers > 1:
+            self.env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
+        return nullcontext(here)
 
     @contextmanager
     def watch(self, run: TrainingRun) -> "Iterator[Watch]":
         """Everything that looks at the run between its blocks."""
-
         env, file = self.env, self.options.curve
         env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
         curve = None
@@ -384,11 +373,9 @@ class Call:
         """What can be done with the player."""
         typed = typed_as(self.learner)
         also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
-        play, judge, curve = (
-            command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")
-        )
-        then = [("next:", f"{play}, or {judge}")]
-        return [*then, ("how it learned:", curve)] if watch.curve and not self.options.curve else then
+        words = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
+        then = [("next:", f"{words[0]}, or {words[1]}")]
+        return [*then, ("how it learned:", words[2])] if watch.curve and not self.options.curve else then
 
 
 @dataclass(frozen=True)
@@ -436,6 +423,8 @@ class Train(LearnerCommands):
 train = Train(
     name="train",
     help="Train a player: a subcommand for each method of learning.",
-    epilog="Examples:\n\nttt train q\n\nttt train q --games 50000 --opponent random --seed 1\n\n"
-    "ttt train ./mine.py:MyLearner",
+    epilog="""Examples:
+  ttt train q
+  ttt train q --games 50000 --opponent random --seed 1
+  ttt train ./mine.py:MyLearner""",
 )

@@ -1,0 +1,34 @@
+"""``ttt diff``: where two players choose differently."""
+
+import csv
+from pathlib import Path
+
+from tests.ttt import Run
+
+
+def test_a_difference(ttt: Run) -> None:
+    found = ttt("diff", "heuristic", "minimax", "--csv", "d.csv", "--json")
+    document = found.json
+    assert (document["schema"], document["a"]["name"], document["b"]["name"]) == (
+        "ttt-diff",
+        "heuristic",
+        "minimax",
+    )
+    assert (document["positions"], document["different"]) == (4520, 879)
+    assert (document["a_better"], document["b_better"]) == (0, 467)
+    assert (document["a_only"], document["b_only"]) == (0, 0)
+    assert len(document["rows"]) == 10
+    with Path("d.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 879
+    assert (rows[0]["a_worth"], rows[0]["b_worth"]) == ("-0.42857142857142855", "1.0")
+    assert ttt("diff", "heuristic", "minimax", "--csv", "-").out == Path("d.csv").read_text(encoding="utf-8")
+    text = ttt("diff", "heuristic", "minimax").out
+    assert "differently in 879 of 4,520" in text and "467  where the choice of minimax is worth more" in text
+    assert ttt("diff", "random", "random").out.startswith("random and random choose differently in 0 of")
+
+
+def test_cells_are_integers_in_the_document(ttt: Run) -> None:
+    row = ttt("diff", "minimax:ties=first", "random", "--json").json["rows"][0]
+    assert len(row["a"]) == 1 and row["a_shares"] == [1.0]
+    assert all(type(cell) is int for cell in row["b"]) and sum(row["b_shares"]) == 1

@@ -1,0 +1,58 @@
+"""``ttt verify``: every problem with its place; ``--accept`` takes on what was edited by hand."""
+
+import json
+from pathlib import Path
+
+CORPUS = Path(__file__).parent.parent / "store" / "formats" / "corpus"
+FIELDS = {"file", "format", "positions", "moves", "repaired", "rejected"}
+
+
+def test_it_tells_every_fault_with_its_place(ttt, tmp_path):
+    assert ttt("train", "q", "--games", 200, "--seed", 1).code == 0
+    sound = ttt("verify", "q", "--json")
+    assert sound.code == 0 and sound.json.keys() >= FIELDS and sound.json["rejected"] == []
+    assert sound.json["format"] == "ttt-state" and sound.json["positions"] > 100
+    path = tmp_path / "state_store" / "q.json"
+    state = json.loads(path.read_bytes())
+    places = sorted(state["entries"])[5:8]
+    for text, fault in zip(places, ([], {"99": [1, 1]}, {"1": ["a", 1]}), strict=True):
+        state["entries"][text] = fault
+    path.write_text(json.dumps(state))
+    before = path.read_bytes()
+    done = ttt("verify", "q", "--json")
+    assert done.code == 3
+    told = " ".join(item["where"] for item in done.json["rejected"])
+    assert all(text in told for text in places) and len(done.json["rejected"]) == 4  # and the digest
+    assert path.read_bytes() == before
+
+
+def test_it_reads_files_of_all_kinds(ttt, tmp_path):
+    book = tmp_path / "book.csv"
+    book.write_text("-1,0,0,0,1,0,0,0,0,-3,4\n-1,0,0,0,1,0,0,0,0,9,4\n")
+    (tmp_path / "games.jsonl").write_text(
+        '{"id":"a","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x","x":"q","o":"q"}\n'
+        '{"id":"b","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"o","x":"q","o":"q"}\n'
+        "not a game\n"
+    )
+    assert ttt("verify", CORPUS / "games.csv").code == 0
+    assert ttt("verify", book).code == 1
+    done = ttt("verify", "games.jsonl", "--json")
+    assert done.code == 3
+    assert [item["where"] for item in done.json["rejected"]] == ["line 2", "line 3, column 1"]
+    several = ttt("verify", CORPUS / "games.csv", book, "nothing.json")
+    assert several.code == 3 and several.out.count("\n") == 5
+    assert "no such file" in several.out and "valid" in several.out and "line 2" in several.out
+
+
+def test_a_sound_edit_is_accepted_and_no_other(ttt):
+    assert ttt("train", "td", "--games", 50, "--seed", 1).code == 0
+    path = Path("state_store/td.json")
+    path.write_text(path.read_text().replace('"seed":1', '"seed":2'))
+    assert ttt("verify", "td").code == 3
+    edited = ttt("verify", "td", "--accept")
+    assert (edited.code, "sealed with a new digest" in edited.out) == (0, True)
+    assert ttt("verify", "td", "--accept", "--json").json["accepted"] is False
+    assert ttt("verify", "td").code == ttt("evaluate", "td").code == 0
+    path.write_text(path.read_text().replace('"games":50', '"games":51'))
+    before = path.read_bytes()
+    assert ttt("verify", "td", "--accept").code == 3 and path.read_bytes() == before
