@@ -28,7 +28,7 @@ from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_state
 from ttt_cli.store.state import digest_of
-from ttt_cli.views.evaluation import Exact, Lost, Sampled, blunder_rows
+from ttt_cli.views.evaluation import Exact, Sampled, Shown, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
@@ -110,42 +110,20 @@ def evaluate(
     if verdict is None:
         if mistakes is not None:
             raise TttError("needs an exact verdict", where="--mistakes")
-        lost = _lost(env, player, _losing_lines(player) if games is None else {}, explain)
+        shown = _shown(env, player, _losing_lines(player) if games is None else {}, explain, check)
         matches = _matches(env, player, others, games or GAMES, seed, games_to)
         _remark(env, everyone)
-        if explain and not lost.lines:
+        if explain and not shown.lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
-        rules = player.rules.describe()
-        return Sampled.of(
-            AgentFields(**player.fields()),
-            _head(player),
-            rules,
-            matches,
-            seed,
-            lost=lost,
-            checked=check is not None,
-        )
+        return Sampled.of(AgentFields(**player.fields()), matches, seed, shown)
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
     _remark(env, everyone)
     _remark_ties(env, player, others[0])
     cases = zip(Side, (verdict.as_x.line, verdict.as_o.line), strict=True)
     lines = {side: line for side, line in cases if line is not None}
-    return Exact.of(
-        AgentFields(**player.fields()),
-        _head(player),
-        player.rules.describe(),
-        verdict,
-        lost=_lost(env, player, lines, explain),
-        checked=check is not None,
-    )
-
-
-def _head(player: Agent) -> list[str]:
-    """Who is judged, in words."""
-    games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
-    learned = [] if player.loaded is None else [f"learned from {games}"]
-    return [player.name, *([] if player.source is None else [str(player.source)]), *learned]
+    shown = _shown(env, player, lines, explain, check, "exact, over all that can happen")
+    return Exact.of(AgentFields(**player.fields()), verdict, shown)
 
 
 def _remark(env: Environment, agents: Sequence[Agent]) -> None:
@@ -199,13 +177,23 @@ def _losing_lines(player: Agent) -> dict[Side, tuple[int, ...]]:
         return {}
 
 
-def _lost(env: Environment, player: Agent, lines: dict[Side, tuple[int, ...]], explain: bool) -> Lost:
-    """How the player loses: by these lines, explained if that is asked for."""
-    stories = None
-    if explain:
-        stories = {side: explained(player.policy, side, line) for side, line in lines.items()}
+def _shown(
+    env: Environment,
+    player: Agent,
+    lines: dict[Side, tuple[int, ...]],
+    explain: bool,
+    check: str | None,
+    method: str = "sampled",
+) -> Shown:
+    """Who is judged, and how the player loses: by these lines, explained if that is asked for."""
+    games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
+    learned = [] if player.loaded is None else [f"learned from {games}"]
+    who = [player.name, *([] if player.source is None else [str(player.source)]), *learned]
+    asked = lines.items() if explain else ()
+    stories = {side: explained(player.policy, side, line) for side, line in asked}
     how = command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
-    return Lost(lines, stories, how)
+    head = (who, [player.rules.describe(), method])
+    return Shown(head, check is not None, lines, stories if explain else None, how)
 
 
 def _write_mistakes(

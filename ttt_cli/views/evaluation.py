@@ -107,15 +107,8 @@ class SampledRates:
     def of(cls, match: Match, side: int) -> "SampledRates":
         """The games of a match in one role."""
         win, draw, loss = match.shares(side).values()
-        return cls(
-            win.rate,
-            draw.rate,
-            loss.rate,
-            win.interval,
-            draw.interval,
-            loss.interval,
-            sum(match.counts[side]),
-        )
+        rates, ends = (win.rate, draw.rate, loss.rate), (win.interval, draw.interval, loss.interval)
+        return cls(*rates, *ends, sum(match.counts[side]))
 
 
 @dataclass(frozen=True)
@@ -128,16 +121,27 @@ class SampledResult:
     games: Count
     distinct_games: Count
 
+    @classmethod
+    def of(cls, opponent: str, match: Match) -> "SampledResult":
+        """A match against an opponent of this name."""
+        return cls(
+            opponent, SampledRates.of(match, 0), SampledRates.of(match, 1), match.games, match.distinct
+        )
+
 
 @dataclass(frozen=True)
-class Lost:
-    """How a player loses, as far as that was found.
+class Shown:
+    """What the screen says besides.
 
-    :ivar lines: by side, cells from 0.
+    :ivar head: who is judged, in words, a line each.
+    :ivar checked: whether the verdict is the exit code.
+    :ivar lines: how the player loses, by side, as far as that was found; cells from 0.
     :ivar stories: the same lines explained; None where nobody has asked for that.
     :ivar how: the command that asks for it.
     """
 
+    head: tuple[list[str], list[str]]
+    checked: bool
     lines: dict[Side, tuple[int, ...]]
     stories: dict[Side, list[Step]] | None
     how: str
@@ -154,28 +158,30 @@ class Lost:
 class _Evaluated(Document):
     """What both kinds of evaluation say."""
 
+    method: Literal["exact", "sampled"]
     agent: AgentFields
     unbeatable: bool | None
-    head: list[str]
-    rules: str
-    checked: bool
-    lost: Lost
+    shown: Shown
 
     @property
     def code(self) -> ExitCode:
         """Whether what was to be checked holds."""
-        return ExitCode.FAILED if self.checked and not self.unbeatable else ExitCode.DONE
+        return ExitCode.FAILED if self.shown.checked and not self.unbeatable else ExitCode.DONE
 
-    def _show_head(self, env: Environment, method: str) -> None:
-        for line in (self.head, [self.rules, method]):
+    def show(self, env: Environment) -> None:
+        """Print who is judged, what was found, and how the player loses."""
+        for line in self.shown.head:
             env.out((" · " if env.unicode else " - ").join(line))
         env.out("")
-
-    def _show_lost(self, env: Environment) -> None:
-        for side, steps in (self.lost.stories or {}).items():
+        self.show_results(env)
+        for side, steps in (self.shown.stories or {}).items():
             _show_line(env, self.agent.name, side, steps)
-        if self.unbeatable is False and not self.lost.stories:
-            env.say("how it loses:", self.lost.how)
+        if self.unbeatable is False and not self.shown.stories:
+            env.say("how it loses:", self.shown.how)
+
+    def show_results(self, env: Environment) -> None:
+        """Print what was found."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -192,27 +198,12 @@ class Exact(_Evaluated, name="evaluation"):
     mistakes: MistakeCount | None
     coverage: Coverage | None
     explanation: Explanation | None = optional()
-    head: list[str] = aside()
-    rules: str = aside()
-    checked: bool = aside()
     verdict: Verdict = aside()
-    lost: Lost = aside()
+    shown: Shown = aside()
 
     @classmethod
-    def of(
-        cls,
-        agent: AgentFields,
-        head: list[str],
-        rules: str,
-        verdict: Verdict,
-        *,
-        lost: Lost,
-        checked: bool,
-    ) -> "Exact":
-        """A verdict on a player.
-
-        :param head: who it is, in words.
-        """
+    def of(cls, agent: AgentFields, verdict: Verdict, shown: Shown) -> "Exact":
+        """A verdict on a player."""
         return cls(
             "exact",
             agent,
@@ -223,19 +214,14 @@ class Exact(_Evaluated, name="evaluation"):
             verdict.exploitability,
             verdict.mistakes,
             verdict.coverage,
-            lost.explanation,
-            head,
-            rules,
-            checked,
+            shown.explanation,
             verdict,
-            lost,
+            shown,
         )
 
-    def show(self, env: Environment) -> None:
-        """Print who is judged, the rates against each opponent, and what no opponent can change."""
-        self._show_head(env, "exact, over all that can happen")
+    def show_results(self, env: Environment) -> None:
+        """Print the rates against each opponent, and what no opponent can change."""
         _show_verdict(env, self.verdict)
-        self._show_lost(env)
 
 
 @dataclass(frozen=True)
@@ -250,65 +236,39 @@ class Sampled(_Evaluated, name="evaluation"):
     seed: Count
     worst_case: WorstCases | None
     unbeatable: Literal[False] | None
-    nash_conv: None
-    exploitability: None
-    mistakes: None
+    nash_conv: None = None
+    exploitability: None = None
+    mistakes: None = None
     explanation: Explanation | None = optional()
-    head: list[str] = aside()
-    rules: str = aside()
-    checked: bool = aside()
-    lost: Lost = aside()
+    shown: Shown = aside()
 
     @classmethod
     def of(
-        cls,
-        agent: AgentFields,
-        head: list[str],
-        rules: str,
-        matches: Sequence[tuple[str, Match]],
-        seed: int,
-        *,
-        lost: Lost,
-        checked: bool,
+        cls, agent: AgentFields, matches: Sequence[tuple[str, Match]], seed: int, shown: Shown
     ) -> "Sampled":
-        """Matches of a player.
-
-        :param head: who it is, in words.
-        """
-        results = [
-            SampledResult(
-                name, SampledRates.of(match, 0), SampledRates.of(match, 1), match.games, match.distinct
-            )
-            for name, match in matches
-        ]
-        worst = WorstCases(*(WorstFields(None, _typed(lost.lines.get(side))) for side in Side))
+        """Matches of a player."""
+        results = [SampledResult.of(name, match) for name, match in matches]
+        games, distinct = (sum(getattr(one, key) for one in results) for key in ("games", "distinct_games"))
+        worst = WorstCases(*(WorstFields(None, _typed(shown.lines.get(side))) for side in Side))
         return cls(
             "sampled",
             agent,
             results,
-            sum(result.games for result in results),
-            sum(result.distinct_games for result in results),
+            games,
+            distinct,
             seed,
-            worst if lost.lines else None,
-            False if lost.lines else None,
-            None,
-            None,
-            None,
-            lost.explanation,
-            head,
-            rules,
-            checked,
-            lost,
+            worst if shown.lines else None,
+            False if shown.lines else None,
+            explanation=shown.explanation,
+            shown=shown,
         )
 
-    def show(self, env: Environment) -> None:
+    def show_results(self, env: Environment) -> None:
         """Print each match, and the lines of play that beat the player."""
-        self._show_head(env, "sampled")
         for result in self.results:
             _show_match(env, result, self.seed)
-        for side, line in self.lost.lines.items():
+        for side, line in self.shown.lines.items():
             env.out("", f"beatable as {side.name}, by this line of play: {' '.join(cells(line))}")
-        self._show_lost(env)
 
 
 def _worst_fields(case: WorstCase) -> WorstFields:

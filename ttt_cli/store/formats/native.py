@@ -130,7 +130,7 @@ class Digest:
             raise InvalidFileError(
                 "the content does not fit its digest: the file is damaged or was edited",
                 where=where,
-                hint=f"if you edited it on purpose: {command_line('ttt', 'accept', where)}; "
+                hint=f"if you edited it on purpose: {command_line('ttt', 'verify', '--accept', where)}; "
                 "if not, go back to a good copy (ttt restore lists backups)",
             )
 
