@@ -8,6 +8,7 @@ import pytest
 from tests import tables
 from tests.engine.test_positions import sample
 from ttt_cli.agents.minimax import Minimax
+from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
@@ -16,7 +17,7 @@ from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result
@@ -132,6 +133,29 @@ def test_what_needs_a_state_space_says_so(options):
         Minimax(Rules(4, 4, 4), **options)
 
 
-def test_minimax_does_not_guess():
-    with pytest.raises(TttError, match="could not be proved within"):
-        Minimax(Rules(8, 8, 4)).probabilities(Positions.start(Rules(8, 8, 4)))
+LAST_HOPE = "X.X.......................OO.OO..............................X.X"
+"""Every move but the 29th is proved to lose; what that one is worth is not known."""
+
+
+@pytest.mark.compiled
+def test_minimax_always_moves_and_says_where_nothing_could_be_proved():
+    rules = Rules(8, 8, 5)
+    policy = Minimax(rules)
+    both = Positions.of([Position(LAST_HOPE, rules), Position.start(rules)], rules)
+    chosen = policy.probabilities(both)
+    assert np.flatnonzero(chosen[0]).tolist() == [28]
+    assert policy.probabilities(both[:1]).tolist() == chosen[:1].tolist()
+    (remark,) = policy.remarks
+    assert both.text(1) in remark and LAST_HOPE not in remark and "searched instead" in remark
+    searched = Search(rules).probabilities(both)[1]
+    assert chosen[1, searched.argmax()] == 1
+    assert Minimax(rules).probabilities(both[::-1]).tolist() == chosen[::-1].tolist()
+
+
+def test_traps_of_the_exchanged_game_count_its_wins():
+    space = StateSpace.of(Rules(misere=True))
+    traps, plain = (
+        both_sides(tables.minimax(space, ties=ties), tables.uniform(space)) for ties in ("trap", "first")
+    )
+    assert all(trap.win >= other.win for trap, other in zip(traps, plain, strict=True))
+    assert traps[0].win > 0.5834

@@ -5,7 +5,9 @@ Among equally good moves it plays any (``ties=random``), the first or the last c
 likeliest to lose. No policy that never gives up game value wins more often against such an opponent.
 
 On a board without a state space every move is proved. There it plays the first move, cell by cell, that is
-proved to keep the value, and any of them only if it is asked to; how far away the end is nobody knows.
+proved to keep the value, and any of them only if it is asked to; how far away the end is nobody knows. A move
+is also proved when all others are proved to lose. Where neither is possible within its nodes, it plays what
+``search`` plays of the moves that are not proved to lose, and says so.
 """
 
 from functools import cached_property
@@ -14,15 +16,21 @@ from typing import Literal
 import numpy as np
 
 from ttt_cli.agents.registry import FLAG, WHOLE, AgentType, one_of
+from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.look_ahead import look_ahead
-from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, values_of
-from ttt_cli.engine.policy import Policy, first, last, uniform
+from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of
+from ttt_cli.engine.policy import Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
 from ttt_cli.engine.retrograde import ILLEGAL, move_scores, scores_within, solve
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import StateSpace, enumerated
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import UsageError
+
+MOVE_NODES = 1_000
+"""Nodes that the proof of each move may take, beyond the ``NODES`` of the position's own."""
 
 EQUAL = 1e-12
 """Chances closer than this are equal: they differ by rounding only."""
@@ -62,6 +70,7 @@ class Minimax(Policy):
                 )
         self._ties = ties or ("first" if proves else "random")
         self._speed = not proves if speed is None else speed
+        self._unproved: set[str] = set()
 
     def probabilities(self, positions: Positions) -> Floats:
         if self._ties == "trap":
@@ -79,28 +88,63 @@ class Minimax(Policy):
         return uniform(chosen)
 
     def _proved(self, positions: Positions) -> Bools:
-        """bool[k, cells]: the moves to choose from, all proved to keep the value.
-
-        :raises TttError: naming a position of which that could not be proved.
-        """
+        """bool[k, cells]: the moves to choose from: those proved to keep the value, else the only one that is
+        not proved to lose, else what a search prefers of those."""
         chosen = np.zeros((len(positions), self.rules.cells), np.bool_)
-        rows = np.flatnonzero(~positions.terminal)
-        values = values_of(positions[rows])
-        cells = range(self.rules.cells)
-        for cell in reversed(cells) if self._ties == "last" else cells:
-            here = rows[positions.legal[rows, cell]]
-            if self._ties != "random":
-                here = here[~chosen[here].any(axis=1)]
-            after = values_of(positions.play(here, np.full(len(here), cell)))
-            before = values[np.searchsorted(rows, here)]
-            for row in here[(after == UNPROVEN) | (before == UNPROVEN)][:1].tolist():
-                raise TttError(
-                    f"perfect play in {positions.text(row)!r} could not be proved within {NODES:,} nodes",
-                    where="minimax",
-                    hint="ttt solve goes further; minimax:depth=2 looks two plies ahead",
-                )
-            chosen[here[-after == before], cell] = True
+        going = np.flatnonzero(~positions.terminal)
+        rule = UNTIL_UNPROVEN if self._ties == "random" else UNTIL_FOUND
+        worth, moves = self._worth(positions[going], NODES, rule)
+        chosen[going] = _keeping(worth, moves, positions[going].legal)
+        going = going[~chosen[going].any(axis=1)]
+        if len(going):
+            worth, moves = self._worth(positions[going], MOVE_NODES, ALL)
+            legal = positions[going].legal
+            least = np.where(worth == UNPROVEN, 0, worth)
+            hope = legal & (moves >= least[:, None])  # not proved to lose, or to give something away
+            found = _keeping(worth, moves, legal)
+            found |= hope & (hope.sum(axis=1) == 1)[:, None]
+            unproved = np.flatnonzero(~found.any(axis=1))
+            if len(unproved):
+                left = positions[going[unproved]]
+                self._unproved.update(left.texts())
+                found[unproved] = best(Search(self.rules).scores(left), hope[unproved])
+            chosen[going] = found
+        if self._ties != "random":
+            chosen = (last if self._ties == "last" else first)(chosen)
         return chosen
+
+    def _worth(self, positions: Positions, nodes: int, rule: int) -> tuple[Int8s, Int8s]:
+        """int8[k], int8[k, cells]: what open positions and their moves are proved to be worth."""
+        count = len(positions)
+        rows, cells = np.nonzero(positions.legal)
+        groups = np.concatenate([np.arange(count), rows])
+        turn = -cells if self._ties == "last" else cells
+        order = np.lexsort((np.concatenate([np.full(count, -self.rules.cells), turn]), groups))
+        every = Positions.concatenate([positions, positions.play(rows, cells)])
+        limits = np.full(len(groups), nodes)
+        limits[:count] = NODES
+        values = np.empty(len(groups), np.int8)
+        values[order] = self._solver.values_by_group(every[order], groups[order], limits[order], rule=rule)
+        worth, after = values[:count], values[count:]
+        moves = np.full((count, self.rules.cells), UNPROVEN)
+        moves[rows, cells] = np.where(after == UNPROVEN, UNPROVEN, -after)
+        most = np.where(positions.legal, moves, np.int8(-1)).max(axis=1, initial=-1)
+        return np.where((worth == UNPROVEN) & (most != UNPROVEN), most, worth), moves
+
+    @cached_property
+    def _solver(self) -> Solver:
+        return Solver(self.rules)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Where it could not prove a move."""
+        if not self._unproved:
+            return []
+        one = min(self._unproved)
+        more = f" and {len(self._unproved) - 1:,} more" if len(self._unproved) > 1 else ""
+        return [
+            f"minimax: no move could be proved within {NODES:,} nodes in {one}{more}: it searched instead"
+        ]
 
     def values(self, positions: Positions) -> Floats:
         """1 a win, 0 a draw or not seen to its end, -1 a loss; NaN where that could not be proved."""
@@ -132,6 +176,12 @@ class Minimax(Policy):
         return _traps(self._space, _best(_signs(solve(self._space).move_scores())))
 
 
+def _keeping(worth: Int8s, moves: Int8s, legal: Bools) -> Bools:
+    """bool[k, cells]: the moves that are proved to keep the value; all where it is lost."""
+    proved = (moves != UNPROVEN) & ((moves == worth[:, None]) | (moves == 1))
+    return legal & (proved | (worth == -1)[:, None])
+
+
 def _signs(scores: Int8s) -> Int8s:
     """int8 like ``scores``: won, drawn or lost, however soon."""
     return np.where(scores == ILLEGAL, ILLEGAL, np.sign(scores))
@@ -145,8 +195,9 @@ def _best(moves: Int8s) -> Bools:
 def _traps(space: StateSpace, sound: Bools) -> Bools:
     """bool[n, cells]: of the ``sound`` moves those with the best chance of winning against random play when
     going on in the same way."""
-    moving = np.zeros(len(space))  # the trapper's chance when it is to move
-    waiting = (space.results != 0).astype(np.float64)  # and when the random player is; an ended game is won
+    mover_wins = space.results * space.movers > 0  # who completes a line wins, or in the misère game loses
+    moving = mover_wins.astype(np.float64)  # the trapper's chance when it is to move,
+    waiting = ((space.results != 0) & ~mover_wins).astype(np.float64)  # and when the random player is
     chosen = np.zeros_like(sound)
     for rows in space.backwards():
         after, legal = space.successors[rows], space.legal[rows]
@@ -154,7 +205,7 @@ def _traps(space: StateSpace, sound: Bools) -> Bools:
         best = chances.max(axis=1)
         chosen[rows] = sound[rows] & (chances >= best[:, None] - EQUAL)
         still_open = ~space.terminal[rows]
-        moving[rows] = np.where(still_open, best, 0.0)
+        moving[rows] = np.where(still_open, best, moving[rows])
         mean = (moving[after] * legal).sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
         waiting[rows] = np.where(still_open, mean, waiting[rows])
     return chosen

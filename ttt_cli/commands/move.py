@@ -97,8 +97,12 @@ def move(
         answer = choose(found)
         return json_text({"schema": Move.schema, "version": 1} | plain(answer)) if env.json else answer.line()
 
+    found: Move | ExitCode
     if position == "-" and (sample or policy.external):  # each answer is a new one
-        return answer_lines(env, rules, ask, say)
-    if position == "-":
-        return answer_lines(env, rules, lambda positions: list(map(say, ask(positions))), str)
-    return choose(ask(Positions.of([Position.parse(position, rules)], rules))[0])
+        found = answer_lines(env, rules, ask, say)
+    elif position == "-":
+        found = answer_lines(env, rules, lambda positions: list(map(say, ask(positions))), str)
+    else:
+        found = choose(ask(Positions.of([Position.parse(position, rules)], rules))[0])
+    env.remark(player.remarks)
+    return found

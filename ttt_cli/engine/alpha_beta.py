@@ -387,15 +387,15 @@ class Search(Policy):
         self._nodes = NODES if depth is None and nodes is None else nodes
 
     def probabilities(self, positions: Positions) -> Floats:
-        return uniform(best(self._scores(positions, exact=False), positions.legal))
+        return uniform(best(self.scores(positions), positions.legal))
 
     def values(self, positions: Positions) -> Floats:
         """1 a win, -1 a loss; what is not seen to its end lies between."""
-        scores = self._scores(positions, exact=True)
+        scores = self.scores(positions, exact=True)
         return np.where(positions.legal, np.clip(scores, -1.0, 1.0), np.nan)
 
-    def _scores(self, positions: Positions, *, exact: bool) -> Floats:
-        """float64[k, cells]: as ``engine.alpha_beta.search`` has them."""
+    def scores(self, positions: Positions, *, exact: bool = False) -> Floats:
+        """float64[k, cells]: what each move scores; see ``search``."""
         if not len(positions):
             return np.zeros((0, self.rules.cells))
         found = classes(positions)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Int8s, Uint64s
+from ttt_cli.engine.arrays import Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, Bitboard, first, hashed, image_of_class, popcount, turned
 from ttt_cli.engine.board import MAX_LINES, Board, ends
 from ttt_cli.engine.kernel import Kernel, Part
@@ -30,6 +30,10 @@ deviations. The code of such a node in the table is UNSETTLED plus that number."
 
 NONE, DOES_MOVER_WIN, DOES_OPPONENT_WIN = 0, 1, 2
 """The questions."""
+
+ALONE, ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2, 3
+"""How positions are solved: without groups; all of a group; those up to one that is not proven; up to that,
+or a move that keeps the value of the first."""
 
 BOTH = DOES_MOVER_WIN + DOES_OPPONENT_WIN
 
@@ -84,6 +88,8 @@ SEARCH = np.dtype(
         ("nodes", "i8"),  # and in all
         ("depth", "i8"),
         ("only", "i8"),  # the only question to ask, for the sake of the move that answers it
+        ("leading", "i8"),  # the value of the position that leads the group
+        ("decided", "?"),  # whether the rest of the group is left
         ("best", "i8"),  # that move, -1 if none is needed
         ("entries", "i8"),  # of the table
         ("room", "i8"),  # how many it takes
@@ -456,20 +462,35 @@ def solve_positions(
     movers: Uint64s,
     others: Uint64s,
     values: Int8s,
+    groups: Int64s,
+    each: Int64s,
+    rule: int,
     until: int,
-    each: int,
 ) -> None:
     """Find the value of each open position from ``row`` on, until a number of nodes have been visited.
 
     :param movers: uint64[k], the stones of the side to move.
     :param others: uint64[k], those of the other side.
     :param values: int8[k], UNPROVEN; filled with +1 the mover wins, 0 a draw, -1 the mover loses, where
-        ``each`` nodes are enough.
+        so many nodes are enough.
+    :param groups: int64[k], a position and its moves; the search of each group begins with an empty table.
+    :param each: int64[k], the nodes that each position may take.
+    :param rule: which of a group are solved (``ALONE`` ...).
     """
     root = frames[0]
     while search.row < len(movers):
         row = search.row
         if search.question == NONE:
+            begins = row == 0 or groups[row] != groups[row - 1]
+            if rule != ALONE and begins:
+                search.decided = False
+                if search.entries > 0:
+                    search.entries = 0
+                    for place in range(len(table)):
+                        table[place].note = 0
+            if rule != ALONE and search.decided:
+                search.row += 1
+                continue
             search.started, search.best, search.depth, root.deviations = search.nodes, -1, 0, 0
             search.question, search.refuted = DOES_MOVER_WIN, NONE
             if search.only != NONE:
@@ -479,12 +500,12 @@ def solve_positions(
             root.attacker, root.defender = movers[row], others[row]
             if search.question == DOES_OPPONENT_WIN:
                 root.attacker, root.defender = others[row], movers[row]
-        outcome = go_on(board, sources, table, frames, search, min(until, search.started + each))
+        outcome = go_on(board, sources, table, frames, search, min(until, search.started + each[row]))
         question = search.question
         if outcome == (WINS if question == DOES_MOVER_WIN else HOLDS):
             search.best = root.moves[root.next - 1] if root.next > 0 else -1
         if outcome == OPEN:
-            if search.nodes < search.started + each:
+            if search.nodes < search.started + each[row]:
                 return
         elif outcome == WINS:
             values[row] = 1 if question == DOES_MOVER_WIN else -1
@@ -501,5 +522,12 @@ def solve_positions(
                 attacker = root.attacker
                 root.attacker, root.defender = root.defender, attacker
             continue
+        if rule >= UNTIL_UNPROVEN:
+            begins = row == 0 or groups[row] != groups[row - 1]
+            if begins:
+                search.leading = values[row]
+            unproven, lost = values[row] == UNPROVEN, begins and values[row] == -1
+            found = rule == UNTIL_FOUND and not begins and values[row] == -search.leading
+            search.decided = search.decided or unproven or lost or found
         search.row += 1
         search.question = NONE

@@ -49,7 +49,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.engine import proof_search as search
-from ttt_cli.engine.arrays import Int8s
+from ttt_cli.engine.arrays import Int8s, Int64s
 from ttt_cli.engine.bits import hashed
 from ttt_cli.engine.board import board_of
 from ttt_cli.engine.position import Cell, Position
@@ -65,6 +65,9 @@ MEMORY = 512 << 20
 
 FIRST_SIZE = 1 << 12
 """Places of a new table."""
+
+GROUP_SIZE = 1 << 15
+"""Places of the table where positions are solved by groups."""
 
 UNLIMITED = 1 << 62
 """Nodes, where there is no limit."""
@@ -171,22 +174,38 @@ class Solver:
         """
         return self._values(positions, nodes_per_position, None)
 
+    def values_by_group(
+        self, positions: Positions, groups: Int64s, nodes: Int64s, *, rule: int = search.ALL
+    ) -> Int8s:
+        """The same, where what is proven of a group, a position and its moves, depends on that group alone.
+
+        :param groups: int64[k], a number for each position; a group's positions follow each other.
+        :param nodes: int64[k], the most positions to visit for each.
+        :param rule: which of a group are solved (``proof_search.ALL`` ...).
+        """
+        self._table, self._state.entries = _table(GROUP_SIZE), 0
+        self._state.room = UNLIMITED
+        return self._values(positions, nodes, None, groups=groups, rule=rule)
+
     def _values(
         self,
         positions: Positions,
-        nodes: int | None,
+        nodes: int | Int64s | None,
         until: float | None,
         *,
         report: Report | None = None,
         question: int = search.NONE,
+        groups: Int64s | None = None,
+        rule: int = search.ALONE,
     ) -> Int8s:
         """The values of positions, within a number of nodes each and a time on the clock.
 
         :param question: the only one to be asked, if it is named; then ``best`` of the state is the move that
             answers it.
         """
-        state, found, each = self._state, positions.outcomes, UNLIMITED if nodes is None else max(nodes, 0)
-        rows = np.flatnonzero(~positions.terminal)
+        state, found, rows = self._state, positions.outcomes, np.flatnonzero(~positions.terminal)
+        each = np.full(len(positions), UNLIMITED if nodes is None else nodes, np.int64)[rows]
+        of_group = np.zeros(len(rows), np.int64) if groups is None else groups[rows]
         values, stones = np.full(len(rows), UNPROVEN, np.int8), positions[rows].stones_of_sides
         state.row = state.question = state.nodes = 0
         state.only = question
@@ -194,9 +213,20 @@ class Solver:
         while state.row < len(values) and (until is None or now < until):
             last = int(state.nodes) + piece
             search.solve_positions(
-                self._board, self._sources, self._table, self._frames, state, *stones, values, last, each
+                self._board,
+                self._sources,
+                self._table,
+                self._frames,
+                state,
+                *stones,
+                values,
+                of_group,
+                each,
+                rule,
+                last,
             )
-            self._make_room()
+            if groups is None:
+                self._make_room()
             before, now = now, time.process_time()
             if now - before > PACE:
                 piece = max(piece // 2, 1)
