@@ -50,7 +50,7 @@ ANYWHERE = [
     "search:depth=2",
     "search:nodes=50",
 ]
-GAMES = {Rules(): ((4, 0, 2, 6, 3, 5, 7, 1, 8), "draw"), Rules(2, 3, 2): ((0, 2, 1), "x")}
+GAMES = {Rules(): ((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw"), Rules(2, 3, 2): ((1, 3, 2), "x")}
 CASES = [
     *((text, rules) for rules in GAMES for text in (*SMALL, *STATES)),
     *((text, Rules(3, 4, 3)) for text in SMALL),

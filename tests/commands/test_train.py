@@ -27,8 +27,10 @@ def test_what_is_proved_on_one_side_is_not_thrown_away(ttt: Run, monkeypatch: py
     call = ["train", "td", "--games", "1500", "--seed", "1", "--until", "unbeatable", "-o", "td.json"]
     proofs = [Side.X], []  # after 256 games, and at the end
     found = iter([side in sides for sides in proofs for side in Side])
-    monkeypatch.setattr("ttt_cli.commands.train.holds_as", lambda policy, side: next(found))
-    monkeypatch.setattr("ttt_cli.commands.train.is_unbeatable", lambda policy, **budget: False)
+    monkeypatch.setattr(
+        "ttt_cli.commands.train.is_unbeatable",
+        lambda policy, sides=(), **budget: next(found) if sides else False,
+    )
     told = ttt(*call, "--json")
     assert (told.code, told.json["games"], told.json["total_games"]) == (1, 1500, 256)
     assert "unbeatable as X after 256 games: kept" in told.err and "that was kept is saved" in told.err

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ttt_cli.agents.levels import LEVELS, level
 from ttt_cli.agents.registry import PROBABILITY, WHOLE, AgentType, Option, finite, one_of, players
@@ -31,18 +31,13 @@ if TYPE_CHECKING:
     from ttt_cli.store.state import State
 
 
-class Make(Protocol):
-    """Makes a policy for a game."""
-
-    def __call__(self, rules: Rules, /) -> Policy: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Agent:
     """Something that chooses moves: a policy, or a person.
 
     :ivar name: as the user wrote it.
     :ivar rules: the game it plays.
+    :ivar only: the only game that it can play; None: any.
     :ivar make: how its policy is made; None for a person.
     :ivar source: the file it comes from.
     :ivar games: how many games it has learned from, where that is known.
@@ -53,7 +48,8 @@ class Agent:
 
     name: str
     rules: Rules = STANDARD
-    make: Make | None = None
+    only: Rules | None = None
+    make: Callable[[Rules], Policy] | None = None
     source: Path | None = None
     games: int | None = None
     fingerprint: Callable[[], str] | None = None
@@ -157,87 +153,78 @@ def resolve_all(
     :param fresh: a learner's name for which there is no file yet means the learner that has seen nothing.
     :param estimated: whether policies that are estimated from samples will do.
     """
-    found = [
+    agents = [
         _program(text, estimated) if is_program(text) else _find(text, store, rules, fresh) for text in texts
     ]
-    game = rules or next((own for _, own in found if own is not None), STANDARD)
-    for agent, own in found:
-        if own is not None and own != game:
-            raise InvalidFileError(
-                f"plays {own.describe()}, not {game.describe()}",
-                where=agent.name,
-                hint=_for_this_game(agent, game) if rules else "agents play each other on one board only",
-            )
-    return [replace(agent, rules=game) for agent, _ in found]
+    game = rules or next((agent.only for agent in agents if agent.only is not None), STANDARD)
+    for agent in agents:
+        if agent.only not in (None, game):
+            hint = "agents play each other on one board only"
+            if rules and agent.loaded:
+                learner, size = agent.loaded.state.learner.name, f"{game.rows}x{game.cols}"
+                hint = f"ttt train {learner} --board {size} --line {game.line} makes one"
+            what = f"plays {agent.only.describe()}, not {game.describe()}"
+            raise InvalidFileError(what, where=agent.name, hint=hint)
+    return [replace(agent, rules=game) for agent in agents]
 
 
-def _program(text: str, estimated: bool) -> tuple[Agent, None]:
-    """A program; it plays any game."""
+def _of_type(text: str, player: AgentType, options: str | None, **argument: str) -> Agent:
+    """A player of this type, with the options that are written so."""
+    values = _read(text, player.name, options, player.options)
+    make = None if player.make is None else partial(player.make, **argument, **values)
+    return Agent(text, make=make, options=values)
+
+
+def _program(text: str, estimated: bool) -> Agent:
     name, options = _before_colon(text)
     argument, player = text.partition(":")[2].strip(), players()[name]
     if not argument:
         raise UsageError(f"{name} needs a {player.argument}", where=text, hint=player.example)
-    values = _read(text, name, options, player.options)
-    if "samples" in values and not estimated:
+    agent = _of_type(text, player, options, argument=argument)
+    if "samples" in agent.options and not estimated:
         raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
-    assert player.make is not None and player.fingerprint is not None
-    return Agent(
-        text,
-        make=partial(player.make, argument=argument, **values),
-        fingerprint=partial(player.fingerprint, argument),
-        options=values,
-    ), None
+    assert player.fingerprint is not None
+    return replace(agent, fingerprint=partial(player.fingerprint, argument))
 
 
-def _for_this_game(agent: Agent, rules: Rules) -> str:
-    """How to come by a player like this one for another game."""
-    assert agent.loaded is not None
-    learner = agent.loaded.state.learner.name
-    return f"ttt train {learner} --board {rules.rows}x{rules.cols} --line {rules.line} makes one"
-
-
-def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> tuple[Agent, Rules | None]:
-    """The agent, and the only game it can play if there is one."""
+def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
+    """The agent that is no program."""
     name, options = _split(text, store, rules)
     if name in players():
-        player = players()[name]
-        values = _read(text, name, options, player.options)
-        return Agent(text, make=None if player.make is None else partial(player.make, **values)), None
+        return _of_type(text, players()[name], options)
     from ttt_cli.store import library  # the built-in players do without it
 
     path = library.find(store, name, rules) if name else None
     if path is not None and (recorded := library.load_policy(path, rules)) is not None:
-        return _recorded(text, name, options, path, recorded), recorded.rules
+        return _recorded(text, name, options, path, recorded)
     values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS) if path or fresh else {}
     said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
     loaded = library.load(path, options=_how(said, rules)) if path else None
     if loaded is None and options is None and (meant := level(text, rules)) is not None:
-        agent, own = _find(meant, store, rules, fresh)
-        return replace(agent, name=text), own
+        return replace(_find(meant, store, rules, fresh), name=text)
     if loaded is None and fresh:
         loaded = library.untrained(store, name, rules)
     if loaded is None:
         plugged = None if Path(name).suffix else plugin(AGENTS, name, AgentType)
         if plugged is not None:
-            values = _read(text, name, options, plugged.options)
-            return Agent(text, make=partial(_made(plugged, text), **values)), None
+            return _of_type(text, replace(plugged, name=name, make=_made(plugged, text)), options)
         raise _unknown(name, store)
     try:
         play_by(loaded.state, **values)
     except TttError as error:
         raise UsageError(error.message, where=text, hint=error.hint) from None
-    agent = Agent(
+    return Agent(
         text,
+        only=loaded.state.rules,
         make=lambda rules: play_by(loaded.state, **values),
         source=loaded.path,
         games=loaded.state.games,
         loaded=loaded,
         options=values,
     )
-    return agent, loaded.state.rules
 
 
-def _made(player: AgentType, name: str) -> Make:
+def _made(player: AgentType, name: str) -> Callable[..., Policy]:
     """How the policy of a player from a plug-in is made: its errors name it.
 
     :raises TttError: if it has none, or fails to make one.
@@ -258,6 +245,7 @@ def _recorded(text: str, name: str, options: str | None, path: Path, policy: Pol
     values = _read(text, name, options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
     return Agent(
         text,
+        only=policy.rules,
         make=lambda rules: _limited(policy, **values),
         source=path,
         fingerprint=lambda: f"sha256:{sha256(path.read_bytes()).hexdigest()}",

@@ -15,7 +15,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import DEFAULT_STORE, Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
-from ttt_cli.evaluation.verdict import holds_as, is_unbeatable
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import typed_as
 from ttt_cli.shell.completion import complete_agents, complete_states
@@ -405,7 +405,7 @@ class Watch:
         games, policy = run.record.games or 0, run.state.policy
         if run.kept and games < run.plan.games:
             return is_unbeatable(policy) is True
-        held = [side for side in Side if holds_as(policy, side)]
+        held = [side for side in Side if is_unbeatable(policy, [side])]
         if len(held) == 1 and games < run.plan.games:
             run.keep()
             self.env.say(f"unbeatable as {held[0].name} after {games:,} games: kept")

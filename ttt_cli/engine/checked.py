@@ -42,7 +42,8 @@ class Checked(Policy):
         found, (asked, rows) = np.zeros((len(positions), self.rules.cells)), self._open(positions)
         answer = self._ask("probabilities", asked, (self.rules.cells,)) if len(rows) else found[:0]
         expected = "numbers from 0 that sum to 1, on free cells alone; all 0 to resign"
-        self._expect(are_sound(answer, asked.legal, ROUGHLY), "probabilities", asked, answer, expected)
+        here = positions[rows]  # what was asked may have been changed
+        self._expect(are_sound(answer, here.legal, ROUGHLY), "probabilities", here, answer, expected)
         sums = answer.sum(axis=1)
         rough = np.abs(sums - 1) > EXACTLY
         answer[rough] /= np.where(sums > 0, sums, 1)[rough, None]
@@ -59,8 +60,9 @@ class Checked(Policy):
         if answer is None:
             return None
         expected = "finite numbers; NaN where it has no opinion"
-        self._expect(~np.isinf(answer).any(axis=1), "values", asked, answer, expected)
-        found[rows] = np.where(asked.legal, answer, np.nan)
+        here = positions[rows]
+        self._expect(~np.isinf(answer).any(axis=1), "values", here, answer, expected)
+        found[rows] = np.where(here.legal, answer, np.nan)
         return found
 
     def known(self, positions: Positions) -> Bools | None:
@@ -138,9 +140,9 @@ class Checked(Policy):
             raise TttError(what, where=self._name, hint=f"expected {shape}")
         return answer
 
-    def _expect(self, sound: Bools, what: str, asked: Positions, answer: Floats, expected: str) -> None:
+    def _expect(self, sound: Bools, what: str, here: Positions, answer: Floats, expected: str) -> None:
         for at in np.flatnonzero(~sound)[:1].tolist():
-            wrong = f"its {what} in {asked.text(at)!r} are {answer[at].tolist()}"
+            wrong = f"its {what} in {here.text(at)!r} are {answer[at].tolist()}"
             raise TttError(wrong, where=self._name, hint=expected)
 
     def _open(self, positions: Positions) -> tuple[Positions, Int64s]:

@@ -207,33 +207,25 @@ def holds(rules: Rules, side: Side, guaranteed: int) -> bool | None:
     return None if value is None else guaranteed >= side.sign * value
 
 
-def is_unbeatable(policy: Policy, *, budget: int = BUDGET) -> bool | None:
-    """``Verdict.unbeatable`` alone: by one line of play where that is enough, else by a walk through what can
-    happen; None where it would take more than ``budget`` positions or the game's value is not known."""
+def is_unbeatable(
+    policy: Policy, sides: Sequence[Side] = tuple(Side), *, budget: int = BUDGET
+) -> bool | None:
+    """``Verdict.unbeatable`` alone, of some sides: by one line of play where that is enough, else by a walk
+    through what can happen; None where it would take more than ``budget`` positions or the game's value is
+    not known."""
     policy = policy.tabulated()
-    if enumerated(policy.rules) is None and losing_lines(policy):
+    if enumerated(policy.rules) is None and losing_lines(policy, sides):
         return False
-    held = []
-    for side in Side:
-        held.append(_proved(policy, side, budget))
+    held: list[bool | None] = []
+    for side in sides:
+        try:
+            guaranteed = guaranteed_result(Walk.alone(policy, side, budget=budget))
+            held.append(holds(policy.rules, side, guaranteed))
+        except OutgrownError:
+            held.append(None)
         if held[-1] is False:
             return False
     return None if None in held else True
-
-
-def holds_as(policy: Policy, side: Side, *, budget: int = BUDGET) -> bool | None:
-    """``is_unbeatable`` for one side."""
-    policy = policy.tabulated()
-    if enumerated(policy.rules) is None and losing_lines(policy, [side]):
-        return False
-    return _proved(policy, side, budget)
-
-
-def _proved(policy: Policy, side: Side, budget: int) -> bool | None:
-    try:
-        return holds(policy.rules, side, guaranteed_result(Walk.alone(policy, side, budget=budget)))
-    except OutgrownError:
-        return None
 
 
 def losing_lines(policy: Policy, sides: Sequence[Side] = tuple(Side)) -> dict[Side, tuple[int, ...]]:
