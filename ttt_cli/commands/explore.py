@@ -1,20 +1,29 @@
-"""``ttt explore``: a page to click through every position of the game, and to play against a player."""
+"""``ttt explore``: a page to play against a player, and to click through every position of the game."""
 
+import webbrowser
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import typer
 
+from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.levels import OPPONENTS
-from ttt_cli.documents import Count
-from ttt_cli.environment import Environment, printable
+from ttt_cli.documents import Count, Document, aside
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
+from ttt_cli.evaluation.verdict import judge
 from ttt_cli.shell.completion import complete_agents
+from ttt_cli.shell.options import given_rules
+from ttt_cli.store.files import write_bytes
+from ttt_cli.store.library import refuse_state
+from ttt_cli.views.page import covered, facts_of, is_whole, page
 
-HEADING = "Look"
 
-
-class Page(TypedDict):
+@dataclass(frozen=True)
+class Page(Document, name="page"):
     """The page that ``ttt explore`` has written."""
 
     agent: str
@@ -22,9 +31,13 @@ class Page(TypedDict):
     bytes: Count
     positions: Count
     mistakes: Count | None
+    address: str = aside()
 
-
-DOCUMENTS = {"page": Page}
+    def show(self, env: Environment) -> None:
+        """Say what was written, and where a browser finds it unless it has been opened."""
+        env.out(f"saved {self.file}: {self.positions:,} positions, {self.bytes:,} bytes")
+        if self.address:
+            env.say(f"next: open {self.address} in a browser")
 
 
 def explore(
@@ -34,25 +47,16 @@ def explore(
         str | None, typer.Option("--out", "-o", metavar="FILE", help="The page to write; - is stdout.")
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
-) -> None:
-    """One page for the browser, to send to a friend: play against the player, with hints and a review at the
-    end, or click through every position: what each move is worth, what the player thinks of it and how often
-    it plays it, and its worst mistakes to jump to. The page is self-contained. On boards with more than
-    200,000 positions it holds what can happen when the player plays.
+) -> Page | None:
+    """One page for the browser, to send to a friend: play against the player, with hints, what beats it and a
+    review at the end, or click through every position: what each move is worth, what the player thinks of it,
+    how often it plays it, and its worst mistakes to jump to. The page is self-contained. On boards with more
+    than 200,000 positions it holds what can happen when the player plays.
 
     Examples:
       ttt explore q -o q.html --open
       ttt explore minimax:depth=2 -o page.html
     """
-    from ttt_cli.agents.grammar import resolve
-    from ttt_cli.engine.policy import Policy
-    from ttt_cli.engine.state_space import StateSpace
-    from ttt_cli.evaluation.verdict import judge
-    from ttt_cli.shell.options import given_rules
-    from ttt_cli.store.files import write_bytes
-    from ttt_cli.store.library import refuse_state
-    from ttt_cli.views.page import covered, facts_of, is_whole, page
-
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
     player = resolve(agent, env.store, given_rules(env))
@@ -65,39 +69,20 @@ def explore(
         env.say(f"{len(coverage.positions):,} positions can come about; proving what each move is worth")
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
-    content = page(
-        policy, printable(player.name), facts_of(rules, verdict, player.games), opponents, coverage
-    )
+    content = page(policy, player.name, facts_of(rules, verdict, player.games), opponents, coverage)
     env.remark(player.remarks)
     if out == "-":
         if show:
             raise UsageError("what goes to stdout cannot be opened", where="--open", hint="-o page.html")
         env.out_bytes([content])
-        return
+        return None
     path = Path(out)
     if player.source is not None and path.exists() and path.samefile(player.source):
         raise UsageError("is the file of the player itself", where=out, hint="-o page.html")
     refuse_state(path)
     write_bytes(path, content)
     address = path.resolve().as_uri()
-    opened = show and _opened(address)
-    if env.json:
-        fields: Page = {
-            "agent": player.name,
-            "file": out,
-            "bytes": len(content),
-            "positions": len(coverage.positions),
-            "mistakes": verdict.mistakes.positions if verdict.mistakes else None,
-        }
-        env.document("ttt-page", fields)
-        return
-    env.out(f"saved {printable(out)}: {len(coverage.positions):,} positions, {len(content):,} bytes")
-    if not opened:
-        env.say(f"next: open {printable(address)} in a browser")
-
-
-def _opened(address: str) -> bool:
-    """Whether a browser took the page."""
-    import webbrowser
-
-    return webbrowser.open(address)
+    opened = show and webbrowser.open(address)
+    mistakes = verdict.mistakes.positions if verdict.mistakes else None
+    sizes = len(content), len(coverage.positions)
+    return Page(player.name, out, *sizes, mistakes, "" if opened else address)

@@ -4,60 +4,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
 from shlex import join
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal
 
 import typer
 
-from ttt_cli.documents import Cell, Count, ResultKey, RulesFields, put
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.agents.grammar import Agent, resolve_all
+from ttt_cli.agents.levels import LEVELS
+from ttt_cli.documents import put
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, UsageError
-from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import given_rules
+from ttt_cli.play.player import players_of
+from ttt_cli.play.session import Session
+from ttt_cli.shell.completion import complete_agents, stored_names
+from ttt_cli.shell.match import play_machines, play_with_people
+from ttt_cli.shell.options import given_rules, whole
 from ttt_cli.shell.prompt import choose
-
-if TYPE_CHECKING:
-    from ttt_cli.agents.grammar import Agent
-    from ttt_cli.store.library import Loaded
-
-HEADING = "Play and learn"
-
-
-class PlayerScore(TypedDict):
-    """A player and the games it has won."""
-
-    name: str
-    wins: Count
-
-
-class Score(TypedDict):
-    """How the games of this call have ended so far."""
-
-    games: Count
-    players: list[PlayerScore]
-    x_wins: Count
-    o_wins: Count
-    draws: Count
-
-
-class GameFields(TypedDict):
-    """A finished game: a line of ``ttt play``, and of games.jsonl.
-
-    There it has no schema, version and score.
-    """
-
-    id: str
-    rules: RulesFields
-    moves: list[Cell]
-    result: ResultKey
-    x: str
-    o: str
-    teaches: list[str]
-    end: NotRequired[Literal["resigned"]]
-    score: NotRequired[Score]
-
-
-DOCUMENTS = {"game": GameFields}
-
+from ttt_cli.store.games import try_log
+from ttt_cli.store.library import Loaded
+from ttt_cli.views.levels import level_in_words
+from ttt_cli.views.numbers import counted
 
 MENU_STATES = 9
 """States that the menu of opponents lists at most."""
@@ -94,7 +60,7 @@ def play(
         ),
     ] = None,
     games: Annotated[
-        int | None, typer.Option("--games", "-n", min=1, metavar="N", help="Leave after N games.")
+        int | None, typer.Option("--games", "-n", parser=whole(), metavar="N", help="Leave after N games.")
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Show two machines' boards, until Ctrl-C without --games.")
@@ -130,11 +96,6 @@ def play(
         raise UsageError("one AGENT plays against you", where=other, hint=hint)
     if isnan(delay):
         raise UsageError("nan is not a number of seconds", where="--delay")
-    from ttt_cli.play.player import players_of
-    from ttt_cli.play.session import Session
-    from ttt_cli.shell.match import play_machines, play_with_people
-    from ttt_cli.store.games import try_log
-
     if agent is None and x is None and o is None and env.interactive:
         agent = _opponent(env)
         if agent is None:
@@ -163,11 +124,6 @@ def play(
 
 def _opponent(env: Environment) -> str | None:
     """Ask at the terminal whom to play; None if the person leaves."""
-    from ttt_cli.agents.levels import LEVELS
-    from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.shell.completion import stored_names
-    from ttt_cli.views.levels import level_in_words
-
     rules = given_rules(env) or STANDARD
     states = ["q", *(name for name in stored_names(env.store) if name not in ("q", "games"))]
     names = [*LEVELS, *states[:MENU_STATES]]
@@ -188,11 +144,9 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
     return x or other, o or other
 
 
-def _agents(env: Environment, pairing: tuple[str, str]) -> "list[Agent]":
+def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
     """The two agents; a learner that has no file yet is trained first, if that is wanted. None of them if the
     person asked leaves."""
-    from ttt_cli.agents.grammar import resolve_all
-
     agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
     untrained = {one.source: one.loaded for one in agents if one.loaded and not one.loaded.path.exists()}
     trained = False
@@ -204,7 +158,7 @@ def _agents(env: Environment, pairing: tuple[str, str]) -> "list[Agent]":
     return resolve_all(pairing, env.store, given_rules(env), fresh=True) if trained else agents
 
 
-def _train(env: Environment, loaded: "Loaded") -> bool | None:
+def _train(env: Environment, loaded: Loaded) -> bool | None:
     """Offer to train a learner that has no file yet.
 
     :returns: whether that was done; None if the person leaves.
@@ -231,7 +185,7 @@ def _train(env: Environment, loaded: "Loaded") -> bool | None:
     return True
 
 
-def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
+def _in_order(env: Environment, agents: list[Agent]) -> list[Agent]:
     """The agents as the person at the terminal wants them: who begins is X. None if the person leaves."""
     person, other = agents
     if not env.interactive or other.is_person:
@@ -240,16 +194,14 @@ def _in_order(env: Environment, agents: "list[Agent]") -> "list[Agent]":
     return [] if begins is None else [person, other] if begins == 0 else [other, person]
 
 
-def _introduce(env: Environment, agents: "Sequence[Agent]", learn: bool) -> None:
+def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
     """Say what the machines know, and which of them will not learn."""
-    from ttt_cli.views.numbers import counted
-
     for agent in {str(one.source): one for one in agents if one.loaded}.values():
         loaded = agent.loaded
         assert loaded is not None
         env.remark(agent.remarks)
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
-        env.say(f"{printable(agent.name)} knows {counted(loaded.state.positions, 'position')}{games}")
+        env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
         if learn and not loaded.native:
-            what = f"{printable(str(loaded.path))} is a {loaded.format} file, which is read-only here"
+            what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
             env.say(f"{what}; to teach it, first:", command_line("ttt", "import", loaded.path))

@@ -14,7 +14,6 @@ Whoever drives it, a terminal, a page or a test, asks whose turn it is and makes
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -182,17 +181,3 @@ class Session:
     def learners(self) -> list[OnlineLearner]:
         """The states that learn from the games, each once."""
         return list(dict.fromkeys(player.learner for player in self.players if player.learner))
-
-    def fields(self) -> dict[str, Any]:
-        """The game that has just ended, and the score, as the document ``ttt-game`` has them."""
-        assert self.record is not None
-        pairs = zip(self.players, self.score.wins, strict=True)
-        results = self.score.results
-        score = {
-            "games": self.score.games,
-            "players": [{"name": player.name, "wins": wins} for player, wins in pairs],
-            "x_wins": results[Result.X_WINS],
-            "o_wins": results[Result.O_WINS],
-            "draws": results[Result.DRAW],
-        }
-        return {**self.record.fields(), "score": score}

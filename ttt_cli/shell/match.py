@@ -2,28 +2,26 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
+from json import dumps
 from time import sleep
-from typing import TYPE_CHECKING
 
-from ttt_cli.environment import Environment, command_line, printable
+from ttt_cli.documents import put
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError
+from ttt_cli.evaluation.review import Review, review
+from ttt_cli.play.online_learner import learning
+from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import has_keys
 from ttt_cli.shell.person import act, asked
 from ttt_cli.shell.prompt import press
 from ttt_cli.shell.signals import graceful
-
-if TYPE_CHECKING:
-    from ttt_cli.evaluation.review import Review
-    from ttt_cli.play.session import Session
-    from ttt_cli.store.games import GameRecord
-    from ttt_cli.views.play_screen import PlayScreen
+from ttt_cli.store.games import LOG, GameRecord, record_against_people, record_game
+from ttt_cli.views.numbers import counted
+from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 
 
-def play_with_people(env: Environment, session: "Session", games: int | None) -> int:
+def play_with_people(env: Environment, session: Session, games: int | None) -> int:
     """Play until the people leave."""
-    from ttt_cli.evaluation.review import review
-    from ttt_cli.views.play_screen import PlayScreen, what_was_learned
-
     screen = PlayScreen(env, session)
     last: Review | None = None
     _tell_record(env, session)
@@ -51,12 +49,12 @@ def play_with_people(env: Environment, session: "Session", games: int | None) ->
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
     except KeyboardInterrupt:
         if session.score.games:
-            env.say(f"\n{_kept(env, session)}")
+            env.say(_kept(env, session))
         return ExitCode.INTERRUPTED
     return ExitCode.DONE
 
 
-def _again(env: Environment, session: "Session", screen: "PlayScreen", last: "Review") -> bool:
+def _again(env: Environment, session: Session, screen: PlayScreen, last: Review) -> bool:
     """Begin another game, or the last one again from the person's mistake, if that is wanted; on the way the
     review of the last one is shown in full to who asks.
 
@@ -82,34 +80,29 @@ def _again(env: Environment, session: "Session", screen: "PlayScreen", last: "Re
     return key in ("t", "n")
 
 
-def _machine_moves(session: "Session", screen: "PlayScreen") -> None:
+def _machine_moves(session: Session, screen: PlayScreen) -> None:
     player = session.to_move
     cell = session.machine_move()
     if cell is not None:
         screen.say(f"{screen.called(player)} plays {cell + 1}")
 
 
-def _tell_record(env: Environment, session: "Session") -> None:
+def _tell_record(env: Environment, session: Session) -> None:
     """Say how the machine has fared against people so far."""
-    from ttt_cli.store.games import LOG, record_against_people
-
     for player in session.players:
         if not player.is_person and (found := record_against_people(env.store / LOG, player.name)):
             won, drawn, lost = found
-            env.say(f"{printable(player.name)} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
+            env.say(f"{player.name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
 
 
 def play_machines(
-    env: Environment, session: "Session", games: int | None, *, watch: bool, delay: float, learn: bool
+    env: Environment, session: Session, games: int | None, *, watch: bool, delay: float, learn: bool
 ) -> int:
     """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at. At a
     terminal the rates change in their place.
 
     :param learn: whether the games are recorded, and teach.
     """
-    from ttt_cli.play.online_learner import learning
-    from ttt_cli.views.play_screen import PlayScreen, what_was_learned
-
     screen = PlayScreen(env, session)
     boards = watch or games is None
     if not (games or watch):
@@ -150,12 +143,8 @@ def play_machines(
     return ExitCode.DONE
 
 
-def _record(env: Environment, record: "GameRecord") -> None:
+def _record(env: Environment, record: GameRecord) -> None:
     """Write a finished game to the log; if that cannot be, print the command that does it later."""
-    from json import dumps
-
-    from ttt_cli.store.games import LOG, record_game
-
     try:
         record_game(env.store, record)
     except TttError:
@@ -165,15 +154,12 @@ def _record(env: Environment, record: "GameRecord") -> None:
         raise
 
 
-def _document(env: Environment, session: "Session") -> None:
+def _document(env: Environment, session: Session) -> None:
     """Under ``--json``, the game that has just ended."""
     if env.json:
-        env.document("ttt-game", session.fields())
+        put(env, PlayedGame.of(session))
         env.stdout.flush()
 
 
-def _kept(env: Environment, session: "Session") -> str:
-    from ttt_cli.store.games import LOG
-    from ttt_cli.views.numbers import counted
-
-    return f"{counted(session.score.games, 'finished game')} kept in {printable(str(env.store / LOG))}"
+def _kept(env: Environment, session: Session) -> str:
+    return f"{counted(session.score.games, 'finished game')} kept in {env.store / LOG}"

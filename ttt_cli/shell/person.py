@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ttt_cli.environment import Environment
+from ttt_cli.play.hints import beat, hint
+from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import LEAVE, Paint, Read, full_screen, has_keys
 from ttt_cli.shell.prompt import correct, read_line
-
-if TYPE_CHECKING:
-    from ttt_cli.play.session import Session
-    from ttt_cli.views.advice import Advice
-    from ttt_cli.views.play_screen import PlayScreen
+from ttt_cli.views.advice import Advice, from_hint, from_response
+from ttt_cli.views.play_screen import PlayScreen
 
 KEYS = """\
 a number  plays that cell; on boards of more than nine cells Enter follows it
@@ -36,12 +35,12 @@ class Asking(Protocol):
     def wait(self, text: str) -> None:
         """Say what is being done meanwhile."""
 
-    def advise(self, advice: "Advice") -> None:
+    def advise(self, advice: Advice) -> None:
         """Answer a key by what is known of the moves."""
 
 
 @contextmanager
-def asked(env: Environment, session: "Session", screen: "PlayScreen") -> Iterator[Asking]:
+def asked(env: Environment, session: Session, screen: PlayScreen) -> Iterator[Asking]:
     """How a person is asked during one game: by single keys on a board that stays in its place, where the
     terminal can do that, else line by line."""
     if not has_keys(env):
@@ -59,7 +58,7 @@ def asked(env: Environment, session: "Session", screen: "PlayScreen") -> Iterato
 class Lines:
     """Asks for a line for each key."""
 
-    def __init__(self, env: Environment, session: "Session", screen: "PlayScreen") -> None:
+    def __init__(self, env: Environment, session: Session, screen: PlayScreen) -> None:
         self.env, self.session, self.screen = env, session, screen
 
     def ask(self) -> str:
@@ -77,7 +76,7 @@ class Lines:
         if self.env.interactive and self.session.rules.cells > 12:
             self.env.say(text)
 
-    def advise(self, advice: "Advice") -> None:
+    def advise(self, advice: Advice) -> None:
         """Show the board with what is known in its cells."""
         self.screen.show_advice(advice)
 
@@ -85,7 +84,7 @@ class Lines:
 class Place:
     """Asks for single keys; digits gather until Enter where one is not enough for every cell."""
 
-    def __init__(self, session: "Session", screen: "PlayScreen", read: Read, paint: Paint) -> None:
+    def __init__(self, session: Session, screen: PlayScreen, read: Read, paint: Paint) -> None:
         rules = session.rules
         self.session, self.screen, self.read, self.paint = session, screen, read, paint
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
@@ -130,19 +129,16 @@ class Place:
         self.tell(text)
         self.told = ""
 
-    def advise(self, advice: "Advice") -> None:
+    def advise(self, advice: Advice) -> None:
         """Show what is known in the cells until the next key."""
         self.advice = advice
 
 
-def act(asking: Asking, session: "Session", screen: "PlayScreen") -> bool:
+def act(asking: Asking, session: Session, screen: PlayScreen) -> bool:
     """Ask the person to move for a key, and do what it says.
 
     :returns: whether the game goes on; else the person leaves.
     """
-    from ttt_cli.play.hints import beat, hint
-    from ttt_cli.views.advice import from_hint, from_response
-
     key, game = asking.ask(), session.game
     if key in LEAVE:
         return False
@@ -171,7 +167,7 @@ def act(asking: Asking, session: "Session", screen: "PlayScreen") -> bool:
     return True
 
 
-def _fault(key: str, session: "Session") -> str | None:
+def _fault(key: str, session: Session) -> str | None:
     """Why a key cannot be played here; None if it can."""
     game = session.game
     cells = game.legal_moves

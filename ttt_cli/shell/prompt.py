@@ -7,6 +7,7 @@ import typer
 from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode
 from ttt_cli.shell.keyboard import LEAVE, full_screen, has_keys, keys
+from ttt_cli.views.play_screen import menu
 
 
 def read_line(env: Environment, prompt: str) -> str:
@@ -80,8 +81,6 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
 
 
 def _picked(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int | None:
-    from ttt_cli.views.play_screen import menu
-
     at, typed = 0, ""
     with full_screen(env) as (read, paint):
         while True:
@@ -114,8 +113,6 @@ def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def _named(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int | None:
-    from ttt_cli.views.play_screen import menu
-
     env.draw(menu(question, options), wrap=True)
     prompt = f"A number from 1 to {len(options)}, or a name [{printable(options[0][0])}]: "
     while (key := read_line(env, prompt)) != "ctrl-d":

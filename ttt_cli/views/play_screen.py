@@ -6,13 +6,17 @@ to stderr.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import monotonic
+from typing import Literal
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ttt_cli.documents import Cell as CellNumber
+from ttt_cli.documents import Count, Document, ResultKey, RulesFields, optional
 from ttt_cli.engine.position import Cell
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.environment import Environment, printable
@@ -25,6 +29,52 @@ from ttt_cli.views.advice import Advice
 from ttt_cli.views.board import beside, board
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.review import moves_table, strip, summary
+
+
+@dataclass(frozen=True)
+class PlayerScore:
+    """A player and the games it has won."""
+
+    name: str
+    wins: Count
+
+
+@dataclass(frozen=True)
+class ScoreFields:
+    """How the games of this call have ended so far."""
+
+    games: Count
+    players: list[PlayerScore]
+    x_wins: Count
+    o_wins: Count
+    draws: Count
+
+
+@dataclass(frozen=True)
+class PlayedGame(Document, name="game"):
+    """A finished game: a line of ``ttt play``; in games.jsonl it has no schema, version and score."""
+
+    id: str
+    rules: RulesFields
+    moves: list[CellNumber]
+    result: ResultKey
+    x: str
+    o: str
+    teaches: list[str]
+    end: Literal["resigned"] | None = optional()
+    score: ScoreFields | None = optional()
+
+    @classmethod
+    def of(cls, session: Session) -> "PlayedGame":
+        """The game of a session that has just ended, and the score."""
+        assert session.record is not None
+        score, results = session.score, session.score.results
+        players = [
+            PlayerScore(player.name, wins) for player, wins in zip(session.players, score.wins, strict=True)
+        ]
+        wins = results[Result.X_WINS], results[Result.O_WINS]
+        return cls(**session.record.fields(), score=ScoreFields(score.games, players, *wins, score.draws))
+
 
 KEYS = "h hint, b beat it, u take back, ? keys, q leave"
 

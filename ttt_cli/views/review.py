@@ -1,12 +1,12 @@
 """What ``ttt review`` shows of a game, and ``ttt play`` after one."""
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.documents import Cell, Count, ResultKey, RulesFields, Share, SideKey, Worth
+from ttt_cli.documents import Cell, Count, Document, ResultKey, RulesFields, Share, SideKey, Worth, aside
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
@@ -16,10 +16,11 @@ from ttt_cli.views.board import beside, board, worth
 from ttt_cli.views.numbers import VALUES, cells_in_words, in_plies, percent
 
 
-class ReviewedMove(TypedDict):
+@dataclass(frozen=True)
+class ReviewedMove:
     """A move, the value of the position and of the move, from the mover's side, and the cells that keep it.
 
-    ``proven``: whether it is known if the move kept what there was to keep.
+    :ivar proven: whether it is known if the move kept what there was to keep.
     """
 
     cell: Cell
@@ -29,8 +30,16 @@ class ReviewedMove(TypedDict):
     best: list[Cell]
     proven: bool
 
+    @classmethod
+    def of(cls, move: MoveReview) -> "ReviewedMove":
+        """A move of a review."""
+        best = [cell + 1 for cell in move.best]
+        values = VALUES.get(move.before), VALUES.get(move.after)
+        return cls(move.cell + 1, move.side.key, *values, best, move.proven)
 
-class PaceFields(TypedDict):
+
+@dataclass(frozen=True)
+class SlowMove:
     """A move, numbered from 1, that won more slowly or lost sooner than it had to: plies to the end."""
 
     move: Count
@@ -41,14 +50,8 @@ class PaceFields(TypedDict):
     best: list[Cell]
 
 
-class SidesAccuracy(TypedDict):
-    """Of the moves in positions whose moves differed in value, the share that kept it; null without any."""
-
-    x: Share | None
-    o: Share | None
-
-
-class ChoicesFields(TypedDict):
+@dataclass(frozen=True)
+class Choices:
     """What the accuracy of a side is made of, and its moves whose value has not been proved."""
 
     kept: Count
@@ -56,18 +59,14 @@ class ChoicesFields(TypedDict):
     unproven: Count
 
 
-class SidesChoices(TypedDict):
-    """The choices of both sides."""
+@dataclass(frozen=True)
+class ReviewedGame(Document, name="review"):
+    """A recorded game, move by move against perfect play.
 
-    x: ChoicesFields
-    o: ChoicesFields
-
-
-class ReviewFields(TypedDict):
-    """What ``ttt review`` says of a game.
-
-    ``turning_point``: the number of the loser's last move after which the better result was out of reach.
-    ``resigned``: the value, for the side that resigned, of the position it resigned in.
+    :ivar accuracy: of the moves in positions whose moves differed in value, the share that kept it; None
+        without any.
+    :ivar turning_point: the number of the loser's last move after which the better result was out of reach.
+    :ivar resigned: the value, for the side that resigned, of the position it resigned in.
     """
 
     game: str
@@ -76,63 +75,62 @@ class ReviewFields(TypedDict):
     o: str
     result: ResultKey
     moves: list[ReviewedMove]
-    accuracy: SidesAccuracy
-    choices: SidesChoices
-    pace: list[PaceFields]
+    accuracy: dict[SideKey, Share | None]
+    choices: dict[SideKey, Choices]
+    pace: list[SlowMove]
     turning_point: Count | None
     resigned: Worth | None
+    number: int = aside()
+    record: GameRecord = aside()
+    review: Review = aside()
+    boards: bool = aside()
 
+    @classmethod
+    def of(cls, number: int, record: GameRecord, review: Review, *, boards: bool) -> "ReviewedGame":
+        """The review of the game with this number in its log.
 
-def review_fields(record: GameRecord, review: Review) -> dict[str, Any]:
-    """The fields of a ``ttt-review`` document."""
-    accuracy = {side: review.accuracy(side) for side in Side}
-    fields = record.fields()
-    return {
-        "game": record.id,
-        **{name: fields[name] for name in ("rules", "x", "o", "result")},
-        "moves": [
-            {
-                "cell": move.cell + 1,
-                "side": move.side.key,
-                "before": VALUES.get(move.before),
-                "after": VALUES.get(move.after),
-                "best": [cell + 1 for cell in move.best],
-                "proven": move.proven,
-            }
-            for move in review.moves
-        ],
-        "accuracy": {side.key: found.share for side, found in accuracy.items()},
-        "choices": {
-            side.key: {"kept": found.kept, "choices": found.choices, "unproven": found.unproven}
-            for side, found in accuracy.items()
-        },
-        "pace": [
-            {
-                "move": number,
-                "side": move.side.key,
-                "value": VALUES.get(move.after),
-                "plies": move.pace.plies,
-                "best_plies": move.pace.best_plies,
-                "best": [cell + 1 for cell in move.pace.best],
-            }
-            for number, move in enumerate(review.moves, 1)
-            if move.pace
-        ],
-        "turning_point": review.turning_point,
-        "resigned": VALUES.get(review.resigned),
-    }
+        :param boards: whether to show every board.
+        """
+        accuracy = {side.key: review.accuracy(side) for side in Side}
+        return cls(
+            record.id,
+            record.rules.fields(),
+            *(record.x, record.o, record.result),
+            [ReviewedMove.of(move) for move in review.moves],
+            {key: found.share for key, found in accuracy.items()},
+            {key: Choices(one.kept, one.choices, one.unproven) for key, one in accuracy.items()},
+            [
+                SlowMove(
+                    place,
+                    move.side.key,
+                    VALUES[move.after],
+                    move.pace.plies,
+                    move.pace.best_plies,
+                    [cell + 1 for cell in move.pace.best],
+                )
+                for place, move in enumerate(review.moves, 1)
+                if move.pace
+            ],
+            review.turning_point,
+            VALUES.get(review.resigned),
+            number,
+            record,
+            review,
+            boards,
+        )
 
-
-def show_review(env: Environment, review: Review, names: Mapping[Side, str]) -> None:
-    """Show a game move by move, where it was decided, and the accuracy of both sides.
-
-    :param names: what the sides are called.
-    """
-    if review.moves:
-        env.draw(moves_table(review, env.width), wrap=True)
+    def show(self, env: Environment) -> None:
+        """Show the game move by move, where it was decided, and the accuracy of both sides."""
+        env.out(record_title(self.record, self.number))
         env.out("")
-    for line in summary(review, names):
-        env.out(line)
+        if self.boards:
+            env.draw(strip(env, self.record), wrap=True)
+        if self.review.moves:
+            env.draw(moves_table(self.review, env.width), wrap=True)
+            env.out("")
+        names = {Side.X: f"X ({self.x})", Side.O: f"O ({self.o})"}
+        for line in summary(self.review, names):
+            env.out(line)
 
 
 def moves_table(review: Review, width: int) -> Table:
