@@ -327,7 +327,8 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     from dataclasses import replace
 
     from ttt_cli.store import library
-    from ttt_cli.store.state import State, learner_of, train_run
+    from ttt_cli.store.runs import train_run
+    from ttt_cli.store.state import State, learner_of
 
     state = State.empty(learner_of("q", "default"), STANDARD)
     run = train_run(state, seed=1, planned=1000, opponent="exec:touch PWNED", behaviour="exec:touch PWNED")

@@ -24,7 +24,8 @@ from ttt_cli.play.session import Session
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, record_game, waiting_games
 from ttt_cli.store.locks import lock
-from ttt_cli.store.state import Run, State, learner_of, train_run
+from ttt_cli.store.runs import Run, train_run
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 
 

@@ -2,10 +2,12 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import orjson
 import pytest
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.store import library
+from ttt_cli.store.formats import native
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.trainer import new_run, train
@@ -47,3 +49,12 @@ def loaded() -> Callable[[State, str], Loaded]:
         return Loaded(state, Path(name), "ttt-state", library.digest(state))
 
     return make
+
+
+def edited(content: bytes, **changes: object) -> bytes:
+    """A native file with other fields and a digest that fits."""
+    fields = {**orjson.loads(content), **changes}
+    lines = [
+        orjson.dumps(key) + b":" + orjson.dumps(value) for key, value in {**fields, "digest": ""}.items()
+    ]
+    return b"".join(native.sealed(lambda: iter([b"{" + b",\n".join(lines) + b"}\n"])))

@@ -10,9 +10,11 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library
+from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
 
 Load = Callable[..., Loaded]
 Train = Callable[..., State]
@@ -96,6 +98,26 @@ def test_overlap_in_part_is_refused_by_name_unless_allowed(three: list[Loaded], 
     assert [run.kind for run in forced.state.runs] == ["overlap"]
     assert forced.state.games == 1200
     assert content(forced) == content(merge([other, one], allow_overlap=True))
+
+
+@pytest.mark.parametrize("learner", ["book", "q"])
+def test_a_game_counts_once_whatever_run_holds_it(loaded: Load, learner: str):
+    """Copies of a state in the middle of a run of play: one goes on with it, one learns its games anew."""
+    games = [GameRecord((1, 4, 2, 5, 3), "x", "human", learner, id=f"game {number}") for number in range(4)]
+    first = teach(State.empty(learner_of(learner, "default"), Rules()), games[:1])
+    whole = teach(first.state, games[1:3], going_on=first.run).state
+    again = teach(first.state, games[2:]).state
+    inputs = [loaded(whole, "whole"), loaded(again, "again")]
+    with pytest.raises(InvalidFileError, match="have both learned game game 2, each with other experience"):
+        merge(inputs)
+    forced = merge(inputs, allow_overlap=True)
+    assert [run.kind for run in forced.state.runs] == ["overlap"] and forced.state.games == 6
+    assert library.parse(content(forced), "file").games == 6
+    assert content(forced) == content(merge(inputs[::-1], allow_overlap=True))
+    entries = dict(forced.state.learner.to_entries(forced.state.table))
+    assert sum(map(forced.state.learner.entry_visits, entries.values())) > 0
+    if learner == "book":
+        assert entries["." * 9] == [[1, 5, "X", forced.state.runs[0].id, 6]]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The native state file: the same bytes for the same experience, and any damage noticed."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.store.conftest import edited
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
@@ -76,15 +78,6 @@ def test_no_flipped_bit_goes_unnoticed(data: st.DataObject):
 
 
 _SMALL = library.content(State.empty(learner_of("q", "default"), Rules()))
-
-
-def edited(content: bytes, **changes: object) -> bytes:
-    """A native file with other fields and a digest that fits."""
-    fields = {**orjson.loads(content), **changes}
-    lines = [
-        orjson.dumps(key) + b":" + orjson.dumps(value) for key, value in {**fields, "digest": ""}.items()
-    ]
-    return b"".join(native.sealed(lambda: iter([b"{" + b",\n".join(lines) + b"}\n"])))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +160,7 @@ def test_runs_are_part_of_the_bytes(trained: Callable[..., State]):
 @pytest.mark.parametrize("learner", ["q", "book"])
 def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(trained, learner):
     """Some boards would take minutes and much memory."""
-    content = library.content(trained(learner, 20))
+    content = re.sub(rb'"kernel_version":\d+,', b"", library.content(trained(learner, 20)))
     for side in (b'"cols":', b'"rows":'):
         content = content.replace(side + b"3", side + b"5")
     with pytest.raises(InvalidFileError, match="expected a position of 25 cells, found 9"):

@@ -10,7 +10,8 @@ from ttt_cli.learners.entries import LARGEST, MOST
 from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.store.merge import merge
-from ttt_cli.store.state import Run, State, learner_of
+from ttt_cli.store.runs import Run
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.runs import Plan
 
 START = "." * 9

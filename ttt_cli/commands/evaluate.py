@@ -27,7 +27,7 @@ from ttt_cli.shell.reports import write_report
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_state
-from ttt_cli.store.state import digest_of
+from ttt_cli.store.runs import digest_of
 from ttt_cli.views.evaluation import Exact, Sampled, Shown, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress

@@ -57,7 +57,7 @@ def complete_formats() -> list[str]:
 
 
 def _written() -> list[Format]:
-    written = [form for form in all_formats() if form.written and form.holds != "games"]
+    written = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
     return sorted(written, key=lambda form: not form.learner)  # a method's own first
 
 

@@ -108,7 +108,7 @@ def _formats() -> Formats:
                 form.learner or None,
                 form.about,
                 form.holds in ("table", "games"),
-                bool(form.holds),
+                form.holds in ("table", "policy", "games"),
                 form.written,
             )
             for form in reversed(by_name.values())

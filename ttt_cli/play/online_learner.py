@@ -14,7 +14,8 @@ from ttt_cli.errors import BusyError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, waiting_games
 from ttt_cli.store.locks import Lock, lock
-from ttt_cli.store.state import Run, State
+from ttt_cli.store.runs import Run
+from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 
 SAVE_EVERY = 1.5

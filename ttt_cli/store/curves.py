@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypedDict
 
 from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.store.reading import read_text
+from ttt_cli.store.reading import read_bytes
 from ttt_cli.store.state import State
-from ttt_cli.store.text import quoted
+from ttt_cli.store.text import BOM, decode, quoted
 
 LIMIT = 16 * 2**20
 """Bytes of a file that is read as a curve."""
@@ -85,20 +85,36 @@ def read(path: Path) -> list[Row]:
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    lines = read_text(path, LIMIT, bom=True).splitlines()
-    if not lines or lines[0].strip() != HEADER:
+    content = read_bytes(path, LIMIT)
+    if not content.startswith((HEADER.encode(), BOM + HEADER.encode())):
         raise InvalidFileError(
             "is not a learning curve", where=str(path), hint="ttt train … --curve FILE makes one"
         )
-    rows: list[Row] = []
+    return [row for rows in read_groups(content, str(path)).values() for row in rows]
+
+
+def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
+    """The learning curves in a file, by what stands before the column ``games`` of each: of a curve's own
+    file nothing, of a study the setting and the seed.
+
+    :raises InvalidFileError: naming the line and what is wrong with it.
+    """
+    lines = decode(content, where, bom=True).splitlines()
+    names = lines[0].strip().split(",") if lines else []
+    at = names.index("games") if "games" in names else len(names)
+    if not {*names[at:]} <= {*NAMES} or at == len(names):
+        raise InvalidFileError("expected the columns of a learning curve", where=f"{where}, line 1")
+    found: dict[tuple[str, ...], list[Row]] = {}
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
+        parts = line.strip().split(",")
+        rows = found.setdefault(tuple(parts[:at]), [])
         try:
-            rows.append(row_of(NAMES, line.split(","), rows))
+            rows.append(row_of(names[at:], parts[at:], rows))
         except TttError as error:
-            raise InvalidFileError(error.message, where=f"{path}, line {number}") from None
-    return rows
+            raise InvalidFileError(error.message, where=f"{where}, line {number}") from None
+    return found
 
 
 def row_of(names: Sequence[str], fields: Sequence[str], rows: Sequence[Row]) -> Row:

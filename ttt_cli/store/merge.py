@@ -15,7 +15,8 @@ from ttt_cli.learners.base import Learner
 from ttt_cli.learners.entries import alike
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.plays import played_by
-from ttt_cli.store.state import Run, State, digest_of
+from ttt_cli.store.runs import Run, digest_of
+from ttt_cli.store.state import State
 
 TOLERANCE = 1e-9
 """How far apart values of the same experience may be."""
@@ -56,22 +57,21 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     learner = kept[0].state.learner
     shared = Counter(run.id for loaded in kept for run in loaded.state.runs)
     overlap = sorted(run for run, count in shared.items() if count > 1)
-    games = _shared_games(kept, set(overlap))
-    if games and not allow_overlap:
-        raise _same_games(kept, games)
-    if overlap and not learner.keeps_runs_apart and not allow_overlap:
-        holders = [str(item.path) for item in kept if any(run.id == overlap[0] for run in item.state.runs)]
-        raise InvalidFileError(
-            f"{' and '.join(holders[:2])} both hold run {', '.join(overlap)}, mixed with other experience, "
-            "and cannot be separated",
-            hint="--allow-overlap counts it twice",
-        )
+    games = _games_in_several_runs(kept)
+    if not allow_overlap:
+        if games:
+            raise _same_games(kept, games)
+        if overlap and not learner.keeps_runs_apart:
+            raise _same_runs(kept, overlap)
     closed = [loaded.state.closed() for loaded in kept]
-    table = learner.merge(learner.empty(closed[0].rules, closed[0].symmetric), _Tables(kept))
-    runs = _union(closed)
-    if (overlap or games) and not learner.keeps_runs_apart:
-        runs = (_overlap_run(kept),)
-    return Merged(replace(closed[0], table=table, runs=runs), kept, contained, duplicates)
+    empty = learner.empty(closed[0].rules, closed[0].symmetric)
+    if games or (overlap and not learner.keeps_runs_apart):
+        run = _overlap_run(kept)
+        tables = _Tables(kept)
+        table = _in_one_run(closed, tables, run) if learner.keeps_runs_apart else learner.merge(empty, tables)
+        return Merged(replace(closed[0], table=table, runs=(run,)), kept, contained, duplicates)
+    table = learner.merge(empty, _Tables(kept))
+    return Merged(replace(closed[0], table=table, runs=_union(closed)), kept, contained, duplicates)
 
 
 class _Tables(Sequence[Any]):
@@ -96,7 +96,7 @@ class _Tables(Sequence[Any]):
 def _wholes(inputs: Sequence[Loaded]) -> dict[Loaded, Loaded]:
     """For each input that another one contains, the other one; of two that are alike the first stays."""
     played = [run for loaded in inputs for run in loaded.state.runs if run.kind == "play"]
-    first_games = {game for run in played for game in run.details["game_ids"][:1]}
+    first_games = {game for run in played for game in run.game_ids[:1]}
     holders: dict[str, list[Loaded]] = {}
     for loaded in inputs:
         for name in {*(run.id for run in loaded.state.runs), *(first_games & loaded.state.learned_games)}:
@@ -106,7 +106,7 @@ def _wholes(inputs: Sequence[Loaded]) -> dict[Loaded, Loaded]:
         """The inputs that may contain a run."""
         if run.kind != "play":
             return holders[run.id]
-        games = run.details["game_ids"]
+        games = run.game_ids
         return [*holders[run.id], *holders[games[0]]] if games else inputs
 
     found: dict[Loaded, Loaded] = {}
@@ -118,16 +118,25 @@ def _wholes(inputs: Sequence[Loaded]) -> dict[Loaded, Loaded]:
     return found
 
 
-def _shared_games(inputs: Sequence[Loaded], overlap: set[str]) -> set[str]:
-    """The recorded games that several inputs have learned, in runs that they do not share."""
-    seen: set[str] = set()
-    shared: set[str] = set()
-    for loaded in inputs:
-        apart = [run for run in loaded.state.runs if run.kind == "play" and run.id not in overlap]
-        own = {game for run in apart for game in run.details.get("game_ids", ())}
-        shared |= seen & own
-        seen |= own
-    return shared
+def _games_in_several_runs(inputs: Sequence[Loaded]) -> set[str]:
+    """The recorded games that have been learned in several runs, of one input or another."""
+    learned = {(game, run.id) for loaded in inputs for run in loaded.state.runs for game in run.game_ids}
+    return {game for game, count in Counter(game for game, _ in learned).items() if count > 1}
+
+
+def _in_one_run(states: Sequence[State], tables: Sequence[Any], run: Run) -> Any:
+    """The table of a learner that keeps runs apart in which all experience of these is of one run."""
+    counts: dict[str, Counter[tuple[Any, ...]]] = {}
+    learner = states[0].learner
+    for table in tables:
+        for text, rows in learner.to_entries(table):
+            for *row, _, count in rows:
+                counts.setdefault(text, Counter())[tuple(row)] += count
+    entries = (
+        (text, [[*row, run.id, count] for row, count in sorted(rows.items())])
+        for text, rows in sorted(counts.items())
+    )
+    return learner.from_entries(states[0].rules, states[0].symmetric, entries)
 
 
 def _same_games(inputs: Sequence[Loaded], games: set[str]) -> InvalidFileError:
@@ -138,6 +147,15 @@ def _same_games(inputs: Sequence[Loaded], games: set[str]) -> InvalidFileError:
         f"{' and '.join(holders[:2])} have both learned game {game}{more}, each with other experience, "
         "and cannot be separated",
         hint="--allow-overlap counts them twice",
+    )
+
+
+def _same_runs(inputs: Sequence[Loaded], overlap: Sequence[str]) -> InvalidFileError:
+    holders = [str(item.path) for item in inputs if any(run.id == overlap[0] for run in item.state.runs)]
+    return InvalidFileError(
+        f"{' and '.join(holders[:2])} both hold run {', '.join(overlap)}, mixed with other experience, "
+        "and cannot be separated",
+        hint="--allow-overlap counts it twice",
     )
 
 

@@ -1,13 +1,10 @@
 """A state: what a learner has learned, and where it comes from. A value; the store reads and writes it."""
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import orjson
 
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.checked import Checked
@@ -29,80 +26,7 @@ from ttt_cli.store.plays import (
     policy_by,
     values_by_move,
 )
-
-Results = Mapping[str, int]
-"""Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """Provenance: one run whose experience is in a state.
-
-    :ivar id: the same for the same call, whether it is finished or not; random for kind ``play``.
-    :ivar kind: ``train``, ``play`` (finished games learned one by one), ``import`` or ``overlap``.
-    :ivar games: None where a foreign file does not tell.
-    :ivar details: what else the kind records: parameters, seed, opponent, start, planned; the games' ids; …
-    """
-
-    id: str
-    kind: str
-    games: int | None = None
-    results: Results | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """The record as a state file holds it."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            **self.details,
-            "games": self.games,
-            "results": dict(self.results) if self.results is not None else None,
-        }
-
-    def contains(self, other: "Run") -> bool:
-        """Whether this is the same run, gone at least as far."""
-        return self.id == other.id and (self.games or 0) >= (other.games or 0)
-
-
-def train_run(
-    state: "State",
-    *,
-    seed: int,
-    planned: int,
-    opponent: str,
-    opponent_digest: str | None = None,
-    behaviour: str | None = None,
-    start: str | None = None,
-) -> Run:
-    """The record of a training run that begins: ``state`` gives learner and rules.
-
-    :param opponent: the agent's name; where it is a state, what counts is the digest of its content.
-    :param start: the digest of the state that the run starts from, if it holds any experience.
-    """
-    learner, rules = state.learner, state.rules
-    opponent = opponent.encode("utf-8", "backslashreplace").decode()  # a file's name may be any bytes
-    details: dict[str, Any] = {
-        "params": learner.parameters(),
-        "seed": seed,
-        "opponent": opponent,
-        "opponent_digest": opponent_digest,
-        "behaviour": behaviour,
-        "start": start,
-        "planned": planned,
-    }
-    meaning = {
-        **details,
-        "opponent": opponent_digest or opponent,
-        "learner": [learner.name, learner.kernel_version, learner.choice],
-        "rules": [rules.rows, rules.cols, rules.line, state.symmetric],
-    }
-    return Run(digest_of(meaning)[:24], "train", 0, {"x": 0, "o": 0, "draw": 0}, details)
-
-
-def digest_of(value: Any) -> str:
-    """A content's digest: SHA-256 over its canonical JSON."""
-    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+from ttt_cli.store.runs import Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,8 +170,7 @@ class State:
     @cached_property
     def learned_games(self) -> frozenset[str]:
         """The ids of the recorded games that it has learned."""
-        ids = (run.details.get("game_ids", ()) for run in self.runs if run.kind == "play")
-        return frozenset(game for games in ids for game in games)
+        return frozenset(game for run in self.runs for game in run.game_ids)
 
     @cached_property
     def _runs_by_id(self) -> dict[str, Run]:
@@ -260,8 +183,9 @@ class State:
         """
         known = self._runs_by_id
         return all(
-            (run.id in known and known[run.id].contains(run))
-            or (run.kind == "play" and self.learned_games.issuperset(run.details.get("game_ids", ())))
+            self.learned_games.issuperset(run.game_ids)
+            if run.kind == "play"
+            else run.id in known and known[run.id].contains(run)
             for run in other.runs
         )
 

@@ -9,7 +9,8 @@ from itertools import chain, islice
 
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.store.games import GameRecord
-from ttt_cli.store.state import Run, State
+from ttt_cli.store.runs import Run
+from ttt_cli.store.state import State
 
 FEW = 100
 """Up to this many games, learning skips compilation."""

@@ -24,7 +24,8 @@ from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, from_record, to_record
 from ttt_cli.store.games import waiting_games
-from ttt_cli.store.state import Run, State, train_run
+from ttt_cli.store.runs import Run, train_run
+from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve
 from ttt_cli.training.runs import Executor, Plan, Progress, here

@@ -21,6 +21,8 @@ FORMATS = {
     "ttt-state": ".state_json:StateJson",
     "ttt-state-csv": ".state_csv:StateCsv",
     "game-records": ".game_records:GameRecords",
+    "curve": ".measured:LearningCurve",
+    "study": ".measured:Study",
     "policy-csv": ".policy_csv:PolicyCsv",
     "policy-json": ".policy_json:PolicyJson",
     "npz": ".npz:Npz",

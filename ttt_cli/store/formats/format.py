@@ -128,8 +128,8 @@ class Format:
     :cvar name: as ``--format`` takes it.
     :cvar about: what it is, in a line.
     :cvar learner: the method whose table it holds, ``any``, or empty where it holds none.
-    :cvar holds: what it is read as: a ``table``, which goes on learning, a ``policy``, or ``games``; empty
-        where it is never read.
+    :cvar holds: what it is read as: a ``table``, which goes on learning, a ``policy``, ``games``, or
+        ``measures`` of players; empty where it is never read.
     :cvar written: whether the program writes such files.
     :cvar rules: the only game that it knows; None: any.
     :cvar endings: how the names of such files end.
@@ -143,7 +143,7 @@ class Format:
     name: ClassVar[str]
     about: ClassVar[str]
     learner: ClassVar[str] = ""
-    holds: ClassVar[Literal["table", "policy", "games", ""]] = ""
+    holds: ClassVar[Literal["table", "policy", "games", "measures", ""]] = ""
     written: ClassVar[bool] = False
     rules: ClassVar[Rules | None] = None
     endings: ClassVar[tuple[str, ...]] = ()

@@ -10,7 +10,8 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.store.plays import Plays, values_by_move
-from ttt_cli.store.state import Run, State, learner_of
+from ttt_cli.store.runs import Run
+from ttt_cli.store.state import State, learner_of
 
 TOLD, PLACES = 5, 2
 """Reasons told for rejected rows where a file is only used, and rows named for each."""

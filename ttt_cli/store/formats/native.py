@@ -20,34 +20,19 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner, is_name
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.entries import MOST
-from ttt_cli.store.curves import from_record
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.reading import LIMIT, allowed
+from ttt_cli.store.runs import expect, is_count, read_runs
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import Run, State, learner_of
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import quoted
 
 FORMAT = "ttt-state"
 VERSION = 1
 KEPT = 16 * 2**20
 """The most bytes of a file that are kept while its digest is computed."""
-KINDS = ("train", "play", "import", "overlap")
-
-DETAILS: dict[str, dict[str, tuple[type, ...]]] = {
-    "train": {
-        "params": (dict,),
-        "seed": (int,),
-        "planned": (int,),
-        "opponent": (str,),
-        "opponent_digest": (str, type(None)),
-        "behaviour": (str, type(None)),
-        "start": (str, type(None)),
-    },
-    "play": {"game_ids": (list,)},
-}
-"""The keys that a run record of each kind has besides the common ones, with their types."""
 
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
@@ -224,23 +209,23 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
             where=f'{where}: "version"',
             hint="install a newer version of ttt",
         )
-    _expect(version == VERSION and type(version) is int, where, "version", f"expected {VERSION}", version)
+    expect(version == VERSION and type(version) is int, where, "version", f"expected {VERSION}", version)
     for name in sorted(_HEADER - found.keys()):
         raise InvalidFileError(
             "missing", where=f'{where}: "{name}"', hint="the file is not a whole native state"
         )
     for name in sorted(found.keys() - _HEADER - _OPTIONAL - {"entries"}):
         raise InvalidFileError("unknown key", where=f"{where}: {name!r}", hint="see ttt schema state")
-    _expect(isinstance(found["digest"], str), where, "digest", "expected text", found["digest"])
+    expect(isinstance(found["digest"], str), where, "digest", "expected text", found["digest"])
     name = found["learner"]
-    _expect(is_name(name), where, "learner", f"expected one of {', '.join(LEARNERS)}", name)
+    expect(is_name(name), where, "learner", f"expected one of {', '.join(LEARNERS)}", name)
     if not is_learner(name):
         raise InvalidFileError(
             f"is a state of the learner {name}, which is not built in",
             where=where,
             hint=REMEDY,
         )
-    _expect(
+    expect(
         isinstance(found["symmetry"], bool), where, "symmetry", "expected true or false", found["symmetry"]
     )
     try:
@@ -250,7 +235,7 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
         raise InvalidFileError(error.message, where=where, hint=error.hint) from None
     made_by: Any = found.get("kernel_version")
     if name not in LEARNERS:
-        _expect(_count(made_by), where, "kernel_version", "expected a whole number", made_by)
+        expect(is_count(made_by), where, "kernel_version", "expected a whole number", made_by)
         if made_by > learner.kernel_version:
             raise InvalidFileError(
                 f"was made by version {made_by} of {name}, and this is version {learner.kernel_version}",
@@ -260,8 +245,8 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
     elif made_by is not None:
         raise InvalidFileError("unknown key", where=f"{where}: 'kernel_version'", hint="see ttt schema state")
     if learner.symmetric_only:
-        _expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
-    runs = _runs(found["runs"], where)
+        expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
+    runs = read_runs(found["runs"], learner, rules, found["symmetry"], where)
     state = {"learner": learner, "rules": rules, "symmetric": found["symmetry"], "runs": runs}
     if "plays" in found:
         place = f'{where}: "plays"'
@@ -269,74 +254,14 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
             raise InvalidFileError(f"goes with {' and '.join(PLAYED)} without symmetry", where=place)
         state["plays"] = Plays.from_json(found["plays"], place)
     games = State(table=None, **state).games
-    _expect(games == found["games"], where, "games", f"the runs add up to {games}", found["games"])
+    expect(games == found["games"], where, "games", f"the runs add up to {games}", found["games"])
     return state
-
-
-def _expect(fits: bool, where: str, key: str, expected: str, found: Any) -> None:
-    if not fits:
-        raise InvalidFileError(f"{expected}, found {quoted(found)}", where=f'{where}: "{key}"')
 
 
 def _rules(value: Any) -> Rules:
     if not isinstance(value, dict) or value.keys() != {"rows", "cols", "line"}:
         raise InvalidFileError(f'"rules" must hold rows, cols and line, found {quoted(value)}')
     return Rules(**value)
-
-
-def _runs(value: Any, where: str) -> tuple[Run, ...]:
-    _expect(isinstance(value, list), where, "runs", "expected a list of run records", value)
-    runs = [_run(item, f'{where}: "runs": record {number}') for number, item in enumerate(value, 1)]
-    ids = [run.id for run in runs]
-    _expect(ids == sorted(set(ids)), where, "runs", "expected records sorted by id, each id once", ids)
-    return tuple(runs)
-
-
-def _run(item: Any, where: str) -> Run:
-    """One run record; what a kind adds (``details``) is kept as it is."""
-    if not isinstance(item, dict):
-        raise InvalidFileError(f"expected an object, found {quoted(item)}", where=where)
-    details = dict(item)
-    for key in ("id", "kind", "games", "results"):
-        if key not in details:
-            raise InvalidFileError(f'"{key}" is missing', where=where)
-    identity, kind = details.pop("id"), details.pop("kind")
-    games, results = details.pop("games"), details.pop("results")
-    _expect(
-        isinstance(identity, str) and 0 < len(identity) <= 100, where, "id", "expected a short text", identity
-    )
-    _expect(not is_formula(identity), where, "id", "expected no formula of a spreadsheet", identity)
-    _expect(kind in KINDS, where, "kind", f"expected one of {', '.join(KINDS)}", kind)
-    _expect(games is None or _count(games), where, "games", "expected a whole number or null", games)
-    if results is not None:
-        fits = isinstance(results, dict) and results.keys() == {"x", "o", "draw"}
-        fits = fits and all(map(_count, results.values()))
-        _expect(fits, where, "results", "expected counts for x, o and draw, or null", results)
-    _check_details(kind, details, where)
-    return Run(identity, kind, games, results, details)
-
-
-def _check_details(kind: str, details: dict[str, Any], where: str) -> None:
-    """What the program itself reads of a record's details has to be of the right type."""
-    for key, types in DETAILS.get(kind, {}).items():
-        fits = key in details and type(details[key]) in types
-        _expect(fits, where, key, f"expected {types[0].__name__}", details.get(key))
-    ids = details.get("game_ids", [])
-    _expect(all(isinstance(item, str) for item in ids), where, "game_ids", "expected a list of texts", ids)
-    if "curve" in details:
-        try:
-            from_record(details["curve"])
-        except TttError as error:
-            raise InvalidFileError(error.message, where=f'{where}: "curve"') from None
-
-
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet would run a cell with this text."""
-    return text.startswith(("=", "+", "-", "@", "\t", "\r"))
-
-
-def _count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**63
 
 
 class NativeFormat(Format):

@@ -22,8 +22,9 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import native
 from ttt_cli.store.formats.format import Native
 from ttt_cli.store.formats.imported import Options
+from ttt_cli.store.runs import Run, is_formula
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import Run, State, learner_of
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.strict_json import load_json
 from ttt_cli.store.text import decode, quoted
 
@@ -115,7 +116,7 @@ def _rows(lines: Iterator[str], first: int, name: str | None, where: str) -> Ite
         if result not in RESULTS:
             raise InvalidFileError(f"the result is {quoted(result)}, not X, O or draw", where=place)
         run = cells[4] if has_run else name
-        if has_run and native.is_formula(cells[4]):
+        if has_run and is_formula(cells[4]):
             raise InvalidFileError(f"the run {quoted(run)} is a formula to a spreadsheet", where=place)
         count = _number(cells[-1], "count", place) if has_count else 1
         yield number, text, [_number(move, "move", place), _number(plies, "plies", place), result, run, count]
