@@ -79,7 +79,8 @@ def _files(folder: Path) -> dict[str, tuple[int, ...]]:
     found = {}
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
-        if path.is_file() and not name.name.startswith(".") and path.suffix != ".bak":
+        hidden = any(part.startswith(".") for part in name.parts)
+        if path.is_file() and not hidden and path.suffix != ".bak":
             status = path.stat()
             found[str(name)] = (status.st_ino, status.st_mtime_ns, status.st_size)
     return found

@@ -26,18 +26,7 @@ pytestmark = [
 COMMANDS = {
     "train": "train td -n 100 --seed 9",
     "train new": "train td -n 300 --seed 9 --checkpoint 0 --fresh --curve new/curve.csv",
-    "train from games": "train td --games-from some.jsonl -o taught.json",
     "merge": "merge td other.json -o td.json",
-    "merge new": "merge td other.json -o new/both.json",
-    "merge onto another": "merge td other.json -o q.json",
-    "import": "import table.json -o q.json",
-    "import new": "import table.json",
-    "export": "export td -o table.csv --format value-table",
-    "export svg": "export small -o small.svg --format svg",
-    "accept": "verify --accept edited.json",
-    "curve": "curve curve.csv -o curve.svg",
-    "explore": "explore small -o page.html",
-    "mistakes": "evaluate small --mistakes mistakes.csv",
 }
 """Commands that write the same bytes whenever they run."""
 
@@ -52,23 +41,11 @@ def given(tmp_path_factory) -> Path:
     store = folder / "state_store"
     store.mkdir()
     (folder / "new").mkdir()
-    small = ["--board", "2x2", "--line", "2"]
     run_here(["train", "td", "-n", 60, "--seed", 1, "-o", store / "td.json"])
     run_here(
         ["train", "td", "-n", 60, "--seed", 2, "-o", folder / "other.json", "--curve", folder / "curve.csv"]
     )
-    run_here(["train", "q", "-n", 60, "--seed", 2, "-o", folder / "q.json"])
-    run_here(["train", "q", "-n", 60, "--seed", 2, "-o", store / "small.json", *small])
-    run_here(["export", folder / "q.json", "-o", folder / "table.json", "--format", "q-table"])
-    run_here(["play", "--x", "random", "--o", "random", "-n", 3, "--learn", "--store", folder / "played"])
-    (folder / "played" / LOG).rename(folder / "some.jsonl")
-    shutil.rmtree(folder / "played")
-    (folder / "edited.json").write_bytes((folder / "q.json").read_bytes().replace(b"\n}}\n", b"\n }}\n"))
-    (folder / "table.csv").write_bytes(b"old\n")
     (store / ".td.json.999999999-0123456789ab.ttt-tmp").write_bytes(b"half a fi")
-    warm = tmp_path_factory.mktemp("warm")
-    run_here(["curve", folder / "curve.csv", "-o", warm / "curve.svg"])  # what it imports is not ours to test
-    run_here(["explore", folder / "state_store" / "small.json", "-o", warm / "page.html"])
     return folder
 
 
@@ -140,9 +117,7 @@ def is_stage(name: str, path: Path, final: bytes) -> bool:
     """Whether a file is what a command writes on the way, or what no two calls write alike."""
     if name == "train new" and path.suffix == ".csv":
         return final.startswith(path.read_bytes())
-    if name == "train new" and path.suffix == ".json":
-        return (library.load(path).state.games or 0) > 0
-    return name == "train from games" and library.load(path).state.games == 3
+    return name == "train new" and path.suffix == ".json" and (library.load(path).state.games or 0) > 0
 
 
 def test_whatever_fails_games_are_played_and_learnt_once(given, tmp_path, sized, capsys):

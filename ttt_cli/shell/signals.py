@@ -24,9 +24,6 @@ _CODES = {
     if hasattr(signal, name)
 }
 
-_LET_GO = (("ttt_cli.store.locks", "release_all"), ("ttt_cli.shell.keyboard", "restore"))
-"""What has to be given back where a process ends at once."""
-
 GRACE, AT_ONCE = 1.5, 0.3
 """Seconds in which the main thread ends the process after a signal, and after a second one."""
 
@@ -70,10 +67,9 @@ def _leave(number: int) -> None:
     if sys.stderr is not None:
         sys.stderr.write(f"Error: {_CODES[number].label}\n")
         sys.stderr.flush()
-    for module, name in _LET_GO:
-        let_go = getattr(sys.modules.get(module), name, None)
-        if let_go is not None:  # that module itself may be what is imported
-            let_go()
+    restore = getattr(sys.modules.get("ttt_cli.shell.keyboard"), "restore", None)
+    if restore is not None:  # that module itself may be what is imported
+        restore()
     os._exit(_CODES[number])
 
 

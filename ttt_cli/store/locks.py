@@ -1,17 +1,15 @@
 """The one lock: held by one process while it reads, changes and writes a file again; readers never wait.
 
-The lock is the operating system's, on a separate file (``.locks/q.json.lock`` in the state's folder), so it
-dies with its process however that ends. While it is held, the file names its holder; then it is removed, and
-what a killed process left is taken over. Owner and mode are those of the folder, so that whoever may write
-there may lock. Our own few lines rather than ``filelock``: importing that adds 45 ms to each command that
-writes, a third of a bare typer start, and the record of who holds the lock, half of this file, would be ours
-all the same.
+The lock is the operating system's, on a separate file (``.locks/q.json.lock`` in the state's folder) that is
+never removed, so it dies with its process however that ends. While it is held, the file names its holder.
+Our own few lines rather than ``filelock``: importing that adds 45 ms to each command that writes, and the
+record of who holds the lock would be ours all the same.
 """
 
 import errno
+import fcntl
 import os
 import stat
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -20,10 +18,8 @@ from typing import Self
 
 import orjson
 
-from ttt_cli.errors import BusyError, InvalidFileError, TttError
+from ttt_cli.errors import BusyError, InvalidFileError
 from ttt_cli.store.system import (
-    BINARY,
-    NO_LINK,
     NO_WAITING,
     AnyPath,
     fault,
@@ -33,14 +29,6 @@ from ttt_cli.store.system import (
     write_all,
 )
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-_HELD_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-_FAR = 0x7FFF_FFF0  # Windows locks bytes, and nobody else may read them: lock one far behind the record
-_FLAGS = NO_LINK | NO_WAITING | BINARY
 FOLDER = ".locks"
 _held: "set[Lock]" = set()
 
@@ -60,18 +48,12 @@ class Lock:
 
     def release(self) -> None:
         """Let the next process in; does nothing the second time, nor in a forked child."""
-        _held.discard(self)
-        fd, self._fd = self._fd, -1
+        fd = self._fd
+        self._forget()
         if fd >= 0:
-            place = lock_path(self.path)
-            try:
-                with suppress(OSError):
-                    if _is_current(fd, place):
-                        os.unlink(place)
-            finally:
-                _close(fd)
             with suppress(OSError):
-                os.rmdir(place.parent)
+                fcntl.flock(fd, fcntl.LOCK_UN)  # a child forked this very moment may still have the file open
+            os.close(fd)
 
     def __enter__(self) -> Self:
         return self
@@ -82,26 +64,19 @@ class Lock:
         self.release()
 
     def _forget(self) -> None:
-        """Close a forked child's copy, without unlocking: else the lock would outlive a killed parent."""
-        fd, self._fd = self._fd, -1
-        with suppress(OSError):
-            os.close(fd)
+        _held.discard(self)
+        self._fd = -1
 
 
-def release_all() -> None:
-    """Release every lock of this process, which is about to end."""
+def _close_copies() -> None:
+    """In a forked child: close its copies, without unlocking, else locks would outlive a killed parent."""
     for held in [*_held]:
-        held.release()
-
-
-def _forget_all() -> None:
-    for held in _held:
+        with suppress(OSError):
+            os.close(held._fd)
         held._forget()
-    _held.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+os.register_at_fork(after_in_child=_close_copies)
 
 
 def lock_path(path: AnyPath) -> Path:
@@ -158,113 +133,57 @@ def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
 
     :raises TttError: the lock file cannot be made.
     """
-    real = Path(os.path.realpath(path))
+    real, place = Path(os.path.realpath(path)), lock_path(path)
     with translate_os_errors(path, "cannot be locked"):
         known = status(path)
         if known is not None and stat.S_ISDIR(known.st_mode):
             raise fault(OSError(errno.EISDIR, "folder"), path, "cannot be locked", InvalidFileError)
         if known is not None and not stat.S_ISREG(known.st_mode):
             return Lock(-1, real)
-        place = lock_path(path)
-        while True:
-            fd = _opened(place)
-            if fd < 0:
-                continue
-            try:
-                if not stat.S_ISREG(os.fstat(fd).st_mode):
-                    raise fault(OSError(0, "not a plain file"), place, "cannot be used as a lock")
-                taken = take(fd)
-                if taken and _is_current(fd, place):
-                    if not _writable(fd):
-                        _remove_others(place)
-                        continue
-                    _record(fd, doing)
-                    held = Lock(fd, real)
-                    fd = -1
-                    return held
-            finally:
-                if fd >= 0:
-                    os.close(fd)
-            if not taken:
+        fd = _opened(place)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise fault(OSError(0, "not a plain file"), place, "cannot be used as a lock")
+            if not take(fd):
                 return None
+            _record(fd, doing)
+            held, fd = Lock(fd, real), -1
+            return held
+        finally:
+            if fd >= 0:
+                os.close(fd)
 
 
 def _opened(place: Path) -> int:
-    """Open the lock file, for reading alone where it is another user's; -1: try again."""
-    try:
-        return os.open(place, os.O_RDWR | _FLAGS)
-    except FileNotFoundError:
-        pass
-    except PermissionError as error:
-        try:
-            return os.open(place, os.O_RDONLY | _FLAGS)
-        except PermissionError:
-            raise _anothers(place, error) from None
-    folder = os.stat(place.parent.parent)
-    mode = stat.S_IMODE(folder.st_mode)
+    """Open the lock file, for reading alone where it is another user's. Whoever may write in the folder may
+    lock there: what is new has the folder's mode."""
+    mode = stat.S_IMODE(os.stat(place.parent.parent).st_mode)
     with suppress(FileExistsError):
-        os.mkdir(place.parent, mode)
-        _as_in(folder, place.parent, mode)
+        os.mkdir(place.parent)
+        os.chmod(place.parent, mode)
+    flags = os.O_NOFOLLOW | NO_WAITING
     try:
-        fd = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, mode & 0o666)
+        fd = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags)
     except FileExistsError:
-        if os.path.islink(place):
-            raise
-        return -1
-    except FileNotFoundError:
-        return -1  # whoever released a lock removed the folder
-    _as_in(folder, place, mode & 0o666)
-    return fd
-
-
-def _as_in(folder: os.stat_result, place: Path, mode: int) -> None:
-    """Give what is new in a folder the folder's owner, group and mode, as far as that is allowed."""
-    if sys.platform == "win32":
-        return
-    for owner, group in ((folder.st_uid, -1), (-1, folder.st_gid)):
-        with suppress(OSError):
-            os.chown(place, owner, group, follow_symlinks=False)
+        try:
+            return os.open(place, os.O_RDWR | flags)
+        except PermissionError:
+            return os.open(place, os.O_RDONLY | flags)
     with suppress(OSError):
-        os.chmod(place, mode)
-
-
-def _writable(fd: int) -> bool:
-    return sys.platform == "win32" or fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
-
-
-def _remove_others(place: Path) -> None:
-    """Remove the lock file that a process of another user left when it was killed."""
-    try:
-        os.unlink(place)
-    except OSError as error:
-        raise _anothers(place, error) from None
-
-
-def _anothers(place: Path, error: OSError) -> TttError:
-    found = fault(error, place, "is a lock that another user left")
-    found.hint = "it can be removed when none of that user's commands runs"
-    return found
+        os.fchmod(fd, mode & 0o666)
+    return fd
 
 
 def take(fd: int) -> bool:
     """Lock the open file ``fd`` itself until it is closed; at once False if it is locked already."""
     try:
-        if sys.platform == "win32":
-            os.lseek(fd, _FAR, os.SEEK_SET)
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _HELD_ELSEWHERE:
-            return False
-        raise
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
     return True
 
 
-def alive(pid: int) -> bool:
-    """Tell whether a process of this machine has the id; where that cannot be asked harmlessly, True."""
-    if sys.platform == "win32":
-        return True  # os.kill would end it
+def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -274,36 +193,12 @@ def alive(pid: int) -> bool:
     return True
 
 
-def _close(fd: int) -> None:
-    try:
-        with suppress(OSError):  # unlock first: a child forked this very moment may still have the file open
-            if sys.platform == "win32":
-                os.lseek(fd, _FAR, os.SEEK_SET)
-                msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
-            else:
-                fcntl.flock(fd, fcntl.LOCK_UN)
-    finally:
-        with suppress(OSError):
-            os.close(fd)
-
-
-def _is_current(fd: int, place: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(fd), os.stat(place))
-    except FileNotFoundError:
-        return False
-
-
-def _host() -> str:
-    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-
-
 def _record(fd: int, doing: str) -> None:
     """Write who holds the lock; a full disk must not keep anybody from locking."""
     with suppress(OSError):
         os.ftruncate(fd, 0)
         os.lseek(fd, 0, os.SEEK_SET)
-        write_all(fd, orjson.dumps({"pid": os.getpid(), "host": _host(), "doing": doing}) + b"\n")
+        write_all(fd, orjson.dumps({"pid": os.getpid(), "host": os.uname().nodename, "doing": doing}) + b"\n")
 
 
 def _holder(place: Path) -> str:
@@ -317,11 +212,11 @@ def _holder(place: Path) -> str:
             time.sleep(0.005)
             continue
         doing = doing if doing.isprintable() and len(doing) <= 40 else "written"
-        if host != _host():
+        if host != os.uname().nodename:
             return f"{doing} by process {pid} on {host if host.isprintable() else 'another machine'}"
         if pid == os.getpid():
             return f"{doing} by this process"
-        if alive(pid):
+        if _alive(pid):
             return f"{doing} by process {pid}"
         time.sleep(0.005)
     return "written by another process"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.system import BINARY, NO_WAITING, AnyPath, translate_os_errors
+from ttt_cli.store.system import NO_WAITING, AnyPath, translate_os_errors
 from ttt_cli.store.text import decode
 
 LIMIT = 256 * 2**20
@@ -139,7 +139,7 @@ def _opened(path: AnyPath) -> Iterator[BinaryIO]:
 
 def _open(path: AnyPath) -> int:
     try:
-        return os.open(path, os.O_RDONLY | NO_WAITING | BINARY)
+        return os.open(path, os.O_RDONLY | NO_WAITING)
     except FileNotFoundError:
         _missing(path)
     except IsADirectoryError:
