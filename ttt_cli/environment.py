@@ -248,10 +248,12 @@ class Environment:
             yield
             return
         from rich.errors import LiveError
+        from rich.live import Live
+        from rich.spinner import Spinner
 
-        spinner = self.error_console.status(text)
+        spinner = Live(Spinner("dots", text), console=self.error_console, transient=True)
         with suppress(LiveError):  # a progress bar is there already
-            spinner.start()
+            spinner.start(refresh=True)
         try:
             yield
         finally:

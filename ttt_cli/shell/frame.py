@@ -160,6 +160,7 @@ def make_command(
                 own = {key: values.pop(key) for key in names}
                 given = {key: value for key, value in own.items() if value is not None}
                 arguments[group] = given if group == "given" else kind(**own)
+            import_module("ttt_cli.engine.kernel")  # whose announcements are listened to
             env.listen()
             # What a learner from a file prints is no result.
             with redirect_stdout(env.stderr) if any_offered() else nullcontext():
