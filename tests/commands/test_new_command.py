@@ -1,12 +1,14 @@
 """A new command is one file and its name in one list."""
 
 import json
+import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from ttt_cli import commands
+from ttt_cli.documents import Document
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +18,8 @@ def toy(monkeypatch: pytest.MonkeyPatch):
     commands.COMMANDS.append("greet")
     yield
     commands.COMMANDS.remove("greet")
+    Document.known.pop("greeting", None)
+    sys.modules.pop("ttt_cli.commands.greet", None)
 
 
 def test_it_runs_with_the_common_options(ttt):

@@ -36,54 +36,37 @@ def _text(value: Any) -> str:
 
 
 def differences(command: str, expected: Left, found: Left, *, within: float = 0.0) -> Iterable[str]:
-    """In what a command leaves something else than it did, a line for each of its results.
+    """In what a command leaves something else than it did, a line for each of its results. Documents may say
+    more than they did.
 
     :param within: how far apart two numbers may be that count as equal.
     """
-    for name, value in expected.items():
-        if name not in found:
-            yield f"ttt {command}\n    {name}: nothing was written"
-        elif difference := _first_difference(value, found[name], name == "stdout", within):
-            yield f"ttt {command}\n    {name}{difference}"
-    for name in found.keys() - expected.keys():
-        yield f"ttt {command}\n    {name}: was not written before"
+    for name in expected.keys() | found.keys():
+        if name not in found or name not in expected:
+            yield f"ttt {command}: {name} is {'gone' if name in expected else 'new'}"
+        elif place := _difference(expected[name], found[name], name == "stdout", within):
+            yield f"ttt {command}: {name}{place}"
 
 
-def _first_difference(expected: Any, found: Any, grows: bool, within: float) -> str:
+def _difference(expected: Any, found: Any, grows: bool, within: float) -> str:
     """Where two values differ first, as a path and both values; empty if they do not.
 
-    :param grows: whether objects may have more keys than were recorded: documents may say more than they did.
+    :param grows: whether objects may have more keys than were recorded.
     """
     if isinstance(expected, dict) and isinstance(found, dict):
-        for key in expected:
-            if key not in found:
-                return f".{key}: is gone"
-            if difference := _first_difference(expected[key], found[key], grows, within):
-                return f".{key}{difference}"
-        more = "" if grows else ", ".join(found.keys() - expected.keys())
-        return f": has {more} too" if more else ""
-    if isinstance(expected, list) and isinstance(found, list):
-        for index, (one, other) in enumerate(zip(expected, found, strict=False)):
-            if difference := _first_difference(one, other, grows, within):
-                return f"[{index}]{difference}"
-        return f": {len(found)} items instead of {len(expected)}" if len(expected) != len(found) else ""
-    if isinstance(expected, str) and isinstance(found, str) and "\n" in expected:
-        return _first_line(expected, found)
-    if expected == found and type(expected) is type(found):
+        more = [] if grows else found.keys() - expected.keys()
+        pairs = [(key, value, found.get(key, "nothing")) for key, value in expected.items()]
+        pairs += [(key, "nothing", found[key]) for key in more]
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        pairs = list(zip(range(len(expected)), expected, found, strict=True))
+    elif isinstance(expected, float) and isinstance(found, float) and abs(expected - found) <= within:
         return ""
-    if isinstance(expected, float) and isinstance(found, float) and abs(expected - found) <= within:
-        return ""
-    return f": {_brief(found)} instead of {_brief(expected)}"
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-
-
-def _first_line(expected: str, found: str) -> str:
-    pairs = enumerate(zip(expected.split("\n"), found.split("\n"), strict=False), 1)
-    for number, (one, other) in pairs:
-        if one != other:
-            return f" line {number}: {_brief(other)} instead of {_brief(one)}"
-    return "" if expected == found else f": {len(found)} characters instead of {len(expected)}"
+    elif (
+        isinstance(expected, str) and isinstance(found, str) and expected.count("\n") == found.count("\n") > 0
+    ):
+        return _difference(expected.split("\n"), found.split("\n"), grows, within)
+    else:
+        same = expected == found and type(expected) is type(found)
+        return "" if same else f": {found!r:.{LONGEST_SHOWN}} instead of {expected!r:.{LONGEST_SHOWN}}"
+    places = ((key, _difference(one, other, grows, within)) for key, one, other in pairs)
+    return next((f"[{key}]{place}" for key, place in places if place), "")
