@@ -1,4 +1,4 @@
-"""What differs from the recorded results: ``python -m tests.golden [SCENE…]``; with ``--record`` it is recorded.
+"""What differs from the recorded results: ``python -m tests.golden [SCENE…]``; ``--record`` writes it down.
 
 A result is recorded anew only where games or files change on purpose; the commit says why.
 """

@@ -1,7 +1,7 @@
 """What the program writes today is what it wrote when this was recorded: states, exports, documents.
 
-A failing scene names the command and what differs first. Recorded results are not changed to make it pass, but
-where games or files change on purpose: ``python -m tests.golden --record``.
+A failing scene names the command and what differs first. Results are recorded anew only where games or files
+change on purpose: ``python -m tests.golden --record``.
 """
 
 import shutil
