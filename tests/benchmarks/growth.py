@@ -103,30 +103,41 @@ def show(title: str, points: list[Point]) -> None:
         print(f"{point.at:>16,}{point.seconds:>12.2f}{point.memory:>10,.0f}")
 
 
-def draw(path: Path, panels: list[tuple[str, str, dict[str, list[Point]]]]) -> None:
-    """The picture: a column for each thing that grows, seconds above, memory below.
+def draw(path: Path, games: list[Point], boards: dict[str, list[Point]]) -> None:
+    """The picture: time and memory of training by games, and the time of a few tasks by board.
 
-    :param panels: the title of a column, its unit, and the measurements by name.
+    :param boards: for each task a measurement a board, the smaller one first.
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 6), layout="constrained")
-    axes = figure.subplots(2, len(panels), sharex="col")
-    for (above, below), (title, unit, curves) in zip(axes.T, panels, strict=True):
-        for (name, points), marker in zip(curves.items(), "os^", strict=False):
-            at = [point.at for point in points]
-            above.plot(at, [point.seconds for point in points], f"{marker}-", label=name)
-            below.plot(at, [point.memory for point in points], f"{marker}-")
-        seconds = [point.seconds for points in curves.values() for point in points]
-        most = max(point.memory for points in curves.values() for point in points)
-        room = (min(seconds) / 3, max(seconds) * 20)  # above for the legend
-        above.set(title=title, xscale="log", yscale="log", ylim=room, ylabel="processor time, seconds")
-        above.yaxis.set_major_formatter("{x:g}")
-        below.set(ylim=(0, 1.2 * most), xlabel=unit, ylabel="largest resident memory, MB")
-        above.grid(alpha=0.3)
-        below.grid(alpha=0.3)
-        if len(curves) > 1:
-            above.legend()
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    title = (
+        "Time grows with the games and with the positions of the board; memory hardly grows with the games"
+    )
+    figure.suptitle(title)
+    left, right = figure.subplots(1, 2)
+    at = [point.at for point in games]
+    left.plot(at, [point.seconds for point in games], "o-", color="C0")
+    left.set(title="ttt train q, 3x3", xscale="log", yscale="log", xlabel="games")
+    left.set_ylim(0.1, 10 * max(point.seconds for point in games))
+    left.yaxis.set_major_formatter("{x:g}")
+    left.set_ylabel("processor time, seconds", color="C0")
+    memory = left.twinx()
+    memory.plot(at, [point.memory for point in games], "s--", color="C1")
+    memory.set_ylim(0, 2 * max(point.memory for point in games))
+    memory.set_ylabel("largest resident memory, MB", color="C1")
+    names = [f"{point.at:,} positions" for point in next(iter(boards.values()))]
+    for place, (task, points) in enumerate(boards.items()):
+        shift = 0.25 * (place - (len(boards) - 1) / 2)
+        bars = right.bar(
+            [n + shift for n in range(len(points))], [p.seconds for p in points], 0.25, label=task
+        )
+        right.bar_label(bars, [f"{point.seconds:.2g} s" for point in points], fontsize="small")
+    right.set(title="the boards 3x3 and 3x4", yscale="log", ylabel="processor time, seconds")
+    right.set_xticks(range(len(names)), names)
+    right.yaxis.set_major_formatter("{x:g}")
+    right.margins(y=0.2)
+    right.legend()
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
@@ -143,10 +154,7 @@ def main(quick: bool, full: bool, picture: Path) -> None:
             show(f"{what}: positions", points)
     names = {"space": "the state space", "verdict": "judging random play", "training": "a million games of q"}
     boards = {names[what]: found for what, found in positions.items()}
-    draw(
-        picture,
-        [("ttt train q, 3x3", "games", {"": games}), ("3x3 and 3x4", "positions of the board", boards)],
-    )
+    draw(picture, games, boards)
     print(f"\n{picture}; {load()}")
 
 
