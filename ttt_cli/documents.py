@@ -109,7 +109,8 @@ class AgentFields:
     games: Count | None
 
 
-class RejectedFields(TypedDict):
+@dataclass(frozen=True)
+class RejectedFields:
     """A part of a file that is wrong or was left out."""
 
     where: str

@@ -191,7 +191,7 @@ def _chosen(player: ExportSource, out: str, asked: str | None, formats: list[For
     ending = Path(out).suffix.lower()
     meant = [form for form in fitting if out != "-" and ending in form.endings]
     if len(meant) != 1:
-        what = f"{printable(ending)} may mean several formats" if meant else "which format is meant?"
+        what = f"{ending} may mean several formats" if meant else "which format is meant?"
         raise UsageError(what, where="--format", hint=f"one of {_listed(meant or fitting)}")
     return meant[0]
 

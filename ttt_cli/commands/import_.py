@@ -50,7 +50,7 @@ class Import(Document, name="import"):
             state.games,
             *state.entries,
             repaired=found.repaired,
-            rejected=[{"where": one.where, "why": one.why} for one in found.rejected],
+            rejected=[RejectedFields(one.where, one.why) for one in found.rejected],
             notes=found.notes,
             units=state.learner.units,
             choice=state.learner.choice,
@@ -61,7 +61,7 @@ class Import(Document, name="import"):
         lines = [("format", self.format), *(("", note) for note in self.notes)]
         lines.append(("holds", what_is_held((self.positions, self.moves), self.units)))
         lines += [("repaired", text) for text in self.repaired]
-        lines += [("left out", f"{one['where']}: {one['why']}") for one in self.rejected[:SHOWN]]
+        lines += [("left out", f"{one.where}: {one.why}") for one in self.rejected[:SHOWN]]
         if more := self.rejected[SHOWN:]:
             lines.append(("", f"and {len(more):,} more; --json lists them"))
         lines.append(("saved", f"{self.file} ({self.learner}, choice rule {self.choice})"))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from importlib import import_module
 from keyword import iskeyword
-from pkgutil import resolve_name
 from typing import Annotated, Any
 
 import typer
@@ -69,12 +68,6 @@ def schema(
 
 def document_types() -> dict[str, Any]:
     """The type of every document by name: those that the commands return, and the state file."""
-    found: dict[str, Any] = {}
     for name in COMMANDS:
-        module = import_module(f"ttt_cli.commands.{name}" + "_" * iskeyword(name))
-        found |= {key: _loaded(kind) for key, kind in getattr(module, "DOCUMENTS", {}).items()}
-    return {**Document.known, **found, "state": StateFile}
-
-
-def _loaded(kind: Any) -> Any:
-    return resolve_name(kind) if isinstance(kind, str) else kind
+        import_module(f"ttt_cli.commands.{name}" + "_" * iskeyword(name))
+    return {**Document.known, "state": StateFile}

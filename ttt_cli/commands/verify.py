@@ -37,7 +37,7 @@ class Check(Document, name="verification"):
     @classmethod
     def of(cls, path: Path, found: Verification, accepted: bool | None = None) -> "Check":
         """What reading a file through found."""
-        rejected: list[RejectedFields] = [{"where": one.where, "why": one.why} for one in found.faults]
+        rejected = [RejectedFields(one.where, one.why) for one in found.faults]
         counts = (found.positions, found.moves)
         return cls(str(path), found.format, *counts, found.repaired, rejected, accepted, found)
 
@@ -59,7 +59,7 @@ class Check(Document, name="verification"):
         for text in self.repaired:
             env.out(f"  can be repaired: {text}", indent=4)
         for item in self.rejected:
-            env.out(f"  {item['where']}: {item['why']}", indent=4)
+            env.out(f"  {item.where}: {item.why}", indent=4)
 
 
 def verify(

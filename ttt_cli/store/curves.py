@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError, TttError
@@ -50,20 +50,6 @@ class Row:
     reachable: Count | None
     exploitability: Share
     unbeatable: Annotated[int | None, note(enum=[0, 1, None])]
-
-
-class CurveFields(TypedDict):
-    """A learning curve and the file it is from."""
-
-    file: str
-    points: list[Row]
-
-
-class Curves(TypedDict):
-    """The learning curves that ``ttt curve`` has drawn, and the picture."""
-
-    curves: list[CurveFields]
-    picture: str | None
 
 
 NAMES = tuple(field.name for field in fields(Row))

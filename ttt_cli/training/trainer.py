@@ -17,7 +17,6 @@ from ttt_cli.agents.grammar import is_program, resolve
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.environment import printable
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.walk import within_reach
 from ttt_cli.learners.base import Shard
@@ -211,12 +210,10 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         raise InvalidFileError(
             "the run's opponent is a program, which is run only if it is typed",
             where=str(path),
-            hint=printable(f"if you trust it: --resume {again}"),
+            hint=f"if you trust it: --resume {again}",
         )
     if typed not in (None, details["opponent"]):
-        raise UsageError(
-            f"the run's opponent is {printable(details['opponent'])}, not {typed}", where="--opponent"
-        )
+        raise UsageError(f"the run's opponent is {details['opponent']}, not {typed}", where="--opponent")
     opponent = fixed(details["opponent"], store, state, path, typed=typed is not None)
     behaviour = fixed(details["behaviour"], store, state, path)
     if opponent is not None and opponent.digest != details["opponent_digest"]:

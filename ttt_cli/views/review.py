@@ -9,7 +9,7 @@ from rich.text import Text
 from ttt_cli.documents import Cell, Count, Document, ResultKey, RulesFields, Share, SideKey, Worth, aside
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
-from ttt_cli.environment import Environment, printable
+from ttt_cli.environment import Environment
 from ttt_cli.evaluation.review import Accuracy, MoveReview, Review
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board, worth
@@ -168,7 +168,7 @@ def record_title(record: GameRecord, number: int) -> str:
     how = {"x": "X wins", "o": "O wins", "draw": "a draw"}[record.result]
     if record.resigned:
         how = f"{record.game().to_move.name} resigns"
-    return printable(f"Game {number:,} ({record.id}): X is {record.x}, O is {record.o}; {how}")
+    return f"Game {number:,} ({record.id}): X is {record.x}, O is {record.o}; {how}"
 
 
 def _remark(move: MoveReview) -> str:
@@ -187,7 +187,7 @@ def _remark(move: MoveReview) -> str:
 
 def summary(review: Review, names: Mapping[Side, str]) -> list[str]:
     """Two lines: where the game was decided, and the accuracy of both sides."""
-    accuracy = "; ".join(f"{printable(names[side])} {_accuracy(review.accuracy(side))}" for side in Side)
+    accuracy = "; ".join(f"{names[side]} {_accuracy(review.accuracy(side))}" for side in Side)
     return [_decision(review, names), f"Accuracy: {accuracy}"]
 
 
@@ -197,7 +197,7 @@ def _decision(review: Review, names: Mapping[Side, str]) -> str:
     if review.turning_point is not None:
         return _mistake(review, review.turning_point)
     if winner is not None:
-        loser = printable(names[winner.other])
+        loser = names[winner.other]
         if review.game.resigned and review.resigned is not None and review.resigned > -1:
             return f"{loser} resigned what was still a {VALUES[review.resigned]}"
         own = [(number, move) for number, move in enumerate(review.moves, 1) if move.side is winner.other]
