@@ -244,3 +244,23 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
     assert ttt("export", "minimax", "-o", "two.svg", "--depth", 2).err.count("drawn") == 0
     boards = [Path(name).read_text().count("<g transform") for name in ("all.svg", "two.svg")]
     assert boards == [1 + 3 + 12, 1 + 9 + 72]
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "otherwise"),
+    [
+        ("graph", "state-action", True),
+        ("book", "moves-csv", True),
+        ("td", "value-table", True),
+        ("q", "q-table", False),
+    ],
+)
+def test_a_file_that_plays_otherwise_says_so(ttt, store, source, name, otherwise):
+    """With the figures of both against random, as evaluate finds them."""
+    done = ttt("export", source, "-o", "own", "--format", name, "--json")
+    notes = done.json.get("notes", [])
+    assert [f"a {name} file plays otherwise than {source}" in note for note in notes] == [True] * otherwise
+    if otherwise:
+        for player in (source, "./own"):
+            found = ttt("evaluate", player, "random", "--json").json["results"][0]
+            assert f"{100 * found['as_x']['win']:.2f} % as X" in notes[0]

@@ -331,9 +331,17 @@ def poisoned(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     from ttt_cli.store.state import State, learner_of
 
     state = State.empty(learner_of("q", "default"), STANDARD)
-    run = train_run(state, seed=1, planned=1000, opponent="exec:touch PWNED", behaviour="exec:touch PWNED")
+    run = train_run(
+        state.learner,
+        state.rules,
+        state.symmetric,
+        seed=1,
+        planned=1000,
+        opponent="exec:touch PWNED",
+        behaviour="exec:touch PWNED",
+    )
     path = tmp_path_factory.mktemp("poisoned") / "q.json"
-    library.save(state.with_run(replace(run, games=0), state.table), path)
+    library.save(state.with_run(replace(run, games=0, results=None), state.table), path)
     return path.read_bytes()
 
 

@@ -73,13 +73,13 @@ def test_while_another_writes_the_state_games_wait(tmp_path):
 
 def test_an_unfinished_training_run_lets_games_wait(tmp_path):
     state = State.empty(learner_of("td", "default"), STANDARD)
-    run = train_run(state, seed=1, planned=100, opponent="self")
+    run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=100, opponent="self")
     library.save(state.with_run(run, state.table), tmp_path / "td.json")
     before = (tmp_path / "td.json").read_bytes()
     record_game(tmp_path, record(*X_WINS, teaches=("td",)))
     assert "training run" in pupil(tmp_path).catch_up().waits
     assert (tmp_path / "td.json").read_bytes() == before
-    finished = replace(run, games=100)
+    finished = replace(run, games=100, results=None)
     library.save(state.with_run(finished, state.table), tmp_path / "td.json")
     assert pupil(tmp_path).catch_up().games == 1
 

@@ -1,19 +1,22 @@
 """``ttt export``: a player's knowledge in other formats."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from ttt_cli.agents.grammar import Agent, resolve
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.state_space import enumerated
+from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import Environment, command_line, printable
-from ttt_cli.errors import UsageError, did_you_mean
+from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
+from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError, own_positions
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import given_rules, whole
@@ -21,9 +24,12 @@ from ttt_cli.shell.reports import write_report
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, get
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
+from ttt_cli.store.formats.imported import Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT
 from ttt_cli.store.locks import lock
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
+from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
 
@@ -137,7 +143,11 @@ def export(
         player = replace(player, reached=reached)
     position = None if start is None else Position.parse(start, agent.rules)
     wanted = ExportOptions(Path(out).suffix.lower(), position, depth, best, folded)
-    return _write(env, out, form, agent, form.write(player, wanted))
+    chunks = form.write(player, wanted)
+    if form.holds == "table" and form.name != FORMAT:
+        chunks = [b"".join(chunks)]
+        env.remark(_otherwise(agent, form, chunks[0]))
+    return _write(env, out, form, agent, chunks)
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:
@@ -162,6 +172,32 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
             where=agent.name,
             hint="of a trained table the positions it has seen are written",
         ) from None
+
+
+def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
+    """A remark where a table that is read back plays otherwise than its source, with the figures of both."""
+    try:
+        found = form.read(Source(form.name, content), Options(empty_brain=True))
+        assert isinstance(found, Imported)
+        again = to_state(found, "").policy
+    except InvalidFileError:  # nothing to be read back
+        return
+    positions = StateSpace.of(agent.rules).positions
+    difference = again.probabilities(positions) - agent.policy.probabilities(positions)
+    if np.abs(difference).max() > 1e-9:
+        random = Uniform(agent.rules)
+        rates = [both_sides(policy, random) for policy in (agent.policy, again)]
+        was, now = (_figures(x.win, o.win) for x, o in rates)
+        if was == now:
+            was, now = (_figures(x.win, o.win, 6) for x, o in rates)
+        yield (
+            f"a {form.name} file plays otherwise than {agent.name}: read back, it wins {now} against random, "
+            f"not {was}"
+        )
+
+
+def _figures(as_x: float, as_o: float, digits: int = 2) -> str:
+    return f"{percent(as_x, digits)} as X and {percent(as_o, digits)} as O"
 
 
 def _state(agent: Agent) -> State | None:

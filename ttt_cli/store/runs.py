@@ -8,7 +8,7 @@ out of its range, a game that was learned twice.
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -16,9 +16,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.text import quoted
-
-if TYPE_CHECKING:
-    from ttt_cli.store.state import State
 
 Results = Mapping[str, int]
 """Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
@@ -79,7 +76,9 @@ class Run:
 
 
 def train_run(
-    state: "State",
+    learner: Learner[Any],
+    rules: Rules,
+    symmetric: bool,
     *,
     seed: int,
     planned: int,
@@ -88,12 +87,11 @@ def train_run(
     behaviour: str | None = None,
     start: str | None = None,
 ) -> Run:
-    """The record of a training run that begins: ``state`` gives learner and rules.
+    """The record of a training run that begins.
 
     :param opponent: the agent's name; where it is a state, what counts is the digest of its content.
     :param start: the digest of the state that the run starts from, if it holds any experience.
     """
-    learner = state.learner
     details: dict[str, Any] = {
         "params": learner.parameters(),
         "seed": seed,
@@ -104,7 +102,7 @@ def train_run(
         "planned": planned,
         "kernel_version": learner.kernel_version,
     }
-    identity = _train_id(details, learner.name, learner.choice, state.rules, state.symmetric)
+    identity = _train_id(details, learner.name, learner.choice, rules, symmetric)
     return Run(identity, "train", 0, {"x": 0, "o": 0, "draw": 0}, details)
 
 
@@ -203,13 +201,6 @@ def _read_run(item: Any, where: str) -> Run:
         ids,
     )
     expect(is_count(version), where, "kernel_version", "expected a whole number", version)
-    if "curve" in details:
-        from ttt_cli.store.curves import from_record
-
-        try:
-            from_record(details["curve"])
-        except TttError as error:
-            raise InvalidFileError(error.message, where=f'{where}: "curve"') from None
     return Run(identity, kind, games, results, details)
 
 

@@ -181,7 +181,9 @@ def new_run(
     learner = start.learner
     holds = bool(start.runs)
     record = train_run(
-        start,
+        learner,
+        start.rules,
+        start.symmetric,
         seed=seed,
         planned=games,
         opponent=opponent.name if opponent else "self",
@@ -225,7 +227,10 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     learner = type(state.learner).from_params(**{**details["params"], "choice": state.learner.choice})
     state = replace(state, learner=learner)
     known = ("seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
-    if train_run(state, **{name: details[name] for name in known}).id != record.id:
+    if (
+        train_run(learner, state.rules, state.symmetric, **{name: details[name] for name in known}).id
+        != record.id
+    ):
         raise InvalidFileError(
             "the run was started by a version of ttt that plays different games",
             where=str(path),

@@ -8,6 +8,7 @@ from ttt_cli.store.curves import HEADER, read_groups
 from ttt_cli.store.formats.format import Format, Verification
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.source import Source
+from ttt_cli.store.text import BOM
 
 
 class LearningCurve(Format):
@@ -22,7 +23,7 @@ class LearningCurve(Format):
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether the first line says so."""
-        return source.first_line.startswith(self.begins)
+        return source.start.removeprefix(BOM).startswith(self.begins.encode())
 
     def read(self, source: Source, options: Options) -> NoReturn:
         """Refuse: it is no player's."""

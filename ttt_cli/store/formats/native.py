@@ -20,6 +20,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner, is_name
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.entries import MOST
+from ttt_cli.store.curves import from_record
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
@@ -247,6 +248,13 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
     if learner.symmetric_only:
         expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
     runs = read_runs(found["runs"], learner, rules, found["symmetry"], where)
+    for number, run in enumerate(runs, 1):
+        if "curve" in run.details:
+            try:
+                from_record(run.details["curve"])
+            except TttError as error:
+                place = f'{where}: "runs": record {number}: "curve"'
+                raise InvalidFileError(error.message, where=place) from None
     state = {"learner": learner, "rules": rules, "symmetric": found["symmetry"], "runs": runs}
     if "plays" in found:
         place = f'{where}: "plays"'
