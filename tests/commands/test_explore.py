@@ -49,7 +49,8 @@ def test_json_report(ttt):
 
 
 def test_misuse(ttt):
-    assert ttt("explore", "minimax").code == 2
+    assert "no output file given" in ttt("explore", "minimax").err
+    assert "did you mean 'minimax'?" in ttt("explore", "minmax").err
     assert ttt("explore", "human", "-o", "p.html").code == 2
     assert ttt("explore", "random", "--board", "4x4", "-o", "p.html").code == 2
     assert list(Path().iterdir()) == []

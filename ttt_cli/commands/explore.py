@@ -57,9 +57,9 @@ def explore(
       ttt explore q -o q.html --open
       ttt explore minimax:depth=2 -o page.html
     """
+    player = resolve(agent, env.store, given_rules(env))
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
-    player = resolve(agent, env.store, given_rules(env))
     rules = player.rules
     policy: Policy = player.policy
     if is_whole(rules) and not player.policy.external:
