@@ -38,7 +38,7 @@ def play(
         ),
     ] = None,
     other: Annotated[
-        str | None, typer.Argument(hidden=True, help="One too many: told what --x and --o are for.")
+        str | None, typer.Argument(hidden=True, help="One too many; the error names --x and --o.")
     ] = None,
     side: Annotated[
         Literal["x", "o"] | None, typer.Option("--as", help="Your side in the first game.")

@@ -1,4 +1,4 @@
-"""What is known of the moves of a position: against perfect play, and against the player at the board."""
+"""Hints for a person: the value of each move against perfect play, and against the player at the board."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ QUESTIONS = 3_000
 
 @dataclass(frozen=True)
 class Hint:
-    """What perfect play knows of the moves of ``position``.
+    """The values of the moves of ``position`` with perfect play.
 
     :ivar values: for each free cell +1 the move wins, 0 it draws, -1 it loses; None: not proved.
     :ivar plies: to the end after perfect play on both sides, this move included; empty where distances are
@@ -58,7 +58,7 @@ class Hint:
 
 
 def hint(position: Position) -> Hint:
-    """What perfect play knows of an open position's moves, as far as it can be proved at once."""
+    """The values of an open position's moves, as far as they can be proved at once."""
     here = Positions.of([position], position.rules)
     found = analyse(here, nodes=min(NODES, ALL_NODES // len(position.legal)))
     values = {cell: int(found.move_values[0, cell]) for cell in position.legal}

@@ -88,7 +88,7 @@ class Place:
         rules = session.rules
         self.session, self.screen, self.read, self.paint = session, screen, read, paint
         self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
-        self.typed = self.told = ""
+        self.typed = self.answer = ""
         self.advice: Advice | None = None
 
     def ask(self) -> str:
@@ -105,13 +105,13 @@ class Place:
             elif key == "backspace" and self.typed:
                 self.typed = self.typed[:-1]
             elif key not in ("resize", "escape", ""):
-                cell, self.typed, self.told = self.typed or str(self.cursor + 1), "", ""
+                cell, self.typed, self.answer = self.typed or str(self.cursor + 1), "", ""
                 self.advice = None
                 return {"enter": cell, "backspace": "u"}.get(key, key)
 
     def draw(self) -> None:
         """Draw the board and what is said of it."""
-        self.paint(self.screen.placed(self.cursor, self.typed, self.told, self.advice))
+        self.paint(self.screen.placed(self.cursor, self.typed, self.answer, self.advice))
 
     def _step(self, down: int, right: int) -> None:
         rules = self.session.rules
@@ -121,13 +121,13 @@ class Place:
 
     def tell(self, text: str) -> None:
         """Show it below the board until the next key."""
-        self.told = text
+        self.answer = text
         self.draw()
 
     def wait(self, text: str) -> None:
         """Show it meanwhile."""
         self.tell(text)
-        self.told = ""
+        self.answer = ""
 
     def advise(self, advice: Advice) -> None:
         """Show what is known in the cells until the next key."""

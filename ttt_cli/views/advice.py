@@ -1,4 +1,4 @@
-"""What is known of the moves, as it stands in the cells of a board and in a line or two below it."""
+"""Advice on the moves of a position: notes in the cells of a board, and a line or two below it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ttt_cli.views.numbers import cells_in_words, percent
 
 @dataclass(frozen=True)
 class Advice:
-    """What is known of the moves of a position.
+    """Advice on the moves of a position.
 
     :ivar notes: for free cells, the lines that stand below the cell's number.
     :ivar text: what to make of it, in words.
@@ -25,7 +25,7 @@ class Advice:
 
 
 def from_hint(hint: Hint) -> Advice:
-    """What perfect play knows of the moves."""
+    """Advice by perfect play."""
     return Advice(_values(hint) if _is_proven(hint) else {}, f"{_best(hint)}{_distances(hint)}")
 
 

@@ -57,7 +57,7 @@ def board(
 
 
 def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
-    """What stands in a cell: its number, or a stone with its mark."""
+    """The text of a cell: its number, or a stone with its mark."""
     stone = position.text[cell]
     if stone == ".":
         return Text("" if position.terminal else str(cell + 1), FREE)

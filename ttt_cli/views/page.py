@@ -74,7 +74,7 @@ class Coverage:
 
 
 def covered(policy: Policy) -> Coverage:
-    """What the page of a policy covers.
+    """The coverage of a policy's page.
 
     :raises UsageError: if that is too much.
     """
@@ -136,7 +136,7 @@ def page_data(
     opponents: Sequence[tuple[str, Policy]] = (),
     coverage: Coverage | None = None,
 ) -> dict[str, Any]:
-    """What the page knows of the positions that it describes (``Coverage.described``), in their order.
+    """The page's data: the positions that it describes (``Coverage.described``), in their order.
 
     The page itself goes through all that can happen, as ``Walk`` does, and meets them in that order.
 
@@ -182,7 +182,7 @@ def page_data(
 
 
 def _plays(probabilities: Floats) -> tuple[bytes, list[list[tuple[int, int]]]]:
-    """What an agent plays, as the page writes it: ``plays`` and ``mixed``."""
+    """An agent's moves as the page writes them: ``plays`` and ``mixed``."""
     several = np.flatnonzero((probabilities > 0).sum(axis=1) > 1)
     signs = (ord("0") + probabilities.argmax(axis=1)).astype(np.uint8)
     signs[~probabilities.any(axis=1)] = ord("!")
@@ -242,7 +242,7 @@ def _mistakes(found: Blunders, codes: Int64s) -> list[list[int]]:
 
 
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
-    """What the top of the page says: strength, board, experience."""
+    """The facts at the top of the page: strength, board, experience."""
     if verdict.unbeatable:
         facts = [("unbeatable as both sides", "good")]
     else:

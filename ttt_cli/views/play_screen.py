@@ -1,4 +1,4 @@
-"""What people see of games: the board between moves, what is known of the moves, results, score and rates.
+"""The screen of games: the board between moves, advice on the moves, results, score and rates.
 
 Boards and results go to stdout (under ``--json`` to stderr, since stdout is for the documents then), notices
 to stderr.
@@ -91,7 +91,7 @@ class PlayScreen:
         self._shown: tuple[int, ...] | None = None  # the game as the board last showed it
 
     def called(self, player: Player) -> str:
-        """What a player is called on the screen."""
+        """The name of a player on the screen."""
         if not player.is_person:
             return printable(player.name)
         people = [one for one in self.session.players if one.is_person]
@@ -127,18 +127,18 @@ class PlayScreen:
             self._line(line)
         self.console.print()
 
-    def placed(self, cursor: Cell, typed: str, told: str, advice: Advice | None) -> Group | Text:
+    def placed(self, cursor: Cell, typed: str, answer: str, advice: Advice | None) -> Group | Text:
         """The board and what is said of it, as they fit the screen.
 
         :param cursor: the cell that Enter plays.
         :param typed: the digits typed so far.
-        :param told: the answer to the last key.
+        :param answer: the answer to the last key.
         :param advice: what is known of the moves.
         """
         turn = f"{self.session.game.to_move.name} to move"
         turn += f": {typed}, Enter plays it" if typed else ""
         usual = f"{'arrows and Enter play' if typed or self._cells > 9 else 'a number plays'}, {KEYS}"
-        said = [turn, *self._says[1:][-1:], *(advice.text.split("\n") if advice else ()), told or usual]
+        said = [turn, *self._says[1:][-1:], *(advice.text.split("\n") if advice else ()), answer or usual]
         lines = "\n".join(self._folded(line) for line in said if line).split("\n")
         width, height = self.console.width, self.console.height
         noted = [self._board(cursor, advice)] if advice else []

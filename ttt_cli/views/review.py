@@ -1,4 +1,4 @@
-"""What ``ttt review`` shows of a game, and ``ttt play`` after one."""
+"""The review of a game, for ``ttt review`` and after a game of ``ttt play``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class SlowMove:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the accuracy of a side is made of, and its moves whose value has not been proved."""
+    """The counts behind the accuracy of a side, and its moves whose value has not been proved."""
 
     kept: Count
     choices: Count
@@ -172,7 +172,7 @@ def record_title(record: GameRecord, number: int) -> str:
 
 
 def _remark(move: MoveReview) -> str:
-    """What could have been played instead."""
+    """The better moves, or why there are none."""
     if move.lost_value:
         assert move.before is not None
         return f"{cells_in_words(move.best)} kept the {VALUES[move.before]}"
