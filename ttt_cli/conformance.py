@@ -1,4 +1,4 @@
-"""What every learner has to keep to. Those that are built in pass the same checks.
+"""Checks that every learner has to pass, those that are built in too.
 
 python -m ttt_cli.conformance FILE.py:CLASS checks a learner of yours (or, by its name, a plug-in's), and says
 what is wrong with it.
@@ -37,7 +37,7 @@ GAMES = 200
 
 
 class NonconformityError(AssertionError):
-    """What a learner does wrong."""
+    """A learner breaks a rule."""
 
 
 def expect(fits: Any, fault: str) -> None:
@@ -63,7 +63,7 @@ def empty_table(learner: Learner[Any], space: StateSpace) -> Any:
 
 
 def policy_of(learner: Learner[Any], table: Any) -> PolicyTable:
-    """What the learner plays, in all positions."""
+    """The learner's policy, in all positions."""
     policy = learner.policy(table)
     return policy.table(StateSpace.of(policy.rules))
 
@@ -103,7 +103,7 @@ def after(learner: Learner[Any], space: StateSpace, games: int, seed: int = 1, *
 
 
 def content(learner: Learner[Any], table: Any) -> bytes:
-    """What a table holds, to the byte."""
+    """The content of a table, to the byte."""
     return orjson.dumps(dict(learner.to_entries(table)), option=orjson.OPT_SORT_KEYS)
 
 
@@ -219,7 +219,7 @@ def the_seed_fixes_the_table(learner: Learner[Any]) -> None:
 
 
 def results_are_counted(learner: Learner[Any]) -> None:
-    """``train`` plays as many games as it is told, and counts how they ended."""
+    """``train`` plays as many games as it is asked for, and counts how they ended."""
     space, journal = space_of(learner), list[Any]()
     counted = learner.train(empty_table(learner, space), block(learner, space, GAMES, journal=journal))
     expect(journal, "train does not write its games into shard.journal")
@@ -416,7 +416,7 @@ CHECKS: tuple[Callable[[Learner[Any]], None], ...] = (
 
 
 def fault(check: Callable[[Learner[Any]], None], learner: Learner[Any]) -> str:
-    """What is wrong by a check; nothing if all is well."""
+    """The fault that a check finds; empty if there is none."""
     try:
         with guest("", ""):
             check(learner)

@@ -52,7 +52,7 @@ class Respondent(Protocol):
 
     @property
     def chatter(self) -> list[str]:
-        """What it has said besides its answers."""
+        """Its output besides the answers."""
         ...
 
 
@@ -70,7 +70,7 @@ class UnsteadyError(TttError):
 
 @dataclass
 class _Log:
-    """What there is to tell afterwards."""
+    """A record of how it has answered, for the remarks."""
 
     judged: bool = False
     failures: list[str] = field(default_factory=list)

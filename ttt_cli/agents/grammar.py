@@ -63,7 +63,7 @@ class Agent:
 
     @cached_property
     def policy(self) -> Policy:
-        """What it plays.
+        """Its policy.
 
         :raises UsageError: if it is a person.
         """
@@ -73,8 +73,7 @@ class Agent:
 
     @property
     def remarks(self) -> list[str]:
-        """What there is to say of the file it plays by, if another program wrote it, and of how it has played
-        so far."""
+        """Notes on the file it plays by, if another program wrote it, and on how it has played so far."""
         played = self.policy.remarks if "policy" in self.__dict__ else []
         return [*(self.loaded.remarks if self.loaded else []), *played]
 
@@ -188,7 +187,7 @@ def _program(text: str, estimated: bool) -> Agent:
 
 
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
-    """The agent that is no program."""
+    """An agent other than a program."""
     name, options = _split(text, store, rules)
     if name in players():
         return _of_type(text, players()[name], options)
@@ -287,7 +286,7 @@ def play_by(
     epsilon: float = 0.0,
     search: int | None = None,
 ) -> Policy:
-    """What a state plays under the options of a state.
+    """The policy of a state under these options.
 
     :raises UsageError: if it has no such choice rule, or no ties, or no values to search with.
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a program may take for each answer, unless ``exec,patience=S:COMMAND`` says otherwise."""
 
-PIECE = 1 << 16
+CHUNK = 1 << 16
 """Bytes that are read or written at a time."""
 
 LONGEST_LINE = 1000
@@ -62,7 +62,7 @@ class Program:
 
     @property
     def chatter(self) -> list[str]:
-        """What it has written to stderr, in short."""
+        """A summary of its output on stderr."""
         if not self._error_lines:
             return []
         lines = "a line" if self._error_lines == 1 else f"{self._error_lines:,} lines, the last"
@@ -155,7 +155,7 @@ class Program:
                         return _decoded(answers[: len(texts)]), _too_much()
                 if stdin in ready:
                     try:
-                        sent += os.write(stdin, questions[sent : sent + PIECE])
+                        sent += os.write(stdin, questions[sent : sent + CHUNK])
                     except BrokenPipeError:  # it may have answered before it went
                         sent = len(questions)
                     if sent == len(questions):
@@ -192,9 +192,9 @@ class Program:
 
 
 def _read(pipe: int) -> bytes | None:
-    """What has come in: b"" at the end, None if there is nothing yet."""
+    """The bytes that have come in: b"" at the end, None if there are none yet."""
     try:
-        return os.read(pipe, PIECE)
+        return os.read(pipe, CHUNK)
     except BlockingIOError:
         return None
 

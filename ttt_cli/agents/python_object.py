@@ -52,7 +52,7 @@ class Function:
 
 
 def _text(found: Any) -> str:
-    """An answer as the line protocol has it; what is no text and no whole number becomes a wrong one."""
+    """An answer as the line protocol has it; anything but a text or a whole number becomes a wrong one."""
     if isinstance(found, str):
         return str.strip(found)  # text itself, also where a class of the user's stands for it
     whole = isinstance(found, int | np.integer) and not isinstance(found, bool)

@@ -32,7 +32,7 @@ class Option:
 
 @dataclass(frozen=True)
 class AgentType:
-    """What an agent's file says of it.
+    """A kind of agent, as its file describes it.
 
     :ivar about: in a few words.
     :ivar make: makes its policy, given the rules and its options by name; None for a person.

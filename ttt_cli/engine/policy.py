@@ -65,7 +65,7 @@ class Policy(ABC):
         return None
 
     def table(self, space: StateSpace) -> "PolicyTable":
-        """What it does in every position of a state space."""
+        """The same policy as a table over a state space."""
         positions = space.positions
         answers = self.probabilities(positions), self.values(positions), self.known(positions)
         return PolicyTable(space, *answers)
@@ -94,7 +94,7 @@ class Policy(ABC):
 
     @property
     def remarks(self) -> list[str]:
-        """What there is to say of how it has played."""
+        """Notes on how it has played."""
         return []
 
 

@@ -1,4 +1,4 @@
-"""What perfect play says of positions, and what players make of them, many positions at a time."""
+"""Positions analysed, many at a time: by perfect play, and by the players who are asked."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ def analyse(positions: Positions, *, nodes: int = NODES) -> Analysis:
 
 @dataclass(frozen=True, eq=False)
 class Opinion:
-    """What a player makes of ``k`` positions.
+    """A player's view of ``k`` positions.
 
     :ivar probabilities: float64[k, cells]; a row of zeros at an open position: it resigns.
     :ivar values: float64[k, cells], in its own unit, NaN where it has no opinion; None if it never has one.

@@ -70,7 +70,7 @@ class Games:
 
 @dataclass(frozen=True)
 class Match:
-    """What a match came to, from the agent's side.
+    """The results of a match, from the agent's side.
 
     :ivar counts: of wins, draws and losses, as X and as O.
     :ivar distinct: how many of the games differ: in their moves, or in who was X.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Policy
-from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, by_cell, chosen_of, open_pieces
+from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, by_cell, chosen_of, open_batches
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ def _answers(layer: Layer, opponent: Policy, reach: Floats) -> tuple[Floats, Boo
     played, and where it resigns. It is only asked about positions that are reached."""
     chances, resigns = [np.zeros(0)], np.zeros(len(layer), np.bool_)
     anything = np.ones(opponent.rules.cells)
-    for piece, batch in open_pieces(layer.positions):
-        live = reach[piece] > 0
+    for rows, batch in open_batches(layer.positions):
+        live = reach[rows] > 0
         played = np.zeros(batch.legal.shape)
         if live.any():
             played[live] = opponent.probabilities(batch if live.all() else batch[live])
-        resigns[piece] = live & (played @ anything == 0)
+        resigns[rows] = live & (played @ anything == 0)
         chances.append(chosen_of(played, *by_cell(batch.legal)))
     return np.concatenate(chances), resigns
 

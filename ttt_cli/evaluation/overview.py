@@ -35,7 +35,7 @@ class Overview:
 
 
 def overview(path: Path) -> Overview:
-    """What there is to say of the state in a file."""
+    """The state in a file at a glance."""
     changed = path.stat().st_mtime
     try:
         state = library.load(path).state

@@ -36,7 +36,7 @@ class Response:
 
 
 def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -> Response:
-    """What the side to move can get against ``policy``, which plays the other side.
+    """The best that the side to move can get against ``policy``, which plays the other side.
 
     :raises OutgrownError: if more than ``budget`` positions can still be reached.
     """

@@ -79,7 +79,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Review:
-    """What perfect play says of a game.
+    """A game as perfect play sees it.
 
     :ivar resigned: the value of the position in which a side resigned, from its view; None if nobody did, or
         it has not been proved.

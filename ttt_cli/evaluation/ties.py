@@ -1,4 +1,4 @@
-"""What hangs on which of equal values another program takes: its file does not say."""
+"""How much depends on which of several equal values another program takes, where its file does not say."""
 
 from typing import TYPE_CHECKING
 

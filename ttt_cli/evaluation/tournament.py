@@ -27,7 +27,7 @@ ELO = 400.0
 
 @dataclass(frozen=True, eq=False)
 class Tournament:
-    """What came of it; players are numbered in the order given.
+    """The results; players are numbered in the order given.
 
     :ivar rates: ``rates[x][o]``, how the games of ``x`` as X against ``o`` end for ``x``; None where x is o.
     :ivar scores: float64[players, players], the expected points of the one against the other in two games,

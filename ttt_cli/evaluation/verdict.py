@@ -18,7 +18,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import wrong_moves
 from ttt_cli.evaluation.matchup import Rates, play_on
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.walk import BUDGET, PIECE, OutgrownError, Walk
+from ttt_cli.evaluation.walk import BATCH, BUDGET, OutgrownError, Walk
 from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
 
 MOST_PROVED = 20_000
@@ -58,7 +58,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is true of a policy.
+    """The truth about a policy.
 
     :ivar holds: as X and as O: whether the guaranteed result is no worse than the game's value; None where
         that value is not known.
@@ -91,7 +91,7 @@ class Verdict:
 
     @property
     def nash_conv(self) -> float:
-        """What best responses gain against the policy, summed over both sides."""
+        """The gains of best responses to the policy, summed over both sides (Lanctot et al., 2017)."""
         return self.as_x.gain + self.as_o.gain
 
     @property
@@ -150,7 +150,7 @@ class _Counted(Modified):
 
 @dataclass(frozen=True, eq=False)
 class _Role:
-    """What a walk shows of a policy as one side.
+    """A policy as one side, as a walk shows it.
 
     :ivar rates: how its games against each opponent end for X.
     :ivar own: the open positions in which it can be to move, by plies; None where they are too many to prove
@@ -183,9 +183,9 @@ def _mistakes(
     if space is not None and not policy.external:
         still_open = np.flatnonzero(~space.terminal)
         wrong = np.zeros(len(space), np.bool_)
-        for start in range(0, len(still_open), PIECE):
-            piece = still_open[start : start + PIECE]
-            wrong[piece[wrong_moves(policy, space.positions[piece]).rows]] = True
+        for start in range(0, len(still_open), BATCH):
+            here = still_open[start : start + BATCH]
+            wrong[here[wrong_moves(policy, space.positions[here]).rows]] = True
         reachable = sum(int(wrong[space.rows(positions)].sum()) for positions in own)
         return MistakeCount(int(wrong.sum()), reachable, len(still_open))
     count = 0
@@ -256,7 +256,7 @@ class Step:
 
 
 def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
-    """What happens in a line of play in which ``policy`` plays ``side``."""
+    """A line of play in which ``policy`` plays ``side``, move by move."""
     game = Game(policy.rules)
     steps = []
     for cell in [*line, None]:

@@ -26,7 +26,7 @@ from ttt_cli.errors import TttError
 BUDGET = 10_000_000
 """Positions that a walk goes through at most, by default: all of 4x4 with four in a row."""
 
-PIECE = 1 << 13
+BATCH = 1 << 13
 """Positions that a policy is asked for at a time, so that temporary arrays stay in the processor's cache."""
 
 MARGIN = 4.0
@@ -117,7 +117,7 @@ class Walk:
         budget: int = BUDGET,
         tick: Callable[[int], None] = lambda positions: None,
     ) -> "Walk":
-        """What can happen between X and O, at least one of whom is given.
+        """Everything that can happen between X and O, at least one of whom is given.
 
         :param start: where play begins; the empty board if not given.
         :param tick: called after each ply with the number of positions so far.
@@ -153,7 +153,7 @@ class Walk:
         budget: int = BUDGET,
         tick: Callable[[int], None] = lambda positions: None,
     ) -> "Walk":
-        """What can happen to a policy as one side, whatever the other side does; see ``of``."""
+        """Everything that can happen to a policy as one side, whatever the other side does; see ``of``."""
         x, o = (policy, None) if side == Side.X else (None, policy)
         return cls.of(x, o, start=start, budget=budget, tick=tick)
 
@@ -216,26 +216,26 @@ def _boards(cells: int, plies: int) -> int:
 def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None]:
     """The moves of one layer, as ``Layer`` holds them: those that the policy makes, or all."""
     rows, cells, chances = [np.zeros(0, np.int32)], [np.zeros(0, np.int8)], [np.zeros(0)]
-    for piece, batch in open_pieces(positions):
+    for numbers, batch in open_batches(positions):
         played = None if policy is None else policy.probabilities(batch)
         at_rows, at_cells = by_cell(batch.legal if played is None else played > 0)
-        rows.append(piece[at_rows])
+        rows.append(numbers[at_rows])
         cells.append(at_cells.astype(np.int8))
         if played is not None:
             chances.append(chosen_of(played, at_rows, at_cells))
     return np.concatenate(rows), np.concatenate(cells), None if policy is None else np.concatenate(chances)
 
 
-def open_pieces(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
-    """The open positions of a layer in turn, with their numbers, in the pieces in which moves are listed."""
+def open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
+    """The open positions of a layer in turn, with their numbers, in the batches in which moves are listed."""
     still_open = np.flatnonzero(~positions.terminal).astype(np.int32)
-    for start in range(0, len(still_open), PIECE):
-        piece = still_open[start : start + PIECE]
-        yield piece, positions[piece]
+    for start in range(0, len(still_open), BATCH):
+        numbers = still_open[start : start + BATCH]
+        yield numbers, positions[numbers]
 
 
 def by_cell(chosen: Bools) -> tuple[Int64s, Int64s]:
-    """The rows and the cells of the chosen moves of a piece, cell by cell."""
+    """The rows and the cells of the chosen moves of a batch, cell by cell."""
     cells, rows = np.divmod(np.flatnonzero(chosen.T), len(chosen))
     return rows, cells
 

@@ -59,7 +59,7 @@ def worst_case(walk: Walk) -> WorstCase:
 
 
 def backward(layer: Layer, values: Floats, following: Floats) -> Floats:
-    """What the opponent of a walk's player can make of each position of a layer.
+    """The best that the opponent of a walk's player can get out of each position of a layer.
 
     :param values: float64[k], what it has where the game is over, and at least has where it is open; changed.
     :param following: the same of the next layer.

@@ -24,7 +24,7 @@ SAVE_EVERY = 1.5
 
 @dataclass(frozen=True)
 class Learned:
-    """What a state has learned.
+    """A lesson: how much a state has learned.
 
     :ivar games: from how many games.
     :ivar new_positions: the positions that it knows now and did not before.
@@ -60,7 +60,7 @@ class OnlineLearner:
 
     @property
     def taught_name(self) -> str:
-        """What game records call it where they say whom they teach."""
+        """Its name in game records, among the states that a game teaches."""
         return self._names[0]
 
     @property

@@ -108,7 +108,7 @@ class Session:
 
     @property
     def machine(self) -> Player | None:
-        """The first player that is no person."""
+        """The first player that is a machine."""
         return next((player for player in self.players if not player.is_person), None)
 
     @property

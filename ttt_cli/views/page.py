@@ -30,7 +30,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import PIECE, OutgrownError, Walk, within_reach
+from ttt_cli.evaluation.walk import BATCH, OutgrownError, Walk, within_reach
 
 MOST_POSITIONS = 200_000
 """Of a game that may have more, a page holds what can happen to the player alone."""
@@ -157,8 +157,8 @@ def page_data(
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
     plays, mixed, scores, values, unknown = [], [], [], [], []
-    for start in range(0, len(coverage.described), PIECE):
-        piece = coverage.described[start : start + PIECE]
+    for start in range(0, len(coverage.described), BATCH):
+        piece = coverage.described[start : start + BATCH]
         legal, known, own = piece.legal, shown.known(piece), shown.values(piece)
         signs, several = _plays(shown.probabilities(piece))
         plays.append(signs)
