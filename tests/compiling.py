@@ -92,4 +92,4 @@ def _solver() -> None:
     rules = Rules(5, 5, 4)
     solver, start = Solver(rules), Positions.start(rules)
     solver.solve(Position.start(rules))
-    solver.values(start.x, start.o)
+    solver.values(start)
