@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.retrograde import ILLEGAL, plies_left, scores_within, solve
+from ttt_cli.engine.retrograde import ILLEGAL, plies_left, solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
@@ -54,12 +54,3 @@ def test_the_classes_of_positions_are_worth_what_their_members_are() -> None:
     full, small = StateSpace.of(), StateSpace.of(symmetric=True)
     members = small.rows(classes(full.positions).positions)
     assert np.array_equal(solve(small).scores[members], solve(full).scores)
-
-
-def test_a_search_to_the_end_is_perfect_play_and_a_short_one_sees_what_is_near() -> None:
-    space = StateSpace.of()
-    assert np.array_equal(scores_within(space, 9), solve(space).scores)
-    near = solve(space).plies <= 3
-    assert np.array_equal(scores_within(space, 3)[near], solve(space).scores[near])
-    far = scores_within(space, 3)[~near]
-    assert not far[space.plies[~near] < 5].any()

@@ -23,7 +23,7 @@ from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
-from ttt_cli.engine.retrograde import ILLEGAL, move_scores, scores_within, solve
+from ttt_cli.engine.retrograde import ILLEGAL, solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.solver import Solver
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -156,18 +156,10 @@ class Minimax(Policy):
 
     def _scores(self, positions: Positions) -> Int8s:
         """int8[k, cells]: the score of each move, ``ILLEGAL`` where there is none."""
-        if self._space is None:
-            assert self._depth is not None
+        if self._depth is not None:
             return look_ahead(positions, self._depth)
-        return move_scores(self._space, self._everywhere, self._space.rows(positions))
-
-    @cached_property
-    def _everywhere(self) -> Int8s:
-        """int8[n]: the scores of all positions of the state space."""
         assert self._space is not None
-        return (
-            solve(self._space).scores if self._depth is None else scores_within(self._space, self._depth - 1)
-        )
+        return solve(self._space).move_scores(self._space.rows(positions))
 
     @cached_property
     def _trapping(self) -> Bools:

@@ -193,21 +193,21 @@ def pair_up(potential: int, number: int, enough: int, board: Board, search: Sear
         pair = ONE << np.uint64(one) | ONE << np.uint64(other)
         paired |= pair
         potential -= gain
-        index = 0
-        while index < number:
-            free = rest[index]
+        at: Any = np.int64(0)  # a literal would make a second signature
+        while at < number:
+            free = rest[at]
             if free & pair == ZERO:
-                index += 1
+                at += 1
                 continue
-            add_line(index, -worth[index], board, search)
+            add_line(at, -worth[at], board, search)
             if free & pair == pair:
                 number -= 1
-                live[index], worth[index], rest[index] = live[number], worth[number], rest[number]
+                live[at], worth[at], rest[at] = live[number], worth[number], rest[number]
             else:
-                worth[index] *= 2
-                rest[index] = free & ~pair
-                add_line(index, worth[index], board, search)
-                index += 1
+                worth[at] *= 2
+                rest[at] = free & ~pair
+                add_line(at, worth[at], board, search)
+                at += 1
     return potential, paired
 
 

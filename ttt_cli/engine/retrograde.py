@@ -44,45 +44,22 @@ class Solution:
 
     def move_scores(self, rows: slice | NDArray[Any] = slice(None)) -> Int8s:
         """int8[k, cells]: the score of each move in the positions ``rows``, ``ILLEGAL`` where none is."""
-        return move_scores(self.space, self.scores, rows)
+        after = self.space.successors[rows]
+        return np.where(after >= 0, -self.scores[after], ILLEGAL)
 
 
 @lru_cache(maxsize=8)
 def solve(space: StateSpace) -> Solution:
     """Solve the game (once for each space)."""
-    scores = end_scores(space)
+    sooner = np.int8(space.cells + 1) - space.plies
+    solution = Solution(space, (space.positions.outcomes * sooner).astype(np.int8))
     for rows in space.backwards():
-        _back_up(space, scores, rows)
-    return Solution(space, scores)
-
-
-def scores_within(space: StateSpace, depth: int) -> Int8s:
-    """int8[n]: what a search of ``depth`` plies finds, at least 0; positions it leaves undecided score 0."""
-    scores = end_scores(space)
-    for _ in range(min(depth, space.cells)):
-        for rows in space.forwards():  # successors still hold what one ply less finds
-            _back_up(space, scores, rows)
-    return scores
-
-
-def end_scores(space: StateSpace) -> Int8s:
-    """int8[n]: the scores of terminal positions, 0 for drawn and open ones."""
-    movers = 1 - 2 * (space.plies % 2)
-    return (space.results * movers * (np.int8(space.cells + 1) - space.plies)).astype(np.int8)
-
-
-def move_scores(space: StateSpace, scores: Int8s, rows: slice | NDArray[Any] = slice(None)) -> Int8s:
-    """int8[k, cells]: the score of each move in the positions ``rows``, given those of all positions."""
-    after = space.successors[rows]
-    return np.where(after >= 0, -scores[after], ILLEGAL)
+        best = solution.move_scores(rows).max(axis=1)
+        solution.scores[rows] = np.where(space.terminal[rows], solution.scores[rows], best)
+    return solution
 
 
 def plies_left(space: StateSpace, scores: Int8s, stones: Int8s) -> Int8s:
     """int8 like ``scores``: plies from a board with ``stones`` stones to the end that a score speaks of."""
     ends = np.where(scores == 0, space.cells, space.cells + 1 - np.abs(scores))
     return (ends - stones).astype(np.int8)
-
-
-def _back_up(space: StateSpace, scores: Int8s, rows: slice) -> None:
-    best = move_scores(space, scores, rows).max(axis=1)
-    scores[rows] = np.where(space.terminal[rows], scores[rows], best)

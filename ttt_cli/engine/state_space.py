@@ -131,17 +131,7 @@ class StateSpace:
 
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of which belong to this space."""
-        codes = self._codes_of(positions)
-        return self.find(codes) if self._index is None else self._index.take(codes)
-
-    @cached_property
-    def _index(self) -> Int64s | None:
-        """int64[3**cells]: the index of each code, where that is a small table."""
-        if len(self) > INSTANT:
-            return None
-        index = np.full(3**self.cells, -1, np.int64)
-        index[self.codes] = np.arange(len(self))
-        return index
+        return self.find(self._codes_of(positions))
 
     def successors_of(
         self, positions: Positions, rows: NDArray[Any], cells: NDArray[Any]
@@ -176,15 +166,16 @@ class StateSpace:
         return self.positions.position(index)
 
     @cached_property
-    def _sorted(self) -> tuple[Int64s, NDArray[np.intp]]:
-        order = np.argsort(self.codes)
-        return self.codes[order], order
+    def _index(self) -> Int32s:
+        """int32[3**cells + 1]: the index of each code, -1 where it is not a position."""
+        index = np.full(3**self.cells + 1, -1, np.int32)  # the last: what is no code
+        index[self.codes] = np.arange(len(self))
+        return index
 
     def find(self, codes: Int64s) -> Int64s:
         """int64[k]: the index of each code, -1 where it is not a position of this space."""
-        known, order = self._sorted
-        places = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        return np.where(known[places] == codes, order[places], -1)
+        last = len(self._index) - 1
+        return self._index[np.where((codes >= 0) & (codes < last), codes, last)].astype(np.int64)
 
     def index(self, position: Position) -> int:
         """The index of a position.
