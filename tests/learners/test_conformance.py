@@ -1,7 +1,6 @@
 """What every learner has to keep to, whatever its method."""
 
 import math
-import sys
 from collections.abc import Callable
 from statistics import median
 from typing import Any
@@ -20,7 +19,7 @@ from ttt_cli.conformance import (
     read_table,
     resigning,
 )
-from ttt_cli.engine.kernel import Kernel
+from ttt_cli.engine.kernel import as_written
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners.base import Learner
@@ -31,27 +30,17 @@ TABLES = [name for name in PERFECT if name != "ntuple"]
 """Those of them that take tenths of a second."""
 
 
-def uncompiled(monkeypatch: pytest.MonkeyPatch, learner: Learner) -> None:
-    """Let the learner's kernels run as written."""
-    kernels = [
-        item for item in vars(sys.modules[type(learner).__module__]).values() if isinstance(item, Kernel)
-    ]
-    assert kernels
-    for kernel in kernels:
-        monkeypatch.setattr(kernel, "_compiled", kernel._as_written)
-
-
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_it_keeps_to_what_every_learner_has_to(check: Callable[[Learner], None], learner: Learner):
     check(learner)
 
 
-def test_the_kernel_as_written_gives_the_same_bytes(learner: Learner, monkeypatch: pytest.MonkeyPatch):
+def test_the_kernel_as_written_gives_the_same_bytes(learner: Learner):
     space = space_for(learner.name)
     cases = [{}, {"opponent": resigning(space), "behaviour": None}]
     compiled = [content(learner, after(learner, space, 150, **case)) for case in cases]
-    uncompiled(monkeypatch, learner)
-    assert [content(learner, after(learner, space, 150, **case)) for case in cases] == compiled
+    with as_written():
+        assert [content(learner, after(learner, space, 150, **case)) for case in cases] == compiled
 
 
 @pytest.mark.parametrize("key", ["XXXXXXXXX", "X", "X.......?", "x........", "X........ ", ""])

@@ -479,7 +479,7 @@ def test_compiled_and_plain_python_give_the_same_bytes(learner: Graph, monkeypat
         return content(trained(learner, 200, 1, opponent=RANDOM if learner is ARTICLE else None))
 
     compiled = once()
-    monkeypatch.setattr(module, "play", module.play._as_written)
+    monkeypatch.setattr(module, "play", module.play.run_as_written)
     assert once() == compiled
 
 

@@ -23,7 +23,7 @@ from ttt_cli.learners.index import COUNTED, FIRST, Index
 from ttt_cli.training.runs import Plan, run
 from ttt_cli.training.workers import local_workers
 
-GROWN = ("q", "td", "menace", "book", "graph")
+GROWN = ("book", "graph")
 RULES = (Rules(), Rules(3, 4, 3), Rules(misere=True))
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests import tables
 from ttt_cli.conformance import empty_table, game_on, policy_of, read_table
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import as_written
 from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -20,10 +21,10 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import worst_case
-from ttt_cli.learners import menace as module
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.index import FIRST
-from ttt_cli.learners.menace import Menace, MenaceTable, has_box
+from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.menace import Menace
+from ttt_cli.learners.table import Table
 from ttt_cli.store.state import State
 from ttt_cli.training.runs import Plan, run
 
@@ -31,28 +32,28 @@ FULL = StateSpace.of()
 SPACE = StateSpace.of(symmetric=True)
 EXCHANGED = StateSpace.of(Rules(misere=True), symmetric=True)
 ROWS = FIRST + np.arange(len(SPACE))
-BOXES = has_box(SPACE.legal)
 DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.from_params(**Menace.article)
+BOXES = DRAWING.holds(SPACE.legal)
 
 
-def all_beads(table: MenaceTable) -> np.ndarray:
-    """The beads in all has_box, by class and cell."""
-    return table.beads(ROWS, SPACE.positions, SPACE.legal)
+def all_beads(table: Table) -> np.ndarray:
+    """The beads in all boxes, by class and cell."""
+    return DRAWING.beads(table, ROWS, SPACE.positions, SPACE.legal)
 
 
-def changes(table: MenaceTable) -> np.ndarray:
+def changes(table: Table) -> np.ndarray:
     """By how much they have changed."""
-    return table.index.by_cell(table.change, ROWS, SPACE.legal)
+    return table.by_cell(table.moves["change"], ROWS, SPACE.legal)
 
 
-def put(table: MenaceTable, at: int, row: list[int]) -> None:
+def put(table: Table, at: int, row: list[int]) -> None:
     """Change a box, by cell."""
     changed = changes(table)
     changed[at] = row
-    table.change[:] = changed[SPACE.legal]
+    table.moves["change"][:] = changed[SPACE.legal]
 
 
-def box(table: MenaceTable, text: str) -> dict[int, int]:
+def box(table: Table, text: str) -> dict[int, int]:
     """The beads in a box by cell, from 1."""
     row = all_beads(table)[SPACE.index(Position(text))]
     return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
@@ -63,14 +64,14 @@ def game_of(*cells: int, resigned: bool = False) -> Game:
     return Game.of(SPACE.rules, [cell - 1 for cell in cells], resigned=resigned)
 
 
-def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, **plan) -> MenaceTable:
+def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, **plan) -> Table:
     table = empty_table(learner, space)
     for progress in run(Plan(learner, games, seed, **plan), table):
         table = progress.table
     return table
 
 
-def on_classes(learner: Menace, table: MenaceTable) -> PolicyTable:
+def on_classes(learner: Menace, table: Table) -> PolicyTable:
     """What the learner plays on the classes' boards, equivalent cells taken together."""
     policy = learner.policy(table)
     played = classes(SPACE.positions).project(policy.probabilities(SPACE.positions))
@@ -130,7 +131,7 @@ def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
         table = empty_table(DRAWING, SPACE)
         DRAWING.learn(table, game, sides)
         expected = np.zeros_like(changes(table))
-        moves = table.index.options(game)[0]
+        moves = table.options(game)
         for ply, (node, cell) in enumerate(zip(tables.path(SPACE, moves), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
@@ -148,7 +149,7 @@ def test_rewards_are_parameters():
     learner = Menace.from_params(win=5, draw=0, loss=2)
     table = empty_table(learner, SPACE)
     learner.learn(table, game_of(5, 1, 2, 9, 8))
-    assert sorted(set(table.change.ravel().tolist())) == [-2, 0, 5]
+    assert sorted(set(table.moves["change"].ravel().tolist())) == [-2, 0, 5]
 
 
 def test_an_empty_box_resigns():
@@ -176,15 +177,15 @@ def test_a_first_box_that_is_empty_loses_every_game():
 
 
 @pytest.mark.parametrize("opponent", [None, RANDOM], ids=["self", "random"])
-def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypatch: pytest.MonkeyPatch):
+def test_replayed_games_and_plain_python_give_the_same_bytes(opponent):
     journal: list[np.ndarray] = []
 
     def block() -> Shard:
         return Shard(1, 400, np.random.default_rng(3), opponent=opponent, journal=journal)
 
     table, replayed, plain = (empty_table(MICHIE, SPACE) for _ in range(3))
-    table.change[-300:] = -2  # so that boxes become empty
-    replayed.change[:], plain.change[:] = table.change, table.change
+    table.moves["change"][-300:] = -2  # so that boxes become empty
+    replayed.moves["change"][:], plain.moves["change"][:] = table.moves["change"], table.moves["change"]
     MICHIE.train(table, block())
     given_up = 0
     for number, moves in enumerate(np.concatenate(journal).tolist()):
@@ -193,10 +194,10 @@ def test_replayed_games_and_plain_python_give_the_same_bytes(opponent, monkeypat
         given_up += game.resigned
         MICHIE.learn(replayed, game, block().sides(number))
     assert given_up
-    assert replayed.change.tobytes() == table.change.tobytes()
-    monkeypatch.setattr(module, "play", module.play._as_written)
-    MICHIE.train(plain, block())
-    assert plain.change.tobytes() == table.change.tobytes()
+    assert replayed.moves["change"].tobytes() == table.moves["change"].tobytes()
+    with as_written():
+        MICHIE.train(plain, block())
+    assert plain.moves["change"].tobytes() == table.moves["change"].tobytes()
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -240,10 +241,13 @@ def test_merging_adds(seeds: list[int]):
     parts = [trained(MICHIE, 30, seed) for seed in seeds]
     empty = empty_table(MICHIE, SPACE)
     together = MICHIE.merge(empty, parts)
-    assert np.array_equal(together.change, np.sum([part.change for part in parts], axis=0))
+    assert np.array_equal(together.moves["change"], np.sum([part.moves["change"] for part in parts], axis=0))
     nested = MICHIE.merge(empty, [parts[0], MICHIE.merge(empty, parts[:0:-1])])
-    assert nested.change.tobytes() == together.change.tobytes()
-    assert MICHIE.merge(parts[0], [parts[0], parts[0]]).change.tobytes() == parts[0].change.tobytes()
+    assert nested.moves["change"].tobytes() == together.moves["change"].tobytes()
+    assert (
+        MICHIE.merge(parts[0], [parts[0], parts[0]]).moves["change"].tobytes()
+        == parts[0].moves["change"].tobytes()
+    )
 
 
 def test_fewer_than_no_beads_are_none():
@@ -260,21 +264,21 @@ def test_entries_say_everything():
     table = trained(MICHIE, 500, 1)
     entries = dict(MICHIE.to_entries(table))
     assert all(change for entry in entries.values() for change in entry.values())
-    assert read_table(MICHIE, SPACE, entries).change.tobytes() == table.change.tobytes()
+    assert read_table(MICHIE, SPACE, entries).moves["change"].tobytes() == table.moves["change"].tobytes()
 
 
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"." * 9: {}}, "expected changes of beads for some of the cells 1, 2, 5"),
-        ({"." * 9: [1]}, "expected changes of beads"),
-        ({"." * 9: {"3": 1}}, "expected changes of beads"),
+        ({"." * 9: {}}, "expected a whole number other than 0 for some of the cells 1, 2, 5"),
+        ({"." * 9: [1]}, "expected a whole number"),
+        ({"." * 9: {"3": 1}}, "expected a whole number"),
         ({"." * 9: {"1": 0}}, "a whole number other than 0"),
         ({"." * 9: {"1": 1.0}}, "a whole number other than 0"),
         ({"." * 9: {"1": True}}, "a whole number other than 0"),
         ({"." * 9: {"1": 2**60}}, "a whole number other than 0"),
         ({"X........": {"2": 1}}, "smallest text"),
-        ({".OOXXOXX.": {"1": 1}}, "has no box"),
+        ({".OOXXOXX.": {"1": 1}}, "no choice between moves"),
         ({"XX": {"1": 1}}, "9 cells"),
     ],
 )

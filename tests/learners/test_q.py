@@ -16,7 +16,8 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.q import Q, QTable
+from ttt_cli.learners.q import Q
+from ttt_cli.learners.table import Table
 
 SPACE = StateSpace.of()
 CEILINGS = 191 / 192, 866 / 945
@@ -28,14 +29,14 @@ def game(*cells: int) -> Game:
     return Game.of(SPACE.rules, [cell - 1 for cell in cells])
 
 
-def by_cell(table: QTable) -> tuple[np.ndarray, np.ndarray]:
+def by_cell(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """The values and the visits of all moves, zeros where there is no move."""
-    rows = table.index.find(SPACE.positions)
-    values, visits = (table.index.by_cell(item, rows, SPACE.legal) for item in (table.values, table.visits))
+    rows = table.find(SPACE.positions)
+    values, visits = (table.by_cell(table.moves[name], rows, SPACE.legal) for name in ("value", "visits"))
     return values, visits
 
 
-def worth(table: QTable, text: str, cell: int) -> tuple[float, int]:
+def worth(table: Table, text: str, cell: int) -> tuple[float, int]:
     """The value and the visits of a move, the cell from 1."""
     place = SPACE.index(Position(text)), cell - 1
     values, visits = by_cell(table)
@@ -168,7 +169,7 @@ def test_a_game_that_was_given_up_teaches_nothing():
     learner = made("q")
     table = empty_table(learner, SPACE)
     learner.learn(table, Game.of(SPACE.rules, [0, 3, 1], resigned=True))
-    assert not table.visits.any()
+    assert not table.moves["visits"].any()
 
 
 def test_the_author_learns_one_side_and_the_default_both():

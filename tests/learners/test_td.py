@@ -16,8 +16,9 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.index import FIRST
-from ttt_cli.learners.td import Td, TdTable
+from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.table import Table
+from ttt_cli.learners.td import Td
 
 SPACE = StateSpace.of()
 
@@ -27,10 +28,10 @@ def game(*cells: int) -> Game:
     return Game.of(SPACE.rules, [cell - 1 for cell in cells])
 
 
-def worth(table: TdTable, side: str, text: str) -> tuple[float, int]:
+def worth(table: Table, side: str, text: str) -> tuple[float, int]:
     """A value and its visits."""
     index, column = FIRST + SPACE.index(Position(text)), "xo".index(side)
-    return float(table.values[index, column]), int(table.visits[index, column])
+    return float(table.rows["value"][index, column]), int(table.rows["visits"][index, column])
 
 
 X_WINS = ["X........", "X..O.....", "XX.O.....", "XX.OO....", "XXXOO...."]
@@ -69,7 +70,7 @@ def test_a_drawn_board_not_yet_seen_is_worth_a_draw(tmp_path: Path):
     # A file says nothing of boards not yet seen; what they are worth follows from the runs.
     state = train("td", games=40, seed=1, draw=0.3)
     save(state, tmp_path / "td.json")
-    assert np.array_equal(load(tmp_path / "td.json").table.values, state.table.values)
+    assert np.array_equal(load(tmp_path / "td.json").table.rows, state.table.rows)
 
 
 class ByTheBook:
@@ -105,7 +106,7 @@ def test_the_article_without_exploration_is_the_rule_read_literally():
     table = after(learner, SPACE, 60, journal=journal)
     for row in np.concatenate(journal):
         assert literal.play() == row[row >= 0].tolist()
-    assert np.count_nonzero(table.visits) == len(literal.values)
+    assert np.count_nonzero(table.rows["visits"]) == len(literal.values)
     for (side, position), value in literal.values.items():
         assert worth(table, side.lower(), position.text)[0] == value
 
@@ -122,7 +123,7 @@ def test_the_default_target_worked_by_hand():
     # been looked at.
     target = 0.75 * 0.5 + 0.25 * ((5 * 0.5 + before_last) / 6)
     assert worth(table, "x", "XX.O.....")[0] == pytest.approx(0.5 + 0.5 * (target - 0.5), abs=1e-15)
-    assert table.visits[:, 1].sum() == 0, "only X was to learn"
+    assert table.rows["visits"][:, 1].sum() == 0, "only X was to learn"
     learner.learn(table, game(1, 4, 2, 5, 3), "o")
     target = 0.75 * 0.0 + 0.25 * (4 * 0.5 + 0.0) / 5
     assert worth(table, "o", "XX.OO....")[0] == pytest.approx(0.5 + 0.5 * (target - 0.5), abs=1e-15)
@@ -159,10 +160,10 @@ def test_each_side_chooses_by_its_own_table():
 def test_against_an_opponent_only_its_own_moves_teach():
     learner = made("td")
     table = after(learner, SPACE, 1, opponent=agent("random", SPACE))
-    assert table.visits[:, 0].any()
-    assert not table.visits[:, 1].any()
+    assert table.rows["visits"][:, 0].any()
+    assert not table.rows["visits"][:, 1].any()
     learner.train(table, Shard(1, 1, np.random.default_rng(1), agent("random", SPACE)))
-    assert table.visits[:, 1].any()
+    assert table.rows["visits"][:, 1].any()
 
 
 def test_the_article_never_learns_to_hold_a_draw():

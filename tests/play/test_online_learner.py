@@ -114,7 +114,7 @@ def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it():
     apart = teach(first.state, [record(*X_WINS)], going_on=second.run)
     assert [run.games for run in apart.state.runs] == [1, 1]
     at_once = teach(state, [record(*X_WINS), record(*X_WINS)])
-    assert np.array_equal(at_once.state.table.values, second.state.table.values)
+    assert np.array_equal(at_once.state.table.rows, second.state.table.rows)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_some_learn_from_their_own_moves_alone(monkeypatch, x, o, sides):
     state = State.empty(learner_of("td", "default"), STANDARD)
     played = GameRecord((1, 4, 2, 5, 3), "x", x, o)
     table = teach(state, [played], "td").state.table
-    taught = [side for side, visits in zip("xo", table.visits.sum(axis=0), strict=True) if visits]
+    taught = [side for side, visits in zip("xo", table.rows["visits"].sum(axis=0), strict=True) if visits]
     assert taught == list(sides)
 
 

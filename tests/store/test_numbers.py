@@ -54,7 +54,8 @@ def test_a_count_that_has_grown_too_large_is_not_saved(tmp_path):
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_a_value_that_is_not_finite_is_not_saved(tmp_path, wrong):
     state = continued(State.empty(learner_of("q", "default"), STANDARD), 20, 1)
-    state.table.values[state.table.values != 0] = wrong
+    values = state.table.moves["value"]
+    values[values != 0] = wrong
     with pytest.raises(TttError, match="beyond all numbers"):
         library.save(state, tmp_path / "q.json")
     assert list(tmp_path.iterdir()) == []

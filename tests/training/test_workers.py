@@ -29,8 +29,8 @@ def test_workers_leave_the_table_they_start_from_alone() -> None:
     shards = [Shard(first=0, games=10, rng=np.random.default_rng(number)) for number in range(3)]
     with local_workers(2) as workers:
         trained_parts = [part for part, _ in workers(learner, table, shards)]
-    assert not table.visits.any()
-    assert all(part.visits.any() for part in trained_parts)
+    assert not table.moves["visits"].any()
+    assert all(part.moves["visits"].any() for part in trained_parts)
 
 
 def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
@@ -45,11 +45,11 @@ def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
 def test_a_kernel_that_several_threads_call_first_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
     prepared: list[Kernel] = []
-    kernel = Kernel(calls.append)
+    kernel = Kernel(lambda number: calls.append(number))  # noqa: PLW0108 (a kernel is a Python function)
 
-    def prepare() -> tuple[object, None]:
+    def prepare() -> object:
         prepared.append(kernel)
-        return kernel._as_written, None
+        return kernel.run_as_written
 
     monkeypatch.setattr(kernel, "_prepared", prepare)
     barrier = Barrier(4)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
 from ttt_cli.learners.index import FIRST, Board, Index, Links, is_line
 from ttt_cli.learners.random_numbers import seed_from, uniform
+
+if TYPE_CHECKING:
+    from ttt_cli.learners.table import Table
 
 CHUNK = 4096
 """Games a kernel plays per call, given a uniform number for each ply: enough to make the call itself cheap,
@@ -375,7 +378,7 @@ class Learned(Policy):
         probabilities, values (float64[k, cells], NaN where there is none) and bool[k], what is known.
     """
 
-    def __init__(self, index: Index, answer: "Answer") -> None:
+    def __init__(self, index: "Index | Table", answer: "Answer") -> None:
         self.rules, self._index, self._answer = index.rules, index, answer
         self._last: tuple[Positions, tuple[Floats, Floats, Bools]] | None = None
 

@@ -89,7 +89,7 @@ def indexed(
 
     :raises InvalidFileError: naming the first text of a batch that is not a position of the board.
     """
-    kept = deque((batch.positions, read(batch)) for batch in _batches(rules, symmetric, entries))
+    kept = in_batches(rules, symmetric, entries, read)
     nothing = Positions.start(rules)[:0]
     index = Index.over(Positions.concatenate([nothing, *(positions for positions, _ in kept)]), symmetric)
 
@@ -99,6 +99,17 @@ def indexed(
             yield index.find(positions), found
 
     return index, with_rows()
+
+
+def in_batches(
+    rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]], read: Callable[[Batch], T]
+) -> deque[tuple[Positions, T]]:
+    """The positions of a file's entries, batch by batch, and what ``read`` has made of each: what has been
+    read is held in that form alone.
+
+    :raises InvalidFileError: naming the first text of a batch that is not a position of the board.
+    """
+    return deque((batch.positions, read(batch)) for batch in _batches(rules, symmetric, entries))
 
 
 def _batches(rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]]) -> Iterator[Batch]:
@@ -162,6 +173,30 @@ def values_and_visits(pairs: list[Any]) -> tuple[Floats, Int64s] | None:
     if not (are_numbers(worth) and are_counts(visits, 1)):
         return None
     return np.array(worth, np.float64) + 0.0, np.array(visits, np.int64)
+
+
+def counts_of(numbers: list[Any]) -> tuple[Int64s] | None:
+    """The changes of counts in a list of whole numbers other than 0; None if one is no such number."""
+    if set(map(type, numbers)) != {int} or not all(numbers) or max(map(abs, numbers)) >= MOST:
+        return None
+    return (np.array(numbers, np.int64),)
+
+
+def check_members(text: str, found: Any, names: Mapping[str, int], pairs: bool) -> None:
+    """Check an entry.
+
+    :param names: those that its members can have.
+    :raises InvalidFileError: if it is no object of these, each ``[value, visits]`` or a whole number.
+    """
+    member = "[value, visits]" if pairs else "a whole number other than 0"
+    if not isinstance(found, dict) or not found or not found.keys() <= names.keys():
+        kind = "sides" if "x" in names else "cells"
+        raise unfit(text, f"expected {member} for some of the {kind} {', '.join(names)}")
+    if pairs:
+        check_pairs(text, found)
+    for name, number in found.items() if not pairs else ():
+        if type(number) is not int or not 0 < abs(number) < MOST:
+            raise unfit(text, f'"{name}": expected {member}')
 
 
 def check_pairs(text: str, found: dict[str, Any]) -> None:

@@ -73,6 +73,12 @@ class MergeAccumulator:
         self._weights[places] += weights
         self._sums.add(places, weights * values)
 
+    def means(self, values: Floats) -> Floats:
+        """The base's values, of any shape, with the means in their places; the visits are added elsewhere."""
+        flat = values.flatten()
+        self.write_means(flat, np.zeros(values.size, np.int64))
+        return flat.reshape(values.shape)
+
     def write_means(self, values: Floats, visits: Int64s) -> None:
         """Put values and visits (float64 and int64, of one dimension) in place of the base's."""
         for places in np.array_split(self.places, 1 + len(self._weights) // PIECE):

@@ -198,7 +198,7 @@ class ValueTable(Format):
         state = player.state
         assert state is not None
         space, empty = StateSpace.of(STANDARD), state.learner.empty(STANDARD)
-        starts = empty.values[empty.index.find(space.positions)]
+        starts = empty.rows["value"][empty.find(space.positions)]
         values = values_of(
             full_entries(state, lambda entry, moves: entry),
             lambda text, side: float(starts[space.index_of[text], side]),

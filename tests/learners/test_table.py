@@ -1,0 +1,126 @@
+"""Tables: one that grows is as good as one that was complete from the start."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from tests.learners.common import made
+from ttt_cli.agents.uniform import Uniform
+from ttt_cli.conformance import after, content
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.learners import loop
+from ttt_cli.learners import table as tables
+from ttt_cli.learners.base import Shard
+from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.table import COUNTED
+from ttt_cli.training.runs import Plan, run
+from ttt_cli.training.workers import local_workers
+
+GROWN = ("q", "td", "menace")
+RULES = (Rules(), Rules(3, 4, 3), Rules(misere=True))
+
+
+@contextmanager
+def growing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if no board had a state space: every table starts with the empty board alone."""
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "enumerated", lambda rules: None)
+        sizes = {
+            (rules, symmetric): len(StateSpace.of(rules, symmetric))
+            for rules in RULES
+            for symmetric in (0, 1)
+        }
+        patch.setattr(tables, "COUNTED", sizes)  # exploration goes by the size of the game
+        yield
+
+
+@pytest.mark.parametrize("name", GROWN)
+@pytest.mark.parametrize(
+    ("preset", "symmetric", "rules"),
+    [
+        *(("default", False, rules) for rules in RULES),
+        ("article", False, Rules()),
+        ("default", True, Rules()),
+    ],
+    ids=str,
+)
+def test_a_table_that_grows_learns_the_same(
+    name: str, preset: str, symmetric: bool, rules: Rules, monkeypatch: pytest.MonkeyPatch
+):
+    learner, space = made(name, preset), StateSpace.of(rules, symmetric or name == "menace")
+    expected = after(learner, space, 700)
+    with growing(monkeypatch):
+        found = after(learner, space, 700)
+        assert content(learner, found) == content(learner, expected)
+        assert len(found.rows) < len(expected.rows)
+        again = learner.from_entries(rules, space.symmetric, learner.to_entries(found))
+        for table in (found, again):
+            learner.train(table, Shard(700, 300, np.random.default_rng(7)))
+    learner.train(expected, Shard(700, 300, np.random.default_rng(7)))
+    assert content(learner, found) == content(learner, again) == content(learner, expected)
+    positions = learner.seen(expected)
+    assert np.array_equal(learner.seen(found).keys, positions.keys)
+    answers = (learner.policy(table).probabilities(positions) for table in (found, expected))
+    assert np.array_equal(*answers)
+
+
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(6, 6, 4), Rules(8, 8, 5)], ids=str)
+@pytest.mark.parametrize("name", GROWN)
+def test_large_boards_start_at_once(name: str, rules: Rules):
+    learner = made(name)
+    table = learner.empty(rules, learner.symmetric_only)
+    assert len(table.rows) == FIRST + 1
+    games = Shard(0, 20, np.random.default_rng(1), opponent=Uniform(rules))
+    assert learner.train(table, games).sum() == 20
+    read = learner.from_entries(rules, learner.symmetric_only, learner.to_entries(table))
+    assert content(learner, read) == content(learner, table)
+    learner.policy(table).probabilities(learner.seen(table))
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_the_number_of_workers_changes_no_byte_on_a_large_board(name: str, monkeypatch: pytest.MonkeyPatch):
+    learner, rules = made(name), Rules(4, 4, 4)
+    monkeypatch.setattr(type(learner), "block_games", 500)
+    plan, found = Plan(learner, 600, seed=1, shards=3), set()
+    for count in (1, 3):
+        with local_workers(count) as workers:
+            *_, last = run(plan, learner.empty(rules, learner.symmetric_only), executor=workers)
+        found.add(content(learner, last.table))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_what_a_shard_changed_is_all_that_merging_needs(name: str):
+    learner, rules = made(name), Rules(4, 4, 4)
+    start = learner.empty(rules, learner.symmetric_only)
+    learner.train(start, Shard(0, 300, np.random.default_rng(9)))
+    parts = [deepcopy(start) for _ in range(3)]
+    for number, part in enumerate(parts):
+        learner.train(part, Shard(300, 40 + number, np.random.default_rng(number)))
+    changes = [learner.changes(start, part) for part in parts]
+    merged = learner.merge(start, changes)
+    assert content(learner, merged) == content(learner, learner.merge(start, parts))
+    assert len(merged.rows) > max(len(part.rows) for part in parts)
+    assert all(len(change.rows) < len(start.rows) for change in changes)
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
+    """Replaying what was played against a fixed side gives the same bytes, also of a side that gives up."""
+    learner, rules, journal = made(name), Rules(4, 4, 4), []
+    table, replayed = (learner.empty(rules, learner.symmetric_only) for _ in range(2))
+    shard = Shard(0, 200, np.random.default_rng(3), Uniform(rules), journal=journal)
+    assert learner.train(table, shard).sum() == 200
+    played = np.concatenate(journal)
+    assert len(np.unique(played, axis=0)) > 150
+    loop.play(learner, replayed, 0, played, np.zeros((0, 1)), 0, loop.NO_SIDE, np.zeros(3, np.int64))
+    assert content(learner, replayed) == content(learner, table)
+
+
+@pytest.mark.long
+def test_the_counts_of_boards_without_a_state_space():
+    assert {key: len(StateSpace.of(*key)) for key in COUNTED} == COUNTED

@@ -1,0 +1,175 @@
+"""How tables grow: the parts of the game loop that give a position a row when a game first meets it.
+
+A link is there as soon as both of its rows are, whichever came first: so neither the numbers of rows nor the
+rows that happen to exist can change what is learned. Only a new row is found by its hash.
+
+``growth`` is what they all read: ``slots``, an open-addressing hash table, the upper half of a position's
+hash, then its row, 0 where a slot is free; ``used``, how many rows and moves there are; ``lines``,
+uint64[cells, l], those through each cell; int8[s, cells] each, the symmetries, the identity first, as where a
+cell goes (``images``) and where its stone comes from (``sources``); and whether who completes a line loses.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.engine.arrays import Int8s, Uint64s
+from ttt_cli.engine.bits import (
+    HALF,
+    ONE,
+    SHORT,
+    ZERO,
+    hashed,
+    image_of_class,
+    is_line,
+    lowest_of,
+    popcount,
+    turned,
+)
+from ttt_cli.engine.kernel import Inlined, Kernel, Part, u32
+
+OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
+"""The rows that stand for successors which have none yet, one for each thing that the rules alone tell of
+them, so that what an unseen entry holds is read like any other; and the first row of a position, the empty
+board's."""
+
+SYMMETRIC = False
+"""Whether rows are those of classes up to symmetry; composed with True for a table of classes."""
+
+LOWER = np.uint64(2**32 - 1)
+
+Growth = tuple[Uint64s, Any, Uint64s, Int8s, Int8s, bool]
+
+
+@Part
+def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
+    """The row of a position, ``OPEN`` where it has none."""
+    slots, _, lines, _, _, _ = growth
+    mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
+    slot = mixed & mask
+    while slots[slot] != ZERO:
+        row = u32(slots[slot] & LOWER)
+        if (slots[slot] ^ mixed) >> HALF == ZERO and (
+            lines.shape[0] <= SHORT or (rows[row].x == x and rows[row].o == o)
+        ):
+            return row
+        slot = slot + ONE & mask
+    return u32(OPEN)
+
+
+@Part
+def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
+    """Put a row into the hash table."""
+    mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
+    slot = mixed & mask
+    while slots[slot] != ZERO:
+        slot = slot + ONE & mask
+    slots[slot] = mixed >> HALF << HALF | np.uint64(row)
+
+
+@Part
+def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int) -> int:
+    """Where a move on this cell leads: a row, or the one that stands for what has none."""
+    _, _, lines, _, sources, misere = growth
+    stone = ONE << np.uint64(cell)
+    own = (o if ply & 1 else x) | stone
+    unseen = u32(DRAWN) if ply + 1 == lines.shape[0] else u32(OPEN)
+    if is_line(lines, own, cell):
+        unseen = u32(X_WON) if (ply & 1 == 0) != misere else u32(O_WON)
+    if ply & 1:
+        o = own
+    else:
+        x = own
+    if SYMMETRIC:
+        image = image_of_class(sources, x, o)
+        x, o = turned(sources, x, image), turned(sources, o, image)
+    found = find(rows, growth, x, o)
+    return found if found != OPEN else unseen
+
+
+@Part
+def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
+    """Link a row to its successors, and all moves that lead to it to the row."""
+    _, _, lines, images, sources, _ = growth
+    x, o = np.uint64(rows[row].x), np.uint64(rows[row].o)
+    for move in range(rows[row].first, rows[row].first + rows[row].number):
+        moves[move].after = successor(rows, growth, x, o, moves[move].cell, ply)
+    last, place = x if ply & 1 else o, 0
+    for taken in range(lines.shape[0]):
+        stone = ONE << np.uint64(taken)
+        if last & stone != ZERO:
+            old_x, old_o = (x ^ stone, o) if ply & 1 else (x, o ^ stone)
+            if SYMMETRIC:
+                image = image_of_class(sources, old_x, old_o)
+                old_x, old_o = turned(sources, old_x, image), turned(sources, old_o, image)
+                cell = lowest_of(sources, old_x, old_o, np.int64(images[image, taken]))
+                before = find(rows, growth, old_x, old_o)
+                for move in range(rows[before].first, rows[before].first + rows[before].number):
+                    if moves[move].cell == cell:
+                        moves[move].after = row
+            else:
+                before = find(rows, growth, old_x, old_o)
+                if rows[before].number > 0:
+                    moves[rows[before].first + u32(place)].after = row
+        elif (x | o) & stone == ZERO:
+            place += 1
+
+
+@Part
+def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
+    """Read the slots of all neighbours of a position: to wait for memory once, and not for each."""
+    slots, _, lines, _, _, _ = growth
+    mask, found = np.uint64(slots.shape[0] - 1), ZERO
+    for cell in range(lines.shape[0]):
+        stone = ONE << np.uint64(cell)
+        if (x | o) & stone == ZERO:
+            near = hashed(x, o | stone) if ply & 1 else hashed(x | stone, o)
+        else:
+            near = hashed(x & ~stone, o) if ply & 1 else hashed(x, o & ~stone)
+        found ^= slots[near & mask]
+    return int(np.int64(found))
+
+
+@Part
+def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
+    """The row of the position that a move leads to, which has none: it is added, and begins as what stood for
+    it. A growing board's part of the game loop.
+
+    :param ply: the plies played before the move.
+    """
+    slots, used, lines, _, sources, _ = growth
+    x, o, stone = np.uint64(rows[parent].x), np.uint64(rows[parent].o), ONE << np.uint64(moves[move].cell)
+    x, o = (x, o | stone) if ply & 1 else (x | stone, o)
+    if SYMMETRIC:
+        image = image_of_class(sources, x, o)
+        x, o = turned(sources, x, image), turned(sources, o, image)
+    else:
+        used[2] = touched(growth, x, o, ply + 1)
+    unseen, row, place = moves[move].after, used[0], used[1]
+    rows[row] = rows[unseen]
+    rows[row].x, rows[row].o, rows[row].first = x, o, place
+    for cell in range(lines.shape[0] if unseen == OPEN else 0):
+        if (x | o) >> np.uint64(cell) & ONE == ZERO and (
+            not SYMMETRIC or lowest_of(sources, x, o, cell) == cell
+        ):
+            moves[place].cell = cell
+            place += 1
+    rows[row].number = place - used[1]
+    used[0], used[1] = row + 1, place
+    enter(slots, x, o, row)
+    link(rows, moves, growth, u32(row), ply + 1)
+    return u32(row)
+
+
+@Inlined
+def nothing_to_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
+    """The same for complete boards, where every position has its row."""
+    return u32(OPEN)
+
+
+@Kernel
+def link_rows(rows: Any, moves: Any, growth: Growth, start: int) -> None:
+    """Link the rows from ``start`` on, and those before them to these."""
+    for row in range(start, growth[1][0]):
+        ply = popcount(np.uint64(rows[row].x) | np.uint64(rows[row].o))
+        link(rows, moves, growth, u32(row), int(ply))

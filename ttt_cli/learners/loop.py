@@ -1,0 +1,235 @@
+"""The game loop: every method that keeps a table plays and learns by it.
+
+A method gives two parts, ``choose`` and ``learn``, plain functions that the loop is compiled with:
+
+    choose(rows, moves, rule, row, ply, chance, u) -> (option, rest of u)
+    learn(rows, moves, rule, path, taken, plies, sides, result)
+
+``choose`` picks one of a position's moves by its place among them; their number resigns. Its only chance is
+``u``, uniform in [0, 1): what a decision leaves of it, stretched to [0, 1) again, is handed back, and may
+serve the decisions to come. ``chance`` is the exploration, epsilon, and the factors that stretch ``u`` where
+it was below epsilon and above. ``learn`` takes what a finished game teaches into the table: ``path`` the
+rows it went through, ``taken`` the moves made, one less, and of the bits of ``sides`` the first where X
+learns, the second where O does. ``rule`` is whatever constants and arrays of its own the method needs.
+"""
+
+from functools import cache
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import Kernel, Part, u32
+from ttt_cli.engine.policy import Policy, thresholds
+from ttt_cli.engine.symmetry import classes
+from ttt_cli.learners.growth import FIRST, OPEN, find_or_add, nothing_to_add
+from ttt_cli.learners.table import Table
+
+CHUNK = 4096
+"""Games that are played per call, given a uniform number for each ply: enough to make the call itself cheap,
+few enough for the caches."""
+
+ONE_NUMBER = 16
+"""The most cells for which the 53 bits of one uniform number last a whole game: 16! takes 44 of them."""
+
+BELOW_ONE = 1.0 - 2.0**-50
+"""Scales what a decision leaves of a uniform number, which rounding might otherwise raise to 1."""
+
+RARE = 64
+"""What has come up less often is explored by the move made least often; what is well known, by any move."""
+
+UNSEEN = OPEN
+"""Positions for which the rows up to this one stand are added when they are met."""
+
+LEARNS_RESIGNED = False
+"""Whether a game that was given up teaches anything."""
+
+NOT_YET, RESIGNED = -1, -2
+"""In a game's history: no move so far, and the end of it."""
+
+
+class Method(Protocol):
+    """What the loop asks of a method (``learners.table_learner``)."""
+
+    name: ClassVar[str]
+    learns_resigned: ClassVar[bool]
+    unseen_up_to: ClassVar[int]
+
+    @property
+    def choice(self) -> str: ...
+    @property
+    def parts(self) -> tuple[Part, Part]: ...
+    def rule(self, table: Table, games: int) -> tuple[Any, ...]: ...
+    def exploration(self, table: Table, number: int) -> tuple[float, float, float]: ...
+
+
+Fixed = tuple[Bools, Floats, Uint32s]
+"""The opponent's side, then the learner's own: bool[2], which of them are fixed; float64[2, rows, cells],
+what they do, as ``engine.policy.thresholds`` has it, but of the legal moves alone, one after the other.
+uint32[games], if not empty: each game is left where a fixed side moves, with its row put there; nothing is
+learned."""
+
+
+@Part
+def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
+    """A method's part."""
+    raise NotImplementedError
+
+
+@Part
+def learn(
+    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
+) -> None:
+    """A method's part."""
+    raise NotImplementedError
+
+
+@Part
+def numbers(size: int) -> Any:
+    """Numbers of rows or moves."""
+    return np.zeros(size, np.uint32)
+
+
+@Kernel
+def play_games(
+    rows: Any,
+    moves: Any,
+    growth: Any,
+    rule: Any,
+    exploration: tuple[float, float, float],
+    sides: int,
+    history: Int8s,
+    luck: Floats,
+    number: int,
+    fixed: Fixed,
+    results: Int64s,
+) -> None:
+    """Play games, or follow those in ``history`` if there is no ``luck``, and learn from each.
+
+    :param exploration: epsilon in the first game and in the last, and the games after which it has fallen
+        half way.
+    :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
+    :param history: int8[games, cells], the cells of moves; those that stand there are made.
+    :param luck: float64[games, plies], uniform numbers for so many plies.
+    :param number: the number in the run of the first game.
+    :param results: int64[3], games won by O, drawn, won by X, to be counted.
+    """
+    cells, draws, recorded = history.shape[1], luck.shape[1], luck.shape[0] == 0
+    is_fixed, thresholds_of, waiting = fixed
+    guided = recorded or is_fixed[0] or is_fixed[1]
+    path, taken = numbers(cells + 1), numbers(cells + 1)
+    start, end, half = exploration
+    for game in range(history.shape[0]):
+        epsilon = end + (start - end) * (half / (half + number + game))
+        explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+        chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+        learning = sides if sides else 1 + ((number + game) & 1)
+        row, ply, u, waits = u32(FIRST), 0, 0.0, False
+        while rows[row].number > 0:
+            free, first = rows[row].number, rows[row].first
+            if ply < draws and not recorded:
+                u = float(luck[game, ply])
+            own = (learning >> (ply & 1)) & 1
+            if guided and (recorded or history[game, ply] != NOT_YET):
+                option = u32(0)
+                while option < free and moves[first + option].cell != history[game, ply]:
+                    option += u32(1)
+            elif guided and is_fixed[own]:
+                waits = waiting.shape[0] > 0
+                if waits:
+                    waiting[game] = row
+                    break
+                option = u32(0)
+                while option < free and thresholds_of[own, row, option] <= u:
+                    option += u32(1)
+            else:
+                option, u = choose(rows, moves, rule, row, ply, chance, u)
+            if option >= free:
+                break  # resigned
+            move = first + option
+            path[ply], taken[ply] = row, move
+            history[game, ply] = moves[move].cell
+            row = moves[move].after
+            if row <= UNSEEN:
+                row = find_or_add(rows, moves, growth, path[ply], move, ply)
+            ply += 1
+        if waiting.shape[0] > 0:
+            if not waits:
+                waiting[game] = 0
+            continue
+        path[ply] = row
+        over = rows[row].number == 0
+        result = rows[row].end if over else 2 * (ply & 1) - 1
+        results[result + 1] += 1
+        if over or LEARNS_RESIGNED:
+            learn(rows, moves, rule, path, taken, ply, learning, result)
+
+
+@cache
+def composed(
+    name: str, choose: Part, learn: Part, unseen: int, resigned: bool, grows: bool, symmetric: bool
+) -> Kernel:
+    """The loop with a method's parts in it."""
+    name += "_growing" * grows + "_symmetric" * (grows and symmetric)
+    parts = {"choose": choose, "learn": learn, "find_or_add": find_or_add if grows else nothing_to_add}
+    return play_games.composed(
+        name, **parts, UNSEEN=unseen if grows else -1, LEARNS_RESIGNED=resigned, SYMMETRIC=symmetric
+    )
+
+
+def loop_of(method: Method, table: Table) -> Kernel:
+    """The loop that plays a method's games on a table."""
+    name = method.name if method.choice == "default" else f"{method.name}_{method.choice}"
+    how = (method.unseen_up_to, method.learns_resigned, not table.complete, table.symmetric)
+    return composed(name, *method.parts, *how)
+
+
+def play(
+    method: Method,
+    table: Table,
+    sides: int,
+    history: Int8s,
+    luck: Floats,
+    number: int,
+    fixed: Fixed,
+    results: Int64s,
+) -> None:
+    """Play games, or follow them, as ``play_games``, and make room for them before."""
+    table.reserve(len(history))
+    rule, exploration = method.rule(table, len(history)), method.exploration(table, number)
+    run = loop_of(method, table)
+    run(*table.room, table.growth, rule, exploration, sides, history, luck, number, fixed, results)
+
+
+def follow(method: Method, table: Table, game: Game, sides: int) -> None:
+    """Learn from a finished game, changing ``table``."""
+    cells = table.options(game)
+    history = np.full((1, table.rules.cells), NOT_YET, np.int8)
+    history[0, : len(cells)] = cells
+    play(method, table, sides, history, np.zeros((0, 1)), 0, NO_SIDE, np.zeros(3, np.int64))
+
+
+NO_SIDE: Fixed = (np.zeros(2, np.bool_), np.zeros((2, 0, 0)), np.zeros(0, np.uint32))
+"""Where no side is fixed."""
+
+
+def fixed_sides(table: Table, opponent: Policy | None, behaviour: Policy | None) -> Fixed:
+    """What the fixed sides do in every position of a complete board; elsewhere only which those are."""
+    sides = opponent, behaviour
+    known = np.zeros((2, len(table.rows) if table.complete else 0, table.rules.cells))
+    for side, policy in enumerate(sides):
+        if policy is not None and table.complete:
+            found, legal = probabilities(table, policy, np.arange(FIRST, len(table.rows)))
+            order = np.argsort(~legal, axis=1, kind="stable")  # the legal moves first
+            known[side, FIRST:] = np.take_along_axis(thresholds(found), order, axis=1)
+    return np.array([side is not None for side in sides]), known, np.zeros(0, np.uint32)
+
+
+def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, Bools]:
+    """float64[k, cells]: what a policy plays in these rows' positions, and bool[k, cells], their moves."""
+    positions = table.positions(rows)
+    if not table.symmetric:
+        return policy.probabilities(positions), positions.legal
+    found = classes(positions)
+    return found.project(policy.probabilities(positions)), found.legal
