@@ -216,3 +216,15 @@ def test_an_opponent_whose_name_is_not_utf_8_is_trained_against(ttt: Run):
     assert ttt("train", "q", "--games", "10", "--opponent", f"./{strange}", "-o", "new.json").code == 0
     (run,) = library.load(Path("new.json")).state.runs
     assert run.details["opponent"] == "./q\\udcff.json"
+
+
+def test_a_torn_line_hides_no_game(ttt: Run):
+    """What a process that was killed in the middle of a line leaves; the next game is a line of its own."""
+    log = Path("state_store") / LOG
+    record_game(log.parent, GAME)
+    log.write_bytes(log.read_bytes() + OTHER.to_line()[:30])
+    record_game(log.parent, THIRD)
+    assert [game.id for game in read_games(log)] == ["first", "third"]
+    assert ttt("review", "--last", 2).code == 0
+    assert ttt("train", "q", "--games", 10, "--seed", 1).code == 0
+    assert ttt("show", "q", "--json").json["games"] == 12

@@ -54,16 +54,16 @@ def test_options_are_passed_on(ttt, tmp_path):
         tmp_path / "f.json", {"X........": 0.3, "....X....": 0.4, "X...O....": 0.35, "XX..O....": 0.1}
     )
     asked = ttt("import", path)
-    assert asked.code == 3 and "--values-for" in asked.err
-    assert ttt("import", path, "--values-for", "x", "--visits", 5).code == 0
+    assert asked.code == 3 and "(values=x)" in asked.err
+    assert ttt("import", f"{path}:values=x,visits=5").code == 0
     entries = json.loads((tmp_path / "state_store" / "f.json").read_bytes())["entries"]
     assert entries["X........"]["x"] == [0.3, 5]
-    assert ttt("import", path, "--values-for", "x", "--learner", "q", "-o", "q.json").code == 0
+    assert ttt("import", f"{path}:values=x", "--learner", "q", "-o", "q.json").code == 0
     assert ttt("show", "./q.json", "--json").json["learner"] == "q"
-    assert ttt("import", path, "--values-for", "x", "--learner", "graph", "-o", "g.json").code == 2
-    assert ttt("import", path, "--values-for", "nobody").code == 2
-    assert ttt("import", path, "--spelling", "first").code == 2
-    assert ttt("import", path, "--spelling", "colour=red").code == 2
+    assert ttt("import", f"{path}:values=x", "--learner", "graph", "-o", "g.json").code == 2
+    assert ttt("import", f"{path}:values=nobody").code == 2
+    assert ttt("import", f"{path}:spelling.first").code == 2
+    assert ttt("import", f"{path}:spelling.colour=red").code == 2
 
 
 def test_rejected_rows_are_told_or_an_error(ttt, tmp_path):

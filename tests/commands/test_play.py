@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
 import pytest
 
 from tests.processes import read_until
+from tests.ttt import ROOT, start
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
@@ -236,6 +238,8 @@ def test_watch_on_a_terminal_moves_one_board(ttt):
     assert "2 games  easy" in result.out
     assert result.out.rindex("┼") > result.out.rindex("Game 2:")  # the last board stays
     assert ttt(*call, terminal=True, TERM="dumb").out.count("\x1b") == 0
+    many = ttt("play", "--x", "minimax", "--o", "random", "--games", 30, terminal=True, TERM="xterm").out
+    assert "30 games  minimax" in many and "wins as" not in many
 
 
 def test_games_wait_while_the_state_is_being_written(ttt):
@@ -296,11 +300,6 @@ def test_other_boards(ttt):
     assert "ttt train td --board=3x4" in result.err
 
 
-def damaged(name: str, content: bytes) -> str:
-    Path(name).write_bytes(content)
-    return name
-
-
 @pytest.mark.parametrize(
     "arguments, code, said",
     [
@@ -335,10 +334,9 @@ def test_bad_input_is_one_line_and_changes_nothing(ttt, arguments, code, said):
     assert sorted(Path().rglob("*")) == before
 
 
-def fresh(code: str, stdin: str = "", **options) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", code], input=stdin, capture_output=True, text=True, **options
-    )
+def playing_in(folder: Path) -> dict[str, Any]:
+    """How to start a process that is typed to and works in ``folder``."""
+    return {"cwd": folder, "stdin": subprocess.PIPE, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
 
 
 @pytest.mark.parametrize("agent", ["minimax", "td"])
@@ -350,21 +348,17 @@ def test_a_game_is_played_and_learnt_without_numba(tmp_path, agent):
         f"code = run(['play', {agent!r}, '--as', 'x', '--games', '1'], Environment.of_process())\n"
         "assert code == 0 and 'numba' not in sys.modules, code\n"
     )
-    result = fresh(code, GAME, cwd=tmp_path)
+    result = subprocess.run(
+        [sys.executable, "-c", code], input=GAME, capture_output=True, text=True, cwd=tmp_path
+    )
     assert (result.returncode, result.stdout.count("Score: ")) == (0, 1), result.stderr
     assert (tmp_path / TD).exists() == (agent == "td")
-
-
-def started(tmp_path: Path, *arguments: str, **options) -> subprocess.Popen:
-    command = [sys.executable, "-m", "ttt_cli", "play", *arguments]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, cwd=tmp_path, text=True, **pipes, **options)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path, number, code):
-    process = started(tmp_path, "--x", "td", "--o", "random", "--watch", "--learn")
+    process = start("play", "--x", "td", "--o", "random", "--watch", "--learn", **playing_in(tmp_path))
     for _ in range(40):
         process.stdout.readline()
     process.send_signal(number)
@@ -378,7 +372,7 @@ def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path, n
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
-    process = started(tmp_path, "random", "--as", "x", "--seed", "1")
+    process = start("play", "random", "--as", "x", "--seed", "1", **playing_in(tmp_path))
     process.stdin.write(GAME + "5\n")
     process.stdin.flush()
     read_until(process, process.stdout, "Score")
@@ -393,14 +387,16 @@ def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
 
 
 def test_killed_machines_lose_nothing(tmp_path):
-    process = started(tmp_path, "--x", "td", "--o", "random", "--games", "100000", "--learn")
+    process = start(
+        "play", "--x", "td", "--o", "random", "--games", "100000", "--learn", **playing_in(tmp_path)
+    )
     for _ in range(10):
         process.stdout.readline()
     process.kill()
     process.communicate(timeout=60)
     games = list(read_games(tmp_path / LOG))
     assert len(games) >= 10
-    result = started(tmp_path, "--x", "td", "--o", "random", "--games", "1", "--learn")
+    result = start("play", "--x", "td", "--o", "random", "--games", "1", "--learn", **playing_in(tmp_path))
     assert result.communicate(timeout=60) and result.returncode == 0
     state = library.load(tmp_path / TD).state
     ids = [game for run in state.runs for game in run.details["game_ids"]]
@@ -421,14 +417,6 @@ def test_on_a_large_board_hard_searches(ttt):
     board = ("--board", "8x8", "--line", "5", "--seed", 1)
     result = ttt("play", "--x", "minimax:depth=3", "--o", "hard", "--games", 2, *board)
     assert "hard   100 %" in result.out
-
-
-def test_at_a_terminal_many_games_are_one_line(ttt):
-    call = ("play", "--x", "minimax", "--o", "random", "--games", 30, "--seed", 1)
-    counted = ttt(*call, terminal=True, TERM="xterm").out
-    assert "30 games  minimax" in counted and "wins as" not in counted
-    watched = ttt(*call[:6], 1, "--watch", "--delay", 0, terminal=True, TERM="xterm")
-    assert watched.out.rindex("┼") > watched.out.rindex("Game 1:")
 
 
 def test_a_state_for_another_board_says_how_to_make_one(ttt):

@@ -23,7 +23,7 @@ def test_an_agent_is_read_as_its_options_say(ttt, values):
     assert ttt("move", f"{values}:values=x,unknown=0.9,ties=last", "XX.OO....").out == "9\n"
     assert ttt("move", f"{values}:values=x,unknown=0.9,ties=first", "XX.OO....").out == "3\n"
     assert ttt("move", f"{values}:values=x,unknown=random", "XX.OO....").out == "6\n"
-    assert ttt("import", values, "--values-for", "x", "--unknown", 0.9, "--ties", "last").code == 0
+    assert ttt("import", f"{values}:values=x,unknown=0.9,ties=last").code == 0
     assert ttt("move", "./state_store/values.json", "XX.OO....").out == "9\n"
     header = json.loads(Path("state_store/values.json").read_bytes())
     assert header["plays"] == {

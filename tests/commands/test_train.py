@@ -52,3 +52,12 @@ def test_numbers_are_taken_as_people_write_them(ttt):
     assert (document["games"], document["seed"]) == (1500, 1000)
     result = ttt("train", "q", "--games", "99999999999999999999k")
     assert (result.code, result.err.count("\n")) == (2, 1) and "whole number from 1" in result.err
+
+
+def test_what_a_table_costs_on_a_large_board_is_told_once(ttt):
+    call = ["--board", "6x6", "--line", "4", "--games", 20, "--seed", 1]
+    told = ttt("train", "q", *call).err
+    assert told.count("some 15 kB a game; ntuple is made for such boards") == 1
+    assert (
+        "kB a game" not in ttt("train", "q", "--board", "5x5", "--line", "4", "--games", 20, "--seed", 1).err
+    )

@@ -242,10 +242,10 @@ def foreign() -> dict[str, list[str]]:
             )
         )
     found["strangers"] += commands("""
-        import samples/stranger.json --values-for x -o for-x.json --json
-        import samples/stranger.json --visits 5 -o visits.json --json
+        import samples/stranger.json:values=x -o for-x.json --json
+        import samples/stranger.json:visits=5 -o visits.json --json
         import samples/value-table.csv --learner q -o q.json --json
-        import corpus/o_begins.json --spelling first=O -o first.json --json
+        import corpus/o_begins.json:spelling.first=O -o first.json --json
         export corpus/printed_tuples.json -f policy-csv -o policy.csv
         export corpus/matchboxes_first.json -f policy-csv -o policy.csv
         train q --preset article --games 1000 --seed 1 -o article.json --json

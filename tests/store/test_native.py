@@ -16,7 +16,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library, reading, source
 from ttt_cli.store.curves import COUNTS, NAMES
-from ttt_cli.store.formats import native
+from ttt_cli.store.formats import native, state_json
 from ttt_cli.store.state import State, learner_of
 
 KINDS = [name for name in LEARNERS if name != "book"]
@@ -178,7 +178,6 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch):
     """Files count as large from 1,000 bytes on, are read in blocks of 2,000, and written in two goes."""
     monkeypatch.setattr(reading, "LARGE", 1000)
     monkeypatch.setattr(source, "read_blocks", lambda path: reading.read_blocks(path, 2000))
-    monkeypatch.setattr(native, "KEPT", 1000)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -222,3 +221,23 @@ def test_where_a_file_too_large_to_be_read_whole_is_damaged_is_told(
     with pytest.raises(InvalidFileError, match="not as this program writes it") as refused:
         library.load(path)
     assert refused.value.where == f"{path}: line 31"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"a": {"1": [0.5, 1]}, "b": {"2": [0.25, 3]}},
+        {"a": [1, 2], "b": [[3], '],"']},
+        {"a": {"x": {"y": 1}, "z": 2}, "b": {"t": '},"'}},
+        {"a": {"x": {"y": 1}, "z": 2}, "b": [1]},
+        {"a": 1, "b": "},"},
+        {"a": {}},
+    ],
+)
+def test_entries_are_one_a_line_whatever_they_hold(entries):
+    """Those of plug-ins' learners too."""
+    lines = state_json._lines(entries)
+    assert lines.count(b"\n") == len(entries) - 1
+    assert [orjson.loads(b"{" + line.rstrip(b",") + b"}") for line in lines.split(b"\n")] == [
+        {key: entry} for key, entry in entries.items()
+    ]

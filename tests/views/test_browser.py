@@ -210,14 +210,11 @@ def test_keys(browser):
     assert browser.ask("document.activeElement.dataset.cell") == "7"
     browser.press("b")
     assert shown(browser).count("O") == 1
-    assert browser.ask("document.querySelectorAll('#board [tabindex=\"0\"]').length") == 1
-
-
-def test_the_player_s_own_move(browser):
-    browser.press("9")
-    browser.press("a")
+    go(browser, "........X")
+    browser.press("a")  # the player's own move, a mistake
     assert shown(browser) == ".......OX"
     assert "slip" in browser.ask("document.querySelector('#path li:last-child').className")
+    assert browser.ask("document.querySelectorAll('#board [tabindex=\"0\"]').length") == 1
 
 
 def test_mouse_and_breadcrumbs(browser):
@@ -442,19 +439,6 @@ def test_a_whole_game_with_the_keys_as_o(browser):
     assert shown(browser) == "........."
     browser.press("h")
     assert len(cells(browser)) == 9
-
-
-def test_a_larger_board(browser, tmp_path):
-    space = StateSpace.of(Rules(3, 4, 3))
-    path = tmp_path / "large.html"
-    path.write_bytes(page(tables.uniform(space), "random", []))
-    browser.open(f"{path.as_uri()}#{'.' * 12}")
-    browser.wait(lambda: browser.ask("document.querySelectorAll('#board .worth').length") == 12)
-    mode(browser, "X")
-    browser.press("6")
-    browser.wait(lambda: my_turn(browser))
-    assert shown(browser).count("O") == 1
-    browser.events.clear()  # it is another page than the one the fixture knows
 
 
 def test_a_page_of_what_can_happen_to_the_player(browser, tmp_path):

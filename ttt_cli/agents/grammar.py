@@ -274,7 +274,22 @@ def _how(said: Mapping[str, Any], rules: Rules | None) -> "Options":
         wins=said.get("wins"),
         spelling=spelling,
         rules=rules,
+        visits=said.get("visits", 1),
     )
+
+
+def file_and_reading(text: str, rules: Rules | None) -> tuple[Path, "Options", dict[str, Any]]:
+    """A file as it is named where only a file can stand: its path, how it is to be read, and the options of
+    the state that it becomes (``choice``, ``ties``). A path that exists wins as a whole.
+
+    :raises UsageError: naming the option that is unknown, repeated or has a value it does not accept.
+    """
+    head, colon, tail = text.rpartition(":")
+    if not colon or Path(text).exists():
+        return Path(text), _how({}, rules), {}
+    accepted = {key: STATE_OPTIONS[key] for key in ("choice", "ties")} | FILE_OPTIONS | {"visits": WHOLE}
+    said = _read(text, "a file", tail, accepted)
+    return Path(head), _how(said, rules), {key: said[key] for key in ("choice", "ties") if key in said}
 
 
 def play_by(

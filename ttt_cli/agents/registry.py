@@ -59,13 +59,8 @@ class AgentType:
 
 @lru_cache(maxsize=1)
 def players() -> dict[str, AgentType]:
-    """The players by name: those of this room, and whatever joins by ``register``."""
+    """The players of this room by name."""
     return {name: import_module(f"ttt_cli.agents.{module}").AGENT for name, module in BUILT_IN.items()}
-
-
-def register(player: AgentType) -> None:
-    """Let a player be named on the command line."""
-    players()[player.name] = player
 
 
 def one_of(*values: str) -> Option:

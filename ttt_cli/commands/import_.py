@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from ttt_cli.agents.registry import finite
+from ttt_cli.agents.grammar import file_and_reading
 from ttt_cli.documents import Count, Document, RejectedFields, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import offer_file
-from ttt_cli.shell.options import given_rules, whole
+from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.locks import lock
 from ttt_cli.views.numbers import what_is_held
@@ -72,7 +71,13 @@ class Import(Document, name="import"):
 
 def import_(
     env: Environment,
-    file: Annotated[Path, typer.Argument(help="A file in any format that ttt show --formats lists.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE[:OPTIONS]",
+            help="A file in any format that ttt show --formats lists, and how it is to be read.",
+        ),
+    ],
     learner: Annotated[
         str | None, typer.Option(metavar="LEARNER", help="The method whose table it becomes.")
     ] = None,
@@ -80,113 +85,40 @@ def import_(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Where the state goes.", show_default="the store"),
     ] = None,
-    visits: Annotated[
-        int,
-        typer.Option(
-            parser=whole(1, 2**31), metavar="N", help="Visits to assume for an entry without a count."
-        ),
-    ] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="Fail instead of leaving anything out.")] = False,
-    values_for: Annotated[
-        Literal["x", "o", "mover", "moved", "owner"] | None,
-        typer.Option(
-            "--values-for",
-            help="Whose perspective the values use: a side's, the mover's, or that of who has just moved.",
-            show_default="what the values say",
-        ),
-    ] = None,
-    spelling: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--spelling",
-            metavar="NAME=VALUE",
-            help="How positions are written: first, second, empty, cells, board, order, …",
-        ),
-    ] = None,
-    unknown: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER|random",
-            help="What a move counts as that is not in the file; random: only made where none is.",
-            show_default="0",
-        ),
-    ] = None,
-    wins: Annotated[
-        Literal["known", "unknown"] | None,
-        typer.Option(help="Whether a winning move that is not in the file is seen.", show_default="unknown"),
-    ] = None,
-    ties: Annotated[
-        Literal["random", "first", "last", "first-learned"] | None,
-        typer.Option(
-            help="Which of exactly equal moves is played; first-learned: the first, but any where all are 0.",
-            show_default="random",
-        ),
-    ] = None,
-    choice: Annotated[
-        Literal["draw", "most"] | None,
-        typer.Option(
-            help="Draw a bead, or play the move with most beads.",
-            show_default="draw where the file counts beads",
-        ),
-    ] = None,
 ) -> Import:
     """Import a file that another program wrote into the store.
 
     The format is recognised by the content (ttt show --formats). Says what was recognised, repaired and
-    left out.
+    left out. What a file leaves open is answered behind the colon, as for every command that takes a file:
+
+      values=x|o|mover|moved   whose win large values mean: a side's, that of whoever is to move, has moved
+      unknown=NUMBER|random    what a move counts as that is not in the file; random: made only where none is
+      wins=known|unknown       whether its program sees a winning move by itself
+      ties=random|first|last   which of exactly equal moves it takes
+      choice=draw|most         whether it draws a bead or takes the move with most
+      visits=N                 visits to assume for an entry without a count
+      spelling.NAME=VALUE      first, second, mine, theirs, empty, cells, board, order, player-x, symmetry
 
     Examples:
       ttt import q_table.json
-      ttt import stranger.json --values-for x
-      ttt import odd.json --spelling first=O --spelling cells=1
-      ttt import values.json --unknown 0.5 --ties first
+      ttt import q_table.json:values=x,unknown=0.5,ties=last
+      ttt import odd.json:spelling.first=O,spelling.cells=1
     """
-    options = Options(
-        visits=visits,
-        strict=strict,
-        values_for=values_for,
-        spelling=_facets(spelling or []),
-        unknown=_unknown(unknown),
-        wins=wins,
-        rules=given_rules(env),
-    )
+    path_in, reading, played = file_and_reading(file, given_rules(env))
+    options = replace(reading, strict=strict)
     learner = offer_file(learner) if learner and ":" in learner else learner
-    loaded = library.import_file(file, options, learner)
-    loaded = replace(loaded, state=loaded.state.playing(choice, ties))
-    path = out or library.path_in(env.store, file.stem, loaded.state.learner.name)
-    if path.exists() and path.samefile(file):
+    loaded = library.import_file(path_in, options, learner)
+    loaded = replace(loaded, state=loaded.state.playing(played.get("choice"), played.get("ties")))
+    path = out or library.path_in(env.store, path_in.stem, loaded.state.learner.name)
+    if path.exists() and path.samefile(path_in):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
     with lock(path, "imported", parents=library.is_stored(env.store, path)):
         if out is None and path.exists():
-            both = f"{command_line('ttt', 'merge', file, path)} -o FILE"
+            both = f"{command_line('ttt', 'merge', path_in, path)} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("already exists", where=str(path), hint=hint)
         backup = library.save(loaded.state, path, keep_backup=library.would_lose_runs(path, loaded.state))
     if backup:
         env.say(f"the previous file is kept as {backup}")
     return Import.of(loaded, path)
-
-
-def _unknown(said: str | None) -> float | str | None:
-    """The number of ``--unknown``, or ``random``.
-
-    :raises UsageError: if it is neither.
-    """
-    try:
-        return said if said in (None, "random") else finite(said)
-    except ValueError:
-        raise UsageError(f"NUMBER or random, not {said!r}", where="--unknown") from None
-
-
-def _facets(said: list[str]) -> dict[str, str]:
-    """The facets of ``NAME=VALUE`` each.
-
-    :raises UsageError: if one is not of that form.
-    """
-    found = {}
-    for item in said:
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise UsageError(f"{item!r} is not NAME=VALUE", where="--spelling")
-        found[name] = value
-    return found

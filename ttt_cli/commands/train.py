@@ -17,7 +17,7 @@ from ttt_cli.environment import DEFAULT_STORE, Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.learners import typed_as
+from ttt_cli.learners import LEARNERS, typed_as
 from ttt_cli.shell.completion import complete_agents, complete_states
 from ttt_cli.shell.learner_commands import LearnerCommands
 from ttt_cli.shell.options import finite, given_rules, whole
@@ -38,6 +38,9 @@ from ttt_cli.views.training import Training
 
 PROOF = 200_000
 """Positions that the closing line's proof may go through."""
+
+MANY_CELLS, MOVE_BYTES = 36, 24
+"""From how many cells on a table's cost is told, and what it keeps for a move."""
 
 CHECKPOINT = 60.0
 """Seconds between two saves of a run."""
@@ -320,6 +323,10 @@ class Call:
         """Everything that looks at the run between its blocks."""
         env, file = self.env, self.options.curve
         env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
+        cells = run.state.rules.cells
+        if cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
+            size = f"{MOVE_BYTES * cells**2 // 2048} kB a game"  # half of the cells are free on average
+            env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
         curve = None
         if file or is_kept(run.state.rules):
             curve = Curve(run.plan.games, file, done=run.before, rows=run.curve)

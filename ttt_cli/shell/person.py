@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from ttt_cli.environment import Environment
 from ttt_cli.play.hints import beat, hint
@@ -23,24 +22,8 @@ q         leaves, and so does Ctrl-D"""
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
-class Asking(Protocol):
-    """How the person to move is asked for a key, and answered."""
-
-    def ask(self) -> str:
-        """The next key: the number of a cell, a letter, or a name as ``keys`` gives them."""
-
-    def tell(self, text: str) -> None:
-        """Answer a key."""
-
-    def wait(self, text: str) -> None:
-        """Say what is being done meanwhile."""
-
-    def advise(self, advice: Advice) -> None:
-        """Answer a key by what is known of the moves."""
-
-
 @contextmanager
-def asked(env: Environment, session: Session, screen: PlayScreen) -> Iterator[Asking]:
+def asked(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[Lines | Place]":
     """How a person is asked during one game: by single keys on a board that stays in its place, where the
     terminal can do that, else line by line."""
     if not has_keys(env):
@@ -134,7 +117,7 @@ class Place:
         self.advice = advice
 
 
-def act(asking: Asking, session: Session, screen: PlayScreen) -> bool:
+def act(asking: Lines | Place, session: Session, screen: PlayScreen) -> bool:
     """Ask the person to move for a key, and do what it says.
 
     :returns: whether the game goes on; else the person leaves.

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -37,9 +37,14 @@ TEMPORARY = ".ttt-tmp"
 
 
 def write_bytes(
-    path: AnyPath, data: bytes | Iterable[bytes], *, parents: bool = False, keep_backup: bool = False
+    path: AnyPath,
+    data: bytes | Iterable[bytes] | Callable[[BinaryIO], None],
+    *,
+    parents: bool = False,
+    keep_backup: bool = False,
 ) -> Path | None:
-    """Put ``data`` (bytes, or an iterable of chunks) in the place of the file at ``path``, in one instant.
+    """Put ``data`` (bytes, an iterable of chunks, or a function that writes to a stream) in the place of the
+    file at ``path``, in one instant.
 
     ``parents`` makes missing folders; ``keep_backup`` keeps the previous file as ``<name>.bak`` and returns
     its path (None if there was none).
@@ -48,8 +53,10 @@ def write_bytes(
     """
     kept = keep_backup and os.path.isfile(path)
     with writing(path, parents=parents, keep_backup=keep_backup) as file:
-        for chunk in (data,) if isinstance(data, bytes) else data:
-            file.write(chunk)
+        if callable(data):
+            data(file)
+        else:
+            file.writelines((data,) if isinstance(data, bytes) else data)
     return Path(os.path.realpath(path) + BACKUP) if kept else None
 
 

@@ -167,23 +167,20 @@ def holds_games(path: Path) -> bool:
     return start.startswith(_START) and b'"moves":[' in start and not _MATCH.match(start)
 
 
-def read_games(path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> Iterator[GameRecord]:
-    """The game records of a file in JSON Lines; a torn last line of a log being written is left out.
+def read_games(path: Path) -> Iterator[GameRecord]:
+    """The game records of a file in JSON Lines; a line that a killed process has torn is left out of a log.
 
-    :param wanted: which lines to look at.
     :raises InvalidFileError: naming the line.
     """
     for number, line in enumerate(read_lines(path), 1):
-        if not line.strip() or not wanted(line):
-            continue
-        where = f"{path}: line {number}"
-        try:
-            found = load_json(line, str(path), line=number)
-        except InvalidFileError:
-            if path.name == LOG and not line.endswith(b"\n"):
-                return
-            raise
-        yield GameRecord.from_json(found, where)
+        if line.strip():
+            try:
+                found = load_json(line, str(path), line=number)
+            except InvalidFileError:
+                if path.name == LOG:
+                    continue
+                raise
+            yield GameRecord.from_json(found, f"{path}: line {number}")
 
 
 def pick_game(path: Path, wanted: str | None = None) -> tuple[int, GameRecord]:

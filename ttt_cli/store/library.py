@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import prune
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
-from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native
+from ttt_cli.store.formats.format import Format, Native
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
-from ttt_cli.store.formats.native import FORMAT, Digest
+from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, sealed, write_sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, stamp
 from ttt_cli.store.reading import LIMIT, allowed, beyond
@@ -179,7 +180,7 @@ def holds_state(path: Path) -> bool:
     return path.is_file() and _native_format(Source(path)) is not None
 
 
-def _native_format(source: Source) -> Format | None:
+def _native_format(source: Source) -> NativeFormat | None:
     return next((form for form in native_formats() if form.recognises(source, DEFAULTS)), None)
 
 
@@ -300,21 +301,20 @@ def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     return found.state
 
 
-def chunks(state: State) -> Iterator[bytes]:
-    """A state's native file, in parts."""
-    form = next(form for form in native_formats() if form.fits(state))
-    yield from form.write(ExportSource("", state, state.policy), ExportOptions())
+def _parts(state: State) -> Iterator[bytes]:
+    """A state's native file, in parts, without its digest."""
+    return next(form for form in native_formats() if form.fits(state)).content(state)
 
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return b"".join(chunks(state))
+    return b"".join(sealed(_parts(state)))
 
 
 def digest(state: State) -> str:
     """The digest of a state's native file, but for learning curves."""
     found = Digest()
-    for part in chunks(state):
+    for part in _parts(state):
         found.update(part)
     return found.learned
 
@@ -329,13 +329,15 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     held, now = held_lock(path), stamp(path)
     if held is not None and now is not None and now != held.seen:
         beside = next(one for one in _beside(path) if not one.exists())
-        write_bytes(beside, chunks(state), parents=True)
+        write_bytes(beside, partial(write_sealed, parts=_parts(state)), parents=True)
         raise BusyError(
             f"somebody else has written this file meanwhile; what was learned is saved in {beside}",
             where=str(path),
             hint=f"to join them: {command_line('ttt', 'merge', path, beside, '-o', path)}",
         )
-    backup = write_bytes(path, chunks(state), parents=True, keep_backup=keep_backup)
+    backup = write_bytes(
+        path, partial(write_sealed, parts=_parts(state)), parents=True, keep_backup=keep_backup
+    )
     if held is not None:
         held.seen = stamp(path)
     if backup is not None:

@@ -138,7 +138,7 @@ def test_what_a_file_does_not_know_is_played_at_random():
 
 def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
     data = b'{"X........": 0.3, "....X....": 0.4, "X...O....": 0.35, "XX..O....": 0.1, "....X..O.": 0.2}'
-    with pytest.raises(InvalidFileError, match="--values-for x, o, mover or moved"):
+    with pytest.raises(InvalidFileError, match=r"whose win .* X's \(values=x\)"):
         read(data, "f.json")
     for_x = read(data, "f.json", Options(values_for="x")).entries["X........"]["x"][0]
     for_mover = read(data, "f.json", Options(values_for="mover")).entries["X........"]["o"][0]
@@ -159,9 +159,9 @@ def test_keys_that_break_every_spelling_are_named():
 def test_readings_that_fit_equally_well_are_named_with_what_decides():
     """All of cells 1 to 8, counted from 0 as from 1, are free here, and the stones are no usual ones."""
     data = b'{".........": {"5": 0.1, "6": 0.2}, "#.......@": {"4": 0.3, "2": 0.1}}'
-    with pytest.raises(InvalidFileError, match="fit equally well") as caught:
+    with pytest.raises(InvalidFileError, match="how are the cells counted: from 0") as caught:
         read(data, "f.json")
     assert "cells=0" in str(caught.value) and "cells=1" in str(caught.value)
-    assert "--spelling" in caught.value.hint
+    assert "f.json:spelling.first=#,spelling.cells=0" in caught.value.hint
     found = read(data, "f.json", Options(spelling={"first": "#", "cells": "1"}))
     assert found.entries["X.......O"] == {"4": [0.3, 1], "2": [0.1, 1]}

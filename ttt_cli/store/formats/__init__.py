@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.guests import guest
@@ -16,6 +17,9 @@ from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import DEFAULTS, Options
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.source import Source
+
+if TYPE_CHECKING:
+    from ttt_cli.store.formats.native import NativeFormat
 
 FORMATS = {
     "ttt-state": ".state_json:StateJson",
@@ -74,9 +78,9 @@ def plugged_formats() -> Iterator[Format]:
     return (kind() for kind in plugins(PLUGGED, type) if issubclass(kind, Format))
 
 
-def native_formats() -> Iterator[Format]:
+def native_formats() -> "Iterator[NativeFormat]":
     """The formats of states."""
-    return (_made(FORMATS[name]) for name in NATIVE)
+    return (cast("NativeFormat", _made(FORMATS[name])) for name in NATIVE)
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:

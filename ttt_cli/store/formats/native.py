@@ -9,10 +9,10 @@ import gc
 import hashlib
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, BinaryIO
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import command_line
@@ -32,9 +32,8 @@ from ttt_cli.store.text import quoted
 
 FORMAT = "ttt-state"
 VERSION = 1
-KEPT = 16 * 2**20
-"""The most bytes of a file that are kept while its digest is computed."""
 
+_NO_DIGEST = b'"digest":""'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
@@ -128,26 +127,33 @@ def digest_of(content: bytes) -> Digest:
     return digest
 
 
-def sealed(parts: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
-    """A file's content with its digest in place of the empty one in the first part.
-
-    :param parts: makes the content. What is too large to be kept until the digest is known is made twice.
-    """
-    digest, kept, size = hashlib.sha256(), [], 0
-    for number, part in enumerate(parts()):
-        if number:
-            _check_numbers(part)
+def sealed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """A file's content with its digest in place of the empty one in the first part: all of it is held."""
+    digest, kept = hashlib.sha256(), list(parts)
+    for part in kept:
         digest.update(part)
-        size += len(part)
-        if size <= KEPT:
-            kept.append(part)
-    content = iter(kept) if size <= KEPT else parts()
-    yield next(content).replace(b'"digest":""', b'"digest":"sha256:%s"' % digest.hexdigest().encode(), 1)
-    yield from content
+    yield kept[0].replace(_NO_DIGEST, b'"digest":"sha256:%s"' % digest.hexdigest().encode(), 1)
+    yield from kept[1:]
 
 
-def _check_numbers(entries: bytes) -> None:
-    """Keep what no reader would take out of a file.
+def write_sealed(file: BinaryIO, parts: Iterator[bytes]) -> None:
+    """Write a file's content, and then its digest into its first part, where that can be gone back to."""
+    if not file.seekable():
+        file.writelines(sealed(parts))
+        return
+    first, digest = next(parts), hashlib.sha256()
+    place = first.index(_NO_DIGEST) + len(_NO_DIGEST) - 1
+    digest.update(first)
+    file.write(first[:place] + b"sha256:" + bytes(64) + first[place:])
+    for part in parts:
+        digest.update(part)
+        file.write(part)
+    file.seek(place + len(b"sha256:"))
+    file.write(digest.hexdigest().encode())
+
+
+def checked(entries: bytes) -> bytes:
+    """A part of a file's entries, unless it holds what no reader would take.
 
     :raises TttError: if a number among these entries is not finite, or a count too large.
     """
@@ -156,6 +162,7 @@ def _check_numbers(entries: bytes) -> None:
     for match in _LONG.finditer(entries):
         if abs(int(match[1])) > MOST:
             raise TttError(f"cannot be saved: a count has grown beyond {MOST:,}", hint="the old file is kept")
+    return entries
 
 
 class OtherLayoutError(Exception):
@@ -322,7 +329,7 @@ class NativeFormat(Format):
         """A state as it is."""
         state = player.state
         assert state is not None
-        return sealed(lambda: self.content(state))
+        return sealed(self.content(state))
 
     def check(self, source: Source) -> Verification:
         """Every fault in a file: besides the first one an edit alone, and the entries that are wrong."""

@@ -23,11 +23,12 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 from ttt_cli.store.unknown.candidates import Candidate, candidates_of_json, candidates_of_rows, learned_part
 from ttt_cli.store.unknown.cell_values import collect
-from ttt_cli.store.unknown.decision import UndecidedError, decide
+from ttt_cli.store.unknown.decision import decide
 from ttt_cli.store.unknown.extras import second_board
 from ttt_cli.store.unknown.facets import agrees, in_words, said_outright
 from ttt_cli.store.unknown.keys import NoPositionsError, fitting_keys
-from ttt_cli.store.unknown.readings import Reading, readings
+from ttt_cli.store.unknown.questions import Question, UndecidedError, asked
+from ttt_cli.store.unknown.readings import Reading, policies, readings
 from ttt_cli.store.unknown.spelling import KeyReading
 from ttt_cli.store.unknown.tables import Moves, Positions
 
@@ -88,10 +89,13 @@ def _table(
     fitting: list[KeyReading] = []
     for fitting, keys, left_out in fitting_keys(candidate, said, options, space, where):
         rejected = left_out
-        values = collect(keys.values, keys.keys, space.rules, where)
-        if not len(values.rows):
-            raise InvalidFileError("holds no values", where=where)
-        found = list(readings(fitting, values, space, where, options.spelling.get("symmetry")))
+        symmetry = options.spelling.get("symmetry")
+        found = [] if options.values_for else policies(fitting, keys.values, space, where, symmetry)
+        if not found:
+            values = collect(keys.values, keys.keys, space.rules, where)
+            if not len(values.rows):
+                raise InvalidFileError("holds no values", where=where)
+            found = list(readings(fitting, values, space, where, symmetry))
         if any(agrees(reading.facets, said) for reading in found):
             break
     beside = next(filter(None, (second_board(reading, space) for reading in fitting)), None)
@@ -100,7 +104,13 @@ def _table(
         raise InvalidFileError(
             more, where=where, hint="in the game meant here a board and who is to move are all"
         )
-    chosen, assumed = decide(found, said, where)
+    try:
+        chosen, assumed = decide(found, said, where)
+    except UndecidedError as error:
+        tables = [reading.table for reading in error.rivals]
+        if question := next(filter(None, (_about_unknown(table, options) for table in tables)), None):
+            raise asked([*error.open, question], where) from None
+        raise
     table = chosen.table
     notes += [f"read as {in_words(chosen.facets)}", *assumed]
     if chosen.folded:
@@ -126,7 +136,9 @@ def _table(
     positions, moves = len(entries), sum(map(len, entries.values()))
     if (left := table.counts[1] - moves) > 0:
         notes.append(f"zeros, the values before any learning, count as not visited: {left:,}")
-    if plays.choice == "draw":
+    if isinstance(table, Moves) and table.decided:
+        notes.append("a policy: each board is answered with a cell; other boards are played at random")
+    elif plays.choice == "draw":
         notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
     else:
         notes.append(f"what is not in the file: {plays.about_unknown()}")
@@ -149,34 +161,47 @@ def _plays(table: Moves | Positions, options: Options, where: str) -> Plays:
 
     :raises InvalidFileError: if that depends on what an unknown move counts as, and there are two guesses.
     """
-    draws = table.are_beads
+    decided = isinstance(table, Moves) and table.decided
     sides = (options.unknown if options.unknown is not None else 0.0,) * 2
-    plays = Plays(choice="draw" if draws else "most", wins=options.wins or Plays.wins, tables=table.tables)
-    if options.unknown == RANDOM:
+    plays = Plays(
+        choice="draw" if table.are_beads and not decided else "most",
+        wins=options.wins or Plays.wins,
+        tables=table.tables,
+    )
+    if options.unknown == RANDOM or (decided and options.unknown is None):
         return replace(plays, unknown=RANDOM)
+    if question := _about_unknown(table, options):
+        raise asked([question], where)
     x, o = (float(side) * sign + 0.0 for side, sign in zip(sides, table.whose, strict=True))
-    plays = replace(plays, unknown=(x, o))
+    return replace(plays, unknown=(x, o))
+
+
+def _about_unknown(table: Moves | Positions, options: Options) -> Question | None:
+    """Whether a move that is not in the file counts as 0 or as the usual initial value, if that matters."""
     opened = table.opened
-    if options.unknown is not None or draws or not len(opened):
-        return plays
+    decided = isinstance(table, Moves) and table.decided
+    if options.unknown is not None or decided or table.are_beads or not len(opened):
+        return None
     numbers, counts = np.unique(opened, return_counts=True)
     often = int(counts.argmax())
     if not numbers[often] or counts[often] < MANY or counts[often] <= OFTEN * table.counts[1]:
-        return plays
+        return None
     # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
     value = abs(float(numbers[often])) if table.whose[0] != table.whose[1] else float(numbers[often])
     x, o = (value * sign + 0.0 for sign in table.whose)
+    plays = Plays(wins=options.wins or Plays.wins, tables=table.tables)
     values = values_by_move(table.learner, table.entries(1).items(), table.space, plays)
     guesses = [policy_by(values, table.space, replace(plays, unknown=pair)) for pair in ((0.0, 0.0), (x, o))]
     as_zero, as_often = (guess.table(table.space).played for guess in guesses)
     if np.array_equal(as_zero, as_often):
-        return plays
-    raise UndecidedError(
-        f"does a move that is not in the file count as 0 or as {value:g}, which {counts[often]:,} of "
-        f"{table.counts[1]:,} values are?",
-        where=where,
-        hint=f"say which behind the colon of an agent: unknown=0, unknown={value:g} or unknown=random (only "
-        "made where none is known); or to ttt import --unknown",
+        return None
+    return Question(
+        "what does a move count as that is not in the file",
+        {
+            "unknown=0": "0",
+            f"unknown={value:g}": f"{value:g}, as {counts[often]:,} of {table.counts[1]:,} values",
+            "unknown=random": "nothing, it is made only where no move is known",
+        },
     )
 
 

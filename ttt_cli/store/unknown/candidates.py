@@ -23,6 +23,8 @@ FEWEST_LETTERS = 4
 """How many different letters make a word of what could be a board: ``episodes`` beside the positions."""
 MOST_WORDS = 0.1
 """The largest share of keys that may be words; where there are more, the table is of something else."""
+_BEHIND = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
+_NAMED = re.compile(r"[A-Ca-c][1-4]")  # a cell
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 
 
@@ -94,6 +96,10 @@ def candidates_of_rows(
 
     :raises InvalidFileError: naming the line that is of another length.
     """
+    if all(len(row) == 1 for _, row in numbered):  # "board:cell", "board -> cell"
+        parted = [(number, _BEHIND.fullmatch(row[0])) for number, row in numbered]
+        if all(match and _value_in(match[2]) is not None for _, match in parted[1:]) and parted[0][1]:
+            numbered = [(number, [match[1], match[2]]) for number, match in parted if match]
     if (paired := _paired(numbered)) is not None:
         yield paired
         return
@@ -104,7 +110,7 @@ def candidates_of_rows(
                 where=f"{where}, line {number}",
             )
     rows = [row for _, row in numbered]
-    if rows and type(_value_in(rows[0][-1])) is not type(_value_in(rows[-1][-1])):
+    if rows and _kind(rows[0][-1]) is not _kind(rows[-1][-1]):
         rows = rows[1:]  # a header
     if not rows or len(rows[0]) < 2:
         raise InvalidFileError("expected rows of a position and a value", where=where)
@@ -116,7 +122,7 @@ def candidates_of_rows(
     ):
         rows = [row[1:] for row in rows]
     values = [[_value_in(field) for field in row[-rules.cells :]] for row in rows]
-    if len(rows[0]) > rules.cells and all(type(value) is float for row in values for value in row):
+    if len(rows[0]) > rules.cells and all(type(value) in (int, float) for row in values for value in row):
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values)
     for row, found in zip(rows, values, strict=True):
         if found[-1] is None:
@@ -141,10 +147,17 @@ def _paired(numbered: list[tuple[int, list[str]]]) -> Candidate | None:
 def _value_in(field: str) -> Any:
     """The number, or the list of numbers, that a field of a CSV file is; None if it is neither."""
     field = field.strip()
-    if not field.startswith(("[", "(")):
-        return number_in(field)
-    items = [number_in(item) for item in _ITEM.findall(field)]
-    return None if None in items else items
+    if field.startswith(("[", "(")):
+        items = [_value_in(item) for item in _ITEM.findall(field)]
+        return None if None in items else items
+    if field.isascii() and field.isdigit() and len(field) < 10:
+        return int(field)
+    return field if _NAMED.fullmatch(field) else number_in(field)
+
+
+def _kind(field: str) -> type:
+    value = _value_in(field)
+    return float if isinstance(value, int) else type(value)
 
 
 def _is_word(key: str, rules: Rules) -> bool:

@@ -22,6 +22,8 @@ from ttt_cli.store.text import quoted
 MOST_BEADS = 10_000
 """The most beads of a box that lists them one by one."""
 
+_DECISIONS = ("move", "action", "best_move", "best_action", "bestmove", "best", "cell", "decision", "choice")
+_CELL = re.compile(r"[(\[]?\s*[0-9A-Ca-c]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
 _SCALARS = ("value", "values", "v", "q", "score", "weight", "utility", "mean", "probability")
 _BEADS = ("count", "beads")
@@ -39,6 +41,7 @@ class Values:
     :ivar names: ``cells``: the cell of each number, as written.
     :ivar places: int64[m]: ``list`` and ``free``: the place of each number in its list.
     :ivar counted: whether the file calls them counts, of beads.
+    :ivar decided: whether they are no numbers of the file, but 1 for each cell that it answers a board with.
     """
 
     shape: str
@@ -47,6 +50,50 @@ class Values:
     names: Sequence[str] = ()
     places: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
     counted: bool = False
+    decided: bool = False
+
+
+def decisions(values: Sequence[Any]) -> Iterator[Values]:
+    """The values of a policy: the cell that each board is answered with, or the best ones in a list.
+
+    A list of two numbers may be a row and a column, or two cells.
+    """
+    fields = next((value.keys() for value in values if isinstance(value, dict)), ())
+    named = [name for name in fields if name.lower() in _DECISIONS]
+    if len(named) == 1:
+        values = [value.get(named[0]) if isinstance(value, dict) else value for value in values]
+    for parse in (_one_cell, _some_cells):
+        found = [parse(value) for value in values]
+        if not any(found) or any(names is None or len(set(names)) < len(names) for names in found):
+            continue
+        rows = np.repeat(np.arange(len(found)), [len(names or ()) for names in found])
+        names = [name for names in found for name in names or ()]
+        yield Values("cells", rows, np.ones(len(names)), names, decided=True)
+
+
+def _one_cell(value: Any) -> list[str] | None:
+    """The name of a cell, none where there is nothing; None if a value is not a cell."""
+    if value is None:
+        return []
+    if isinstance(value, dict) and {name.lower() for name in value} in ({"row", "col"}, {"row", "column"}):
+        value = [part for name, part in sorted(value.items(), key=lambda item: item[0].lower() != "row")]
+    if isinstance(value, list):
+        fits = len(value) == 2 and all(_is_whole(part) for part in value)
+        return [",".join(str(int(part)) for part in value)] if fits else None
+    if _is_whole(value):
+        return [str(int(value))]
+    return [value] if isinstance(value, str) and _CELL.fullmatch(value.strip()) else None
+
+
+def _some_cells(value: Any) -> list[str] | None:
+    if not isinstance(value, list):
+        return _one_cell(value)
+    found = [_one_cell(part) for part in value]
+    return None if None in found else [name for names in found for name in names or ()]
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= 99
 
 
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:

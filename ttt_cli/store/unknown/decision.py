@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.unknown.extras import ADDED
-from ttt_cli.store.unknown.facets import TOLD, agrees, as_option, check_said, in_words
+from ttt_cli.store.unknown.facets import agrees, check_said, in_words
+from ttt_cli.store.unknown.questions import UndecidedError, asked, questions
 from ttt_cli.store.unknown.readings import Reading
 from ttt_cli.store.unknown.tables import Moves
 
@@ -18,10 +19,6 @@ FAIR = 2.5
 SURE = 6.0, 0.5
 """The least z-score of an odder reading: this, or this times the square root of the positions. Values that
 say nothing reach neither."""
-
-
-class UndecidedError(InvalidFileError):
-    """Several readings fit."""
 
 
 def decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[Reading, list[str]]:
@@ -58,8 +55,7 @@ def decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[R
         leader = min((it for it in ranked if top - it.table.score <= DOUBT), key=lambda it: it.oddness)
         if isinstance(usual.table, Moves) and isinstance(leader.table, Moves):
             if leader.facets["values"] != usual.facets["values"]:
-                why = "a program that takes the largest value would play badly"
-                raise undecided([usual, leader], where, why)
+                raise undecided([usual, leader], where)
             blocks = leader.table.rank_of_wins < usual.table.rank_of_wins  # rather than wins
             if blocks or leader.facets.get("player-x") == ADDED:
                 raise undecided([usual, leader], where)
@@ -78,26 +74,8 @@ def decide(found: list[Reading], said: Mapping[str, str], where: str) -> tuple[R
     return leader, [custom] if open_facets else []
 
 
-def undecided(rivals: list[Reading], where: str, why: str = "") -> InvalidFileError:
-    """The refusal of a file that can be read in several ways, with the facets that would decide."""
-    names = dict.fromkeys(name for reading in rivals for name in reading.facets)
-    differing = [name for name in names if len({reading.facets.get(name) for reading in rivals}) > 1]
-    told_apart = dict.fromkeys(
-        " ".join(f"{name}={reading.facets[name]}" for name in differing if name in reading.facets)
-        for reading in rivals
-    )
-    if differing == ["values"]:
-        hint = "say whose perspective the values use: ttt import FILE --values-for x, o, mover or moved; or "
-        hint += "behind the colon of an agent: values=x"
-    else:
-        said = [(name, rivals[0].facets[name]) for name in differing if name in rivals[0].facets]
-        options = " ".join(as_option(name, value) for name, value in said)
-        agent = ",".join(f"{'' if name == 'values' else 'spelling.'}{name}={value}" for name, value in said)
-        hint = f"say which: ttt import FILE {options}; or behind the colon of an agent: {agent}"
-    if "player-x" in differing:
-        hint += f"; spelling.player-x={ADDED} if its program adds the two up"
-    return UndecidedError(
-        f"{why or f'{len(told_apart)} readings fit equally well'}: {'; '.join(list(told_apart)[:TOLD])}",
-        where=where,
-        hint=hint,
-    )
+def undecided(rivals: list[Reading], where: str) -> UndecidedError:
+    """The refusal of a file that can be read in several ways, with all that is open as questions."""
+    error = asked(questions([reading.facets for reading in rivals]), where)
+    error.rivals = tuple(rivals)
+    return error

@@ -1,6 +1,5 @@
 """The facets of a reading, by which it is told from others and by which the user says which one is meant."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
@@ -62,8 +61,3 @@ def check_said(said: Mapping[str, str], found: Sequence[Mapping[str, str]], wher
 def in_words(facets: Mapping[str, str]) -> str:
     """Facets in words."""
     return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())
-
-
-def as_option(name: str, value: str) -> str:
-    """A facet as it is typed on the command line."""
-    return f"--values-for {value}" if name == "values" else f"--spelling {shlex.quote(f'{name}={value}')}"

@@ -7,13 +7,14 @@ the position, no position is there twice.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.unknown.cell_values import Values, namings
+from ttt_cli.store.unknown.cell_values import Values, decisions, namings
 from ttt_cli.store.unknown.extras import Extras, explained
 from ttt_cli.store.unknown.spelling import NUMBERED, KeyReading, turned
 from ttt_cli.store.unknown.symmetry import groups, is_canonical
@@ -21,6 +22,8 @@ from ttt_cli.store.unknown.tables import Moves, Positions
 
 LAST_FIRST = "rows from bottom right"
 """A number's digits from the least on: as usual as the other way."""
+MISPLACED = 0.05
+"""The largest share of a policy's moves that may go to occupied cells."""
 ODD_ORDER = 5
 ODD_MEANING = 2
 
@@ -75,6 +78,18 @@ def readings(
                 )
         else:
             yield from _readings(reading, values, space)
+
+
+def policies(
+    keys: Sequence[KeyReading], values: Sequence[Any], space: StateSpace, where: str, symmetry: str | None
+) -> list[Reading]:
+    """The readings of a table as a policy: those in which its values name cells, nearly all of them free."""
+    found = []
+    for decided in decisions(values):
+        for reading in readings(keys, decided, space, where, symmetry):
+            if reading.taken <= MISPLACED * len(decided.rows):
+                found.append(reading)
+    return found
 
 
 def _readings(
@@ -144,7 +159,7 @@ def _moves(
             opened &= extras.owners[values.rows[rows]] == space.movers[at]
         free = space.legal[at, cells]
         filler = Counter(numbers[opened & ~free & np.isfinite(numbers)].tolist()).most_common(1)
-        same = filler[0][1] if filler and not extras.of_moves else 0
+        same = filler[0][1] if filler and not extras.of_moves and not values.decided else 0
         taken = opened & ~free & np.isfinite(numbers)
         strange = int(taken.sum()) - same
         texts = int((opened & free & np.isinf(numbers)).sum())
@@ -157,14 +172,11 @@ def _moves(
         by_move = table.reshape(-1, space.cells)
         side = space.movers[:, None]
         beside = (at[taken], cells[taken], numbers[taken])
-        for meaning, signs, whose in (
-            ("mover", side**2, (1, 1)),
-            ("x", side, (1, -1)),
-            ("o", -side, (-1, 1)),
-        ):
+        meanings = [("mover", side**2, (1, 1)), ("x", side, (1, -1)), ("o", -side, (-1, 1))]
+        for meaning, signs, whose in meanings[:1] if values.decided else meanings:
             others = (beside[0], beside[1], beside[2] * signs[beside[0], 0]) if strange else None
             yield Reading(
-                Moves(space, by_move * signs, whose, others, values.counted),
+                Moves(space, by_move * signs, whose, others, values.counted, values.decided),
                 {**reading.spelling.facets, **extras.facets, **words, "values": _in_file(meaning, reading)},
                 reading.spelling.oddness + extras.oddness + oddness + ODD_MEANING * (meaning != "mover"),
                 strange + texts,

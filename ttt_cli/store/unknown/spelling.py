@@ -32,6 +32,8 @@ NEARLY = 0.5
 """A reading that at least so large a part of the keys fits is worth telling when none fits all."""
 FEW = 0.2
 """And so large a part where every board is a key, or the user has said whose the stones are."""
+USUAL_OWN = ("1", "x", "me", "mine", "own", "s", "a", "p")
+"""How the stones of whoever is to move are usually written, if not by sides."""
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
 
@@ -86,6 +88,11 @@ class Spelling:
     order: str = "rows"
     relative: bool = False
     after: bool = False
+
+    @property
+    def hardly_used(self) -> bool:
+        """Whether the mover's own stones are written as hardly anybody writes them: -1, 2 or O."""
+        return self.relative and (self.first or "").rstrip("0.").lower() not in USUAL_OWN
 
     @property
     def facets(self) -> dict[str, str]:

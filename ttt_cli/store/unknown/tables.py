@@ -30,6 +30,7 @@ class Moves:
     :ivar whose: +1 or -1: whether a large number is good for X when X moves, and for O when O does.
     :ivar taken: numbers at occupied cells: the positions, the cells, the numbers from the mover's side.
     :ivar counted: whether the file calls the numbers counts.
+    :ivar decided: whether they stand for the moves of a policy.
     """
 
     space: StateSpace
@@ -37,6 +38,7 @@ class Moves:
     whose: tuple[int, int] = (1, 1)
     taken: tuple[Int64s, Int64s, Floats] | None = None
     counted: bool = False
+    decided: bool = False
     learner = "q"
     tables = "shared"
 
@@ -72,7 +74,7 @@ class Moves:
             moved = rows if as_played else rows[:, list(image)]
             values[found[new]] = np.where(self.space.legal[found], moved, np.nan)[new]
             done[found] = True
-        return Moves(self.space, values, self.whose, counted=self.counted)
+        return Moves(self.space, values, self.whose, None, self.counted, self.decided)
 
     @cached_property
     def mark(self) -> bytes:
