@@ -160,7 +160,7 @@ def snapshot() -> dict[str, bytes | None]:
     return {
         str(path): path.read_bytes() if path.is_file() else None
         for path in Path().rglob("*")
-        if not ((path.name.startswith(".") and path.name.endswith(".lock")) or path.name == "state_store")
+        if ".locks" not in path.parts and path.name != "state_store"
     }
 
 

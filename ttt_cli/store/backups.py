@@ -33,7 +33,7 @@ class Backup:
 def allowed() -> int:
     """How many backups of a file are kept.
 
-    :raises UsageError: if ``TTT_BACKUPS`` is no such number.
+    :raises UsageError: if ``TTT_BACKUPS`` is not such a number.
     """
     text = os.environ.get("TTT_BACKUPS") or str(KEPT)
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
@@ -71,7 +71,7 @@ def original(path: Path) -> Path | None:
 def restore(backup: Path) -> Path:
     """Put a backup back in its file's place, and keep what is there as a backup; returns the file's path.
 
-    :raises InvalidFileError: if it is no backup, or cannot be read.
+    :raises InvalidFileError: if it is not a backup, or cannot be read.
     """
     path = original(backup)
     if path is None:

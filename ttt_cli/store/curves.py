@@ -56,7 +56,7 @@ NAMES = tuple(field.name for field in fields(Row))
 HEADER = ",".join(NAMES)
 COUNTS = ("games", "mistakes", "reachable", "unbeatable")
 PERHAPS = ("mistakes", "reachable", "unbeatable")
-"""What is not known of every player: an empty field, or null."""
+"""Columns that are not known of every player: an empty field, or null."""
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
@@ -116,7 +116,7 @@ def row_of(names: Sequence[str], fields: Sequence[str], rows: Sequence[Row]) -> 
 
 
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
-    """What the record of a run holds of its curve: a list for each field of ``Row``.
+    """The curve as the record of a run holds it: a list for each field of ``Row``.
 
     :param before: the games of the state before the run, which are added to those of the run.
     """

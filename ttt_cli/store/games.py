@@ -52,7 +52,7 @@ class GameRecord:
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def fields(self) -> dict[str, Any]:
-        """The record as JSON has it."""
+        """The record as a JSON object."""
         fields: dict[str, Any] = {
             "id": self.id,
             "rules": self.rules.fields(),

@@ -70,7 +70,7 @@ class Loaded:
 
     @property
     def remarks(self) -> list[str]:
-        """What there is to say of a foreign file to whoever uses it."""
+        """The remarks on a foreign file for whoever uses it."""
         return [f"{self.path}: {text}" for text in self.imported.remarks] if self.imported else []
 
     @property
@@ -102,7 +102,7 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
 
 
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
-    """The file that a name or a path means, as ``find`` has it.
+    """The file that a name or a path means, as ``find`` looks for it.
 
     :param what: what was expected, for the error.
     :raises UsageError: if there is none, with names that are near.
@@ -126,14 +126,14 @@ def is_stored(store: Path, path: Path) -> bool:
 
 
 def display_name(store: Path, path: Path) -> str:
-    """What game records call the state in a file: its name if it is in the store, else its path."""
+    """The name of a state in game records: its name if it is in the store, else its path."""
     if path.suffix in SUFFIXES and is_stored(store, path):
         return path.stem
     return str(path) if path.name != str(path) else f"./{path}"
 
 
 def taught_name(store: Path, path: Path) -> str:
-    """What the store's log calls a state that is to learn a game: its real path from the log's folder."""
+    """The name in the store's log of a state that is to learn a game: its real path from the log's folder."""
     relative = os.path.relpath(os.path.realpath(path), os.path.realpath(store))
     return Path(relative).as_posix().encode("utf-8", "backslashreplace").decode()
 
@@ -291,7 +291,7 @@ def _read(source: Source, form: Format, options: Options) -> Imported | Native:
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     """The state of a native file's content; ``where`` names the file in errors.
 
-    :param trust_edits: whether a digest that does not fit the content is no error.
+    :param trust_edits: whether a digest may miss the content.
     :raises InvalidFileError: if it is none, or damaged.
     """
     source = Source(where, data)

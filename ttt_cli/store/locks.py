@@ -92,7 +92,7 @@ def held_lock(path: AnyPath) -> Lock | None:
 
 
 def stamp(path: AnyPath) -> tuple[int, ...] | None:
-    """What distinguishes one version of a file from the next; None if there is no file."""
+    """The marks that distinguish one version of a file from the next; None if there is no file."""
     known = status(path)
     return None if known is None else (known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 

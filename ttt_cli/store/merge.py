@@ -24,7 +24,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """What came of a merge.
+    """The outcome of a merge.
 
     :ivar used: the inputs whose tables were added up.
     :ivar contained: the inputs that another one contains, which were left out.
@@ -225,7 +225,7 @@ def _union(states: Sequence[State]) -> tuple[Run, ...]:
 
 
 def _overlap_run(inputs: Sequence[Loaded]) -> Run:
-    """The record that takes the place of all others: what is in the table can no longer be told apart."""
+    """The record that takes the place of all others: the parts of the table can no longer be separated."""
     digests = sorted(loaded.digest for loaded in inputs)
     games = [loaded.state.games for loaded in inputs]
     known = [count for count in games if count is not None]

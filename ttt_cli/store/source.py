@@ -94,7 +94,7 @@ class Source:
     def first_line(self) -> str:
         """The first line of a text that is not blank; empty if there is none, or the file is JSON.
 
-        :raises InvalidFileError: if the file is no text.
+        :raises InvalidFileError: if the file is not text.
         """
         if self.is_json:
             return ""

@@ -31,7 +31,7 @@ from ttt_cli.store.runs import Run
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a learner has learned.
+    """A learner's experience.
 
     :ivar learner: the method with its choice rule; which parameters trained the table, the runs tell.
     :ivar symmetric: whether the table is over the classes of positions instead of the positions.
@@ -62,7 +62,7 @@ class State:
 
     @cached_property
     def policy(self) -> Policy:
-        """What the state plays."""
+        """The policy of the state."""
         if self.plays is not None:
             return policy_by(self.values, StateSpace.of(self.rules), self.plays)
         if is_ours(self.learner):
@@ -154,7 +154,7 @@ class State:
         return replace(state, plays=replace(state.plays or Plays(), ties=ties))
 
     def breaking(self, ties: str) -> Policy:
-        """What it plays if of exactly equal moves it takes the ``first``, the ``last`` or any (``random``).
+        """The policy that of exactly equal moves takes the ``first``, the ``last`` or any (``random``).
 
         :raises UsageError: if its rule knows no ties.
         """

@@ -18,7 +18,7 @@ from ttt_cli.store.system import AnyPath
 from ttt_cli.store.text import decode, quoted
 
 MEMORY = 8
-"""What the values of a JSON text may take in memory, in multiples of the limit."""
+"""The memory that the values of a JSON text may take, in multiples of the limit."""
 
 _ZEROS = bytes(48 if 48 <= code <= 57 else 0 for code in range(256))
 _LONG = b"0" * 19  # no integer of fewer digits leaves 64 bits

@@ -26,7 +26,7 @@ def own_sides(record: GameRecord, name: str) -> str:
 def teach(
     state: State, records: Iterable[GameRecord], name: str | None = None, *, going_on: Run | None = None
 ) -> "Lesson":
-    """What becomes of a state when it learns these games, each once; those it cannot learn from are skipped.
+    """A state after it has learned these games, each once; those it cannot learn from are skipped.
 
     :param name: what the records call the state, for learners that learn from their own moves alone.
     :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
@@ -84,7 +84,7 @@ class _New:
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What came of teaching recorded games to a state.
+    """The outcome of teaching recorded games to a state.
 
     :ivar learnt: how many games it has learned.
     :ivar skipped: how many it cannot learn from.

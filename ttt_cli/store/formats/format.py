@@ -23,7 +23,7 @@ from ttt_cli.store.state import State
 
 @dataclass(frozen=True, eq=False)
 class Native:
-    """What a native file holds.
+    """The content of a native file.
 
     :ivar digest: of what was learned: the one the file states, but for learning curves.
     """
@@ -34,7 +34,7 @@ class Native:
 
 @dataclass(frozen=True)
 class Verification:
-    """What reading a file through found.
+    """The outcome of reading a file through.
 
     :ivar format: its name; empty if no format fits.
     :ivar units: what ``positions`` and ``moves`` are of the learner's table, as ``Learner.units``.
@@ -69,7 +69,7 @@ class ExportSource:
 
     @cached_property
     def policy(self) -> PolicyTable:
-        """What it plays in every position.
+        """Its policy in every position.
 
         :raises UsageError: on a board without a state space.
         """
@@ -106,7 +106,7 @@ class ExportSource:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What of it is to be written, where the format leaves a choice.
+    """The part of it to write, where the format leaves a choice.
 
     :ivar ending: of the file's name.
     :ivar start: the position that a graph begins with; None: all that the player knows.

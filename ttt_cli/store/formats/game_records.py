@@ -42,14 +42,14 @@ class GameRecords(Format):
         return shaped or source.where.endswith(".jsonl")
 
     def read(self, source: Source, options: Options) -> NoReturn:
-        """Refuse: it is no player's."""
+        """Refuse: it does not hold a player."""
         hint = (
             f"a learner learns from them: {command_line('ttt', 'train', 'q', '--games-from', source.where)}"
         )
         raise InvalidFileError("holds game records, not a player", where=source.where, hint=hint)
 
     def check(self, source: Source) -> Verification:
-        """Every line that is no game, and the states that are gone for which games are kept."""
+        """Every line that is not a game, and the states that are gone for which games are kept."""
         faults: list[Rejected] = []
         seen: set[tuple[str, int]] = set()
         ids: dict[str, int] = {}

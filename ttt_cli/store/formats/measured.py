@@ -26,7 +26,7 @@ class LearningCurve(Format):
         return source.start.removeprefix(BOM).startswith(self.begins.encode())
 
     def read(self, source: Source, options: Options) -> NoReturn:
-        """Refuse: it is no player's."""
+        """Refuse: it does not hold a player."""
         draw = command_line("ttt", "curve", source.where)
         raise InvalidFileError(
             f"holds a {self.label}, not a player", where=source.where, hint=f"{draw} draws it"

@@ -1,4 +1,4 @@
-"""What the native files of states have in common: header and runs, digest, the search for faults.
+"""The common part of native state files: header and runs, digest, the search for faults.
 
 ``digest`` is taken over the file's own bytes with the digest itself left empty, so that any damage and any
 edit is noticed. A state is identified by the same digest without learning curves: they are what was seen of a
@@ -44,7 +44,7 @@ _HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choic
 def header(state: State) -> dict[str, Any]:
     """The object at the head of a native file, its digest still empty.
 
-    :raises UsageError: for a game that files have no word for.
+    :raises UsageError: for a game that the format cannot express.
     :raises TttError: for a number of games that they have none for.
     """
     rules = state.rules

@@ -98,7 +98,7 @@ class Npz(Format):
         return policy_in(where, rules, held, probabilities[still_open], values[still_open])
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
-        """What a player plays."""
+        """A player's policy."""
         positions, values = player.positions, player.answers.values(player.positions)
         probabilities = player.answers.probabilities(positions)
         stream = io.BytesIO()

@@ -23,7 +23,7 @@ OPTIONS = ("--from", "--depth")
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What positions are worth for X.
+    """The worth of positions for X.
 
     :ivar values: float64[n], NaN where the agent has no opinion.
     :ivar scale: the scores of a lost and of a won position.
@@ -93,8 +93,8 @@ class PositionGraph:
     def of(
         cls, policy: PolicyTable, scores: Scores, start: Position | None = None, depth: int | None = None
     ) -> "PositionGraph":
-        """What can be reached from ``start`` within ``depth`` plies; without a start everything the agent
-        knows, whether it can be reached or not."""
+        """The part that can be reached from ``start`` within ``depth`` plies; without a start everything the
+        agent knows, whether it can be reached or not."""
         space = policy.space
         moves = _known_moves(policy)
         first = 0 if start is None else space.index(start)

@@ -33,7 +33,7 @@ A_ROW = 36
 def svg(graph: PositionGraph, name: str) -> Iterator[bytes]:
     """The picture, for any viewer: no script, no fonts, no references to the outside.
 
-    Moves that the agent plays are drawn through and the darker the likelier; others are dotted.
+    Moves that the agent plays are solid, and the darker the likelier; others are dotted.
 
     :raises UsageError: if there are too many boards for a picture.
     """
@@ -149,7 +149,7 @@ def _board(text: str, rules: Rules, place: tuple[int, int], level: float, score:
 
 
 def _symbols(cols: int, rows: int) -> str:
-    """What every board consists of."""
+    """The parts of every board."""
     lines = "".join(f"M{at * CELL} 2V{rows * CELL - 2}" for at in range(1, cols))
     lines += "".join(f"M2 {at * CELL}H{cols * CELL - 2}" for at in range(1, rows))
     far = CELL - 4
@@ -176,7 +176,7 @@ def _legend() -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text for SVG; what is no character of XML is left out."""
+    """Text for SVG; characters that XML lacks are left out."""
     return escape("".join(char if char.isprintable() else " " for char in text))
 
 
