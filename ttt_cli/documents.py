@@ -208,9 +208,10 @@ _PLAIN: dict[Any, Schema] = {
 
 
 def about(kind: Any) -> str:
-    """The first line of a type's docstring."""
+    """The first sentence of a type's docstring."""
     kind = (get_args(kind) or (kind,))[0]
-    return (kind.__doc__ or "").partition("\n")[0].rstrip(".").replace("``", "")
+    text = " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
+    return text.partition(". ")[0].rstrip(".").replace("``", "")
 
 
 def json_schema(name: str, kind: Any) -> Schema:
