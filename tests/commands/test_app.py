@@ -168,7 +168,7 @@ def test_usage_errors_are_one_line(solve: Callable[..., Outcome], words: list[st
         (["train", "td.3x4-3"], "ttt train td --board 3x4 --line 3 trains it"),
         (["move", "random", "hello"], "'hello'"),
         (["solve", "--board", "4"], "--board 4x4"),
-        (["show", "minmax"], "there is no such state"),
+        (["show", "minmax"], "there is no such state or player (did you mean 'minimax'?)"),
         (["merge", "minmax", "-o", "x.json"], "there is no such file"),
         (["help", "plya"], "did you mean 'play'?"),
     ],

@@ -12,11 +12,11 @@ from ttt_cli.agents.registry import AgentType, players
 from ttt_cli.documents import Document, RunFields
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
-from ttt_cli.errors import InvalidFileError, UsageError
+from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.overview import overview
 from ttt_cli.learners import plugged_learners
 from ttt_cli.plugins import AGENTS, plugins
-from ttt_cli.shell.completion import complete_agents, stored_files
+from ttt_cli.shell.completion import complete_agents, stored_files, stored_names
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
@@ -73,6 +73,9 @@ def show(
     log = env.store / LOG if file == LOG else Path(file)
     if log.name == LOG and not log.exists():
         raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
+    near = did_you_mean(file, [*known, *stored_names(env.store)])
+    if near and not library.is_path(file) and library.find(env.store, file, rules) is None:
+        raise UsageError("there is no such state or player", where=file, hint=near)
     path = library.existing(env.store, str(log) if log.name == LOG else file, rules)
     if holds_games(path):
         return _log(path)
