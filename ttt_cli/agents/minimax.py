@@ -1,4 +1,4 @@
-"""``minimax``: perfect play, in several tempers, and with a limited view.
+"""``minimax``: perfect play, with several tie-breaking rules, and to a limited depth.
 
 Among equally good moves it plays any (``ties=random``), the first or the last cell, or sets traps
 (``ties=trap``): of the moves that keep the game value, the one after which an opponent who plays at random is

@@ -28,7 +28,7 @@ from ttt_cli.engine.rules import MAX_CELLS, Rules
 from ttt_cli.engine.symmetry import classes
 
 UNLIMITED = 1 << 62
-"""Nodes, where there is no limit."""
+"""Nodes without a limit."""
 
 NODES = 2_000
 """Positions that the search for a move visits, by default."""
@@ -40,7 +40,7 @@ SLOTS = 1 << 15
 """Places of the transposition table."""
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
-"""What a score in the table means."""
+"""The kinds of scores in the table."""
 
 WHOLE, PAUSED, STOPPED = 0, 1, 2
 """How a search of the root's moves ends: with all scores, for the moment, or at the limit of nodes."""

@@ -25,7 +25,7 @@ MIX_X, MIX_O, MIX = (
 """Odd numbers whose bits look random."""
 
 SHORT = 16
-"""Boards of so many cells can be told from each other by the upper half of a hash."""
+"""Boards of up to so many cells differ in the upper half of a hash."""
 
 
 @Part

@@ -1,4 +1,4 @@
-"""What a search of a few plies finds, for many positions at a time and on any board.
+"""Search of a few plies, for many positions at a time and on any board.
 
 Scores are those of ``engine.retrograde``: 0 for a draw, else larger the sooner a win and the later a loss
 comes; what is not seen to its end scores 0, or what somebody thinks of it. All moves of all positions are
@@ -19,9 +19,9 @@ Scores = NDArray[Any]
 """int8; float64 with an opinion."""
 
 Opinion = Callable[[Positions], Floats]
-"""Tells of positions float64[k, cells], how good each move is for the mover, between -1 and 1."""
+"""Rates the moves of positions: float64[k, cells], for the mover, between -1 and 1."""
 
-PIECE = 1 << 18
+BATCH = 1 << 18
 """Moves that are looked at at a time, so that temporary arrays stay small."""
 
 
@@ -46,7 +46,7 @@ def _empty(positions: Positions, opinion: Opinion | None) -> Scores:
 def _moves(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
     """``look_ahead`` for positions with equally many stones."""
     found = _empty(positions, opinion)
-    piece = max(1, PIECE // positions.rules.cells)
+    piece = max(1, BATCH // positions.rules.cells)
     for start in range(0, len(positions), piece):
         part = positions[start : start + piece]
         rows, cells = np.nonzero(part.legal)

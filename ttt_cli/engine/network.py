@@ -19,7 +19,7 @@ LONGEST = 10
 """Lines of more cells are not looked at: they would have too many patterns."""
 
 STEEPNESS, TEMPO = 4, 2
-"""What one more stone, and being to move, multiply the worth of a line by."""
+"""Factors of a line's worth: for one more stone, and for being to move."""
 
 
 class Network(NamedTuple):
@@ -59,8 +59,8 @@ def network(
 
 
 def line_network(rules: Rules) -> Network:
-    """What the lines of a board promise: one that one side alone has stones on is worth more the more they
-    are, and more to the side that is to move. Weights are whole numbers, so that sums are exact."""
+    """A network that rates the lines of a board: those on which one side alone has stones are worth more the
+    more they are, and more to the side that is to move. Weights are whole numbers, so that sums are exact."""
     length = rules.line if rules.line <= LONGEST else 0
     sign = -1 if rules.misere else 1
     weights = np.zeros(1 + 2 * length)
@@ -99,7 +99,7 @@ def total(network: Network, pattern: Int32s) -> Any:
 
 @Part
 def gain(network: Network, pattern: Int32s, cell: int) -> Any:
-    """What a stone of the side to move on a cell adds to the sum.
+    """The change of the sum by a stone of the side to move on a cell.
 
     :param pattern: int32[t], as if that side had just moved.
     """

@@ -1,4 +1,4 @@
-"""What positions are worth when both sides play perfectly: by working backwards over the state space where
+"""The values of positions when both sides play perfectly: by working backwards over the state space where
 the board has one, else by proof. What is not proved within the limits is not known; nothing is guessed."""
 
 from functools import lru_cache
@@ -36,14 +36,14 @@ def solver(rules: Rules) -> "Solver":
 
 @lru_cache(maxsize=8)
 def game_value(rules: Rules) -> int | None:
-    """What the game is worth to X: +1 a win, 0 a draw, -1 a loss; None where it could not be proved."""
+    """The value of the game for X: +1 a win, 0 a draw, -1 a loss; None where it could not be proved."""
     if (space := enumerated(rules)) is not None:
         return int(solve(space).values[0])
     return solver(rules).solve(Position.start(rules), nodes=GAME_NODES).value
 
 
 def game_bounds(rules: Rules) -> tuple[int, int]:
-    """What is known of the game's worth to X without a proof: at least and at most so much."""
+    """The bounds of the game's value for X that hold without a proof."""
     # A second player who could win would have his strategy stolen: an extra stone never harms.
     return (-1 if rules.misere else 0), 1
 

@@ -77,7 +77,7 @@ class Position:
         x_stones, o_stones = text.count("X"), text.count("O")
         if x_stones - o_stones not in (0, 1):
             return f"{x_stones} X and {o_stones} O; X moves first, then in turn"
-        x_lines, o_lines = self._lines_of("X"), self._lines_of("O")
+        x_lines, o_lines = rules.lines_of(self.x), rules.lines_of(self.o)
         if x_lines and o_lines:
             return "both sides have a winning line"
         winner, lines = ("X", x_lines) if x_lines else ("O", o_lines)
@@ -87,9 +87,6 @@ class Position:
             if not set.intersection(*map(set, lines)):
                 return f"{winner} has winning lines that no single move completes"
         return ""
-
-    def _lines_of(self, side: str) -> list[tuple[int, ...]]:
-        return [line for line in self.rules.lines if all(self.text[cell] == side for cell in line)]
 
     def __str__(self) -> str:
         return self.text
@@ -142,12 +139,7 @@ class Position:
     @cached_property
     def winning_line(self) -> tuple[Cell, ...] | None:
         """The cells of the (first) completed line, if a side has won."""
-        text = self.text
-        for line in self.rules.lines:
-            stone = text[line[0]]
-            if stone != "." and all(text[cell] == stone for cell in line):
-                return line
-        return None
+        return next(iter([*self.rules.lines_of(self.x), *self.rules.lines_of(self.o)]), None)
 
     @property
     def winner(self) -> str | None:

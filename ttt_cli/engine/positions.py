@@ -18,7 +18,7 @@ from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 
 KEPT = ("plies", "results", "terminal")
-"""What a part of a batch takes over, once it has been worked out for the whole."""
+"""Properties that a part of a batch takes over, once they are known for the whole."""
 
 
 class Positions:

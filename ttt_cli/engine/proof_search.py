@@ -25,7 +25,7 @@ UNPROVEN = 2
 """The value of a position that has not been proven."""
 
 OPEN, WINS, HOLDS, UNSETTLED = 0, 1, 2, 3
-"""What a node is found to be: not known yet; won by the attacker; held by the defender; not won with so few
+"""Outcomes of a node: not known yet; won by the attacker; held by the defender; not won with so few
 deviations. The code of such a node in the table is UNSETTLED plus that number."""
 
 NONE, DOES_MOVER_WIN, DOES_OPPONENT_WIN = 0, 1, 2
@@ -371,7 +371,7 @@ def enter(attacks: bool, board: Board, sources: Int8s, table: Table, frames: Fra
 
 @Part
 def back_up(attacks: bool, outcome: int, frame: Any) -> int:
-    """What a node is worth when one more of its moves has come to ``outcome``; OPEN: the next one is to be
+    """The outcome of a node when one more of its moves has come to ``outcome``; OPEN: the next one is to be
     tried."""
     more = frame.next < frame.count
     if attacks:

@@ -78,6 +78,10 @@ class Rules:
         masks = self.line_masks
         return tuple(tuple(mask for mask in masks if mask >> cell & 1) for cell in range(self.cells))
 
+    def lines_of(self, stones: int) -> list[tuple[int, ...]]:
+        """The lines that a side with these stones, a bitboard, has completed."""
+        return [line for line, mask in zip(self.lines, self.line_masks, strict=True) if stones & mask == mask]
+
     @cached_property
     def symmetries(self) -> tuple[tuple[int, ...], ...]:
         """The board's symmetries: ``image[cell]`` is where ``cell`` goes. Eight on a square, else four."""

@@ -70,10 +70,10 @@ GROUP_SIZE = 1 << 15
 """Places of the table where positions are solved by groups."""
 
 UNLIMITED = 1 << 62
-"""Nodes, where there is no limit."""
+"""Nodes without a limit."""
 
 LINE_NODES = 100_000
-"""How many nodes the line of play may take beyond those of the proof itself, where there is no limit."""
+"""Nodes that the line of play may take beyond those of the proof itself, without a limit."""
 
 PACE = 0.1
 """Seconds between two looks at the clock, and at Ctrl-C."""
@@ -84,7 +84,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Proof:
-    """What was found out about ``position``.
+    """The outcome of a search for the value of ``position``.
 
     :ivar value: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that would be
         next); None where the limits did not suffice.

@@ -21,7 +21,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError, UsageError
 
-PIECE = 1 << 16
+BATCH = 1 << 16
 """How many positions are worked on at a time, so that temporary arrays stay small."""
 
 MAX_POSITIONS = 12_000_000
@@ -136,7 +136,7 @@ class StateSpace:
     def successors_of(
         self, positions: Positions, rows: NDArray[Any], cells: NDArray[Any]
     ) -> tuple[Positions, Int32s]:
-        """What ``Positions.successors`` gives, by index: all positions belong to one layer of this space."""
+        """``Positions.successors`` by index: all positions belong to one layer of this space."""
         after: Int32s = self.successors[self.rows(positions)[rows], cells]
         if not len(after):
             return self.positions[:0], after
@@ -168,7 +168,7 @@ class StateSpace:
     @cached_property
     def _index(self) -> Int32s:
         """int32[3**cells + 1]: the index of each code, -1 where it is not a position."""
-        index = np.full(3**self.cells + 1, -1, np.int32)  # the last: what is no code
+        index = np.full(3**self.cells + 1, -1, np.int32)  # the last stands for all other numbers
         index[self.codes] = np.arange(len(self))
         return index
 
@@ -203,8 +203,8 @@ def _digits(cells: int) -> Int64s:
 
 
 def _pieces(layer: slice) -> Iterator[slice]:
-    for start in range(layer.start, layer.stop, PIECE):
-        yield slice(start, min(start + PIECE, layer.stop))
+    for start in range(layer.start, layer.stop, BATCH):
+        yield slice(start, min(start + BATCH, layer.stop))
 
 
 @lru_cache(maxsize=8)
