@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import sys
+import zipfile
 import zlib
 from collections import OrderedDict, defaultdict
 from functools import cache
@@ -165,6 +166,17 @@ def test_a_pickle_without_a_table_says_what_it_holds():
     ]:
         with pytest.raises(InvalidFileError, match=why):
             read(pickle.dumps(value), "a.pkl")
+
+
+def test_weights_of_networks_are_called_what_they_are():
+    checkpoint = io.BytesIO()
+    with zipfile.ZipFile(checkpoint, "w") as archive:
+        archive.writestr("model/data.pkl", b"\x80\x02}q\x00.")
+    forest = b"\x80\x03csklearn.ensemble._forest\nRandomForestClassifier\nq\x00)\x81q\x01}q\x02b."
+    for data, package in [(checkpoint.getvalue(), "PyTorch"), (forest, "scikit-learn")]:
+        with pytest.raises(InvalidFileError, match=f"a model of {package}") as refused:
+            read(data, "model.pth")
+        assert "exec:COMMAND" in refused.value.hint
 
 
 def test_what_contains_itself_or_grows_without_end_is_read_or_refused(monkeypatch):

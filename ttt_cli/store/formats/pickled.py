@@ -21,8 +21,22 @@ if TYPE_CHECKING:
 NAME = "pickle"
 PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 """How zlib's streams begin."""
+MODELS = {
+    "sklearn": "scikit-learn",
+    "torch": "PyTorch",
+    "keras": "Keras",
+    "tensorflow": "TensorFlow",
+    "xgboost": "XGBoost",
+    "stable_baselines3": "Stable-Baselines3",
+}
+"""Packages whose objects are models, not tables."""
 TOLD = 3
 """The most classes that are named."""
+
+
+def _is_checkpoint(source: Source) -> bool:
+    """Whether a file is what ``torch.save`` writes: an archive with a pickle in it."""
+    return source.start.startswith(b"PK\x03\x04") and b"/data.pkl" in source.start
 
 
 def _unpacked(data: bytes, where: str) -> bytes:
@@ -44,6 +58,14 @@ def _unpacked(data: bytes, where: str) -> bytes:
     return content
 
 
+def _a_model(package: str, where: str) -> InvalidFileError:
+    return InvalidFileError(
+        f"holds a model of {package}: it has weights, not a table of positions",
+        where=where,
+        hint="a program that asks it for moves can be a player: ttt evaluate exec:COMMAND or py:PATH.py:NAME",
+    )
+
+
 def read_table(pickle: "Document", where: str, options: Options) -> Imported:
     """The table in what a pickle holds, with notes of what was not plain data.
 
@@ -53,6 +75,9 @@ def read_table(pickle: "Document", where: str, options: Options) -> Imported:
     try:
         found = read_value(pickle.value, where, options)
     except InvalidFileError as error:
+        for name in pickle.objects:
+            if (model := MODELS.get(name.partition(".")[0])) is not None:
+                raise _a_model(model, where) from None
         if objects:
             error.hint = f"{error.hint}; " * bool(error.hint) + f"it holds objects of {objects}"
         raise
@@ -78,6 +103,8 @@ class Pickled(Format):
         """Whether a file is a pickle, packed or not."""
         from ttt_cli.store.pickles.machine import is_pickle
 
+        if _is_checkpoint(source):
+            return True
         if not source.start.startswith(PACKED):
             return is_pickle(source.data)
         try:
@@ -92,6 +119,8 @@ class Pickled(Format):
         """
         from ttt_cli.store.pickles.document import read_pickle
 
+        if _is_checkpoint(source):
+            raise _a_model("PyTorch", source.where)
         data = _unpacked(source.data, source.where) if source.start.startswith(PACKED) else source.data
         found = read_table(read_pickle(data, source.where), source.where, options)
         return replace(found, format=NAME, notes=["a pickle, of which nothing was executed", *found.notes])

@@ -126,7 +126,10 @@ def candidates_of_rows(
         yield Candidate(["\t".join(row[: -rules.cells]) for row in rows], values)
     for row, found in zip(rows, values, strict=True):
         if found[-1] is None:
-            raise InvalidFileError(f"{quoted(row[-1])} is no value", where=f"{where}, key {quoted(row[0])}")
+            raise InvalidFileError(
+                f"{quoted(row[-1])} is not a value or a cell: boards with labels are not a player",
+                where=f"{where}, key {quoted(row[0])}",
+            )
     yield Candidate(["\t".join(row[:-1]) for row in rows], [found[-1] for found in values])
 
 

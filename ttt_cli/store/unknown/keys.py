@@ -15,6 +15,8 @@ from ttt_cli.store.unknown.facets import OF_KEYS, TOLD, agrees, check_said, in_w
 from ttt_cli.store.unknown.questions import about_stones, asked
 from ttt_cli.store.unknown.spelling import FEW, NEARLY, KeyReading, spellings
 
+GIVES_WAY = 0.1
+"""The largest share of keys that a usual convention may leave out for one hardly used to give way to it."""
 STATED = 0.02
 """The least share of keys that have to fit a spelling that is stated, for the others to be counted."""
 SPARE = 0.05
@@ -146,7 +148,11 @@ def _late(near: Sequence[KeyReading], space: StateSpace, where: str) -> KeyReadi
     if late is None:
         return None
     for other in found:
-        if late.spelling.relative or not other.spelling.relative or other.spelling.hardly_used:
+        if late.spelling.relative or not other.spelling.relative:
+            continue
+        if other.spelling.hardly_used and len(late.broken) - len(other.broken) <= GIVES_WAY * len(
+            late.indexes
+        ):
             continue
         both = (late.indexes >= 0) & (other.indexes >= 0)
         opened = other.indexes[both & ~space.terminal[other.indexes]]
