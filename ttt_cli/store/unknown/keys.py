@@ -150,9 +150,7 @@ def _late(near: Sequence[KeyReading], space: StateSpace, where: str) -> KeyReadi
     for other in found:
         if late.spelling.relative or not other.spelling.relative:
             continue
-        if other.spelling.hardly_used and len(late.broken) - len(other.broken) <= GIVES_WAY * len(
-            late.indexes
-        ):
+        if other.spelling.hardly_used and len(late.broken) <= GIVES_WAY * len(late.indexes):
             continue
         both = (late.indexes >= 0) & (other.indexes >= 0)
         opened = other.indexes[both & ~space.terminal[other.indexes]]
