@@ -27,6 +27,9 @@ log = logging.getLogger("ttt_cli")
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 """Kernels divide by nothing that can be zero: no need to check."""
 
+UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Only compiled code calls parts: what would make them callable from elsewhere need not be compiled."""
+
 u32 = int
 """In compiled code ``numpy.uint32``; as written Python's own numbers do, several times as fast."""
 
@@ -210,14 +213,14 @@ class Kernel(Part):
 
             def finish(function: FunctionType, part: Part) -> Any:
                 if part is not self:
-                    return numba.njit(forceinline=part.inline, **OPTIONS)(function)
+                    return numba.njit(forceinline=part.inline, **UNWRAPPED, **OPTIONS)(function)
                 function.__name__ = function.__qualname__ = self.name
                 function.__module__ = self.python.__module__
                 try:
-                    return numba.njit(cache=folder is not None, **OPTIONS)(function)
+                    return numba.njit(cache=folder is not None, no_cfunc_wrapper=True, **OPTIONS)(function)
                 except RuntimeError as error:  # Numba cannot write there
                     unkept(error)
-                    return numba.njit(**OPTIONS)(function)
+                    return numba.njit(no_cfunc_wrapper=True, **OPTIONS)(function)
 
             compiled = self.linked(bound, finish, {})
             compiled._cache = _Kept(compiled._cache, folder, lambda: announce(self.name, self.seconds))
