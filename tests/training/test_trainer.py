@@ -19,7 +19,7 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.curve import Curve, row
 from ttt_cli.training.trainer import TrainingRun, look, new_run, resumed_run, train, usual_run, warm_up
 
-FRAMES = 8
+FRAMES = 9
 """Of ours, from the shell to a learner's kernel."""
 
 
