@@ -118,7 +118,7 @@ def test_it_works_everywhere(ttt: Run, bot) -> None:
 def test_training_against_a_program_keeps_it_to_its_answers(ttt: Run, bot) -> None:
     agent, changing = bot(FIRST), bot(RANDOM)
     found = ttt("train", "q", "--games", "2000", "--seed", "1", "--opponent", agent, "--json")
-    assert found.code == 0 and "kept to its answers" in found.err
+    assert found.code == 0 and "answers are reused" in found.err
     (run,) = ttt("show", "q", "--json").json["runs"]
     assert run["opponent"] == agent
     first = Path("state_store/q.json").read_bytes()
