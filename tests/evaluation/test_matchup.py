@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.evaluation.reference import can_reach, reach_of, results, some_policy
+from tests.evaluation.reference import reach_of, results, some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -64,13 +64,3 @@ def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
         assert reach[layer].sum() == pytest.approx(1, abs=1e-14)
     ended = reach[space.terminal].sum()
     assert ended == pytest.approx(1, abs=1e-14)
-
-
-def test_positions_a_side_cannot_come_into() -> None:
-    space = StateSpace.of()
-    first = tables.minimax(space, ties="first")  # opens in cell 1, so never sees the centre taken by X alone
-    as_x = can_reach(first, 0)
-    texts = {space.texts[index] for index in np.flatnonzero(as_x)}
-    assert "X........" in texts and "....X...." not in texts
-    assert can_reach(first, 1)[space.layers[1]].all()
-    assert can_reach(tables.uniform(space), 0).all()
