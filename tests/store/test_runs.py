@@ -112,3 +112,16 @@ def test_curves_and_studies_are_verified(ttt):
         broken = ttt("verify", path)
         assert broken.code == 3 and "line 3: x_win: expected a number from 0 to 1, found '1.5'" in broken.out
         assert ", not a player" in ttt("evaluate", f"./{path}", "random").err
+
+
+@pytest.mark.parametrize(
+    ("learner", "wrong"), [("q", [5.0, 3]), ("td", [7.0, 3]), ("ntuple", [0.1, 3, 2.0, 1.0])]
+)
+def test_values_that_learning_cannot_lead_to_are_refused(trained, learner, wrong):
+    content = library.content(trained(learner, 100))
+    entries = orjson.loads(content)["entries"]
+    text = next(iter(entries))
+    entries[text] = wrong if learner == "ntuple" else {next(iter(entries[text])): wrong}
+    with pytest.raises(InvalidFileError) as refused:
+        library.parse(edited(content, entries=entries), "edited.json", trust_edits=True)
+    assert text in str(refused.value.where)

@@ -521,6 +521,12 @@ class Learner(ABC, Generic[T]):
         :raises InvalidFileError: naming the entry and what is wrong with it.
         """
 
+    def check(self, table: T) -> None:
+        """Make sure that learning can lead to what a table holds.
+
+        :raises InvalidFileError: naming an entry that it cannot lead to.
+        """
+
     def entry_visits(self, entry: Any) -> int | None:
         """A count in a sound entry that further games can only raise; None where there is none."""
         return None

@@ -628,7 +628,8 @@ def _is_sound(entry: Any) -> bool:
         return False
     weight, visits, added, size = entry
     numbers = is_number(weight) and is_number(added) and is_number(size)
-    return numbers and is_count(visits) and visits > 0 and size >= 0
+    # Learning adds the same numbers to both, but for their signs: more than rounding cannot part them.
+    return numbers and is_count(visits) and visits > 0 and abs(added) <= size * (1 + 1e-9)
 
 
 def _on_classes(rules: Rules, moves: Int8s) -> Int8s:

@@ -98,7 +98,7 @@ class Q(TableLearner):
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
         """``value``: what a move is worth to the side that makes it; ``visits``: how often it was updated."""
-        return Column("value", mean_by="visits"), Column("visits", "i8", counts=True)
+        return Column("value", mean_by="visits", span=(-1.0, 1.0)), Column("visits", "i8", counts=True)
 
     @property
     def parts(self) -> tuple[Part, Part]:

@@ -59,6 +59,7 @@ class Column:
     :ivar counts: whether it counts something, so that merging adds it up; what is neither a mean nor a count
         is derived from the others.
     :ivar sides: whether each entry is a pair, of X and of O.
+    :ivar span: the least and the largest number that learning can lead to, if there are bounds.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Column:
     mean_by: str = ""
     counts: bool = False
     sides: bool = False
+    span: tuple[float, float] | None = None
 
 
 class Table:

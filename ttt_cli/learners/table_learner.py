@@ -225,6 +225,19 @@ class TableLearner(Learner[Table]):
             check_members(text, found, cells if by_move else names, pairs)
         raise AssertionError("every entry is sound")
 
+    def check(self, table: Table) -> None:
+        by_row, by_move = (table.row_columns, table.rows), (table.move_columns, table.moves)
+        for columns, records in (by_row, by_move):
+            for column in columns:
+                least, most = column.span or (-np.inf, np.inf)
+                values = records[column.name].reshape(len(records), -1)
+                outside = np.flatnonzero(((values < least) | (values > most)).any(axis=1))[:1]
+                if len(outside):
+                    row = table.owners_of(outside) if records is by_move[1] else outside
+                    found = ", ".join(f"{value:g}" for value in values[outside[0]])
+                    why = f"a {column.name} of {found} where learning gives {least:g} to {most:g}"
+                    raise unfit(table.positions(row).text(0), why)
+
     def entry_visits(self, entry: dict[str, Any]) -> int | None:
         pairs = [pair for pair in entry.values() if isinstance(pair, list)]
         return sum(pair[1] for pair in pairs) if pairs else None

@@ -184,6 +184,8 @@ def make_state(
         learner = fields["learner"].trained_with(trained)
         with no_collection():
             table = learner.from_entries(fields["rules"], fields["symmetric"], entries)
+        if all(run.kind in ("train", "play") for run in fields["runs"]):  # other programs have other units
+            learner.check(table)
     except TttError as error:
         place = ": ".join(filter(None, (where, error.where)))
         raise InvalidFileError(error.message, where=place, hint=error.hint) from None
