@@ -131,7 +131,7 @@ def test_authors_formats(ttt, store):
     for text in (".........", "X...O....", "XXX.OO..."):
         index = sum({".": 0, "X": 1, "O": 2}[stone] * 3**cell for cell, stone in enumerate(text))
         found = lines[1 + index].split(",")
-        expected = state.table.values[FIRST + StateSpace.of().index(Position(text))].tolist()
+        expected = state.table.rows["value"][FIRST + StateSpace.of().index(Position(text))].tolist()
         assert [int(found[0]), float(found[1]), float(found[2])] == [index, *expected]
         arrays = np.load("v.npz")
         assert [arrays["V_x"][index], arrays["V_o"][index]] == expected

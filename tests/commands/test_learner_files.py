@@ -1,5 +1,6 @@
 """A learner from a Python file: trained, played, merged and kept; its code runs only where it is typed."""
 
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -227,12 +228,14 @@ def test_the_file_of_its_kernels_enters_their_digest(ttt: Run):
         "from part import half\nfrom ttt_cli.engine.kernel import Kernel\n"
         "@Kernel\ndef quarter(x):\n    return half(half(x))\n"
     )
-    found, path = named_in("./fast.py:quarter")
+    found, _ = named_in("./fast.py:quarter")
     assert found.python(8) == 2
-    assert {Path(source).resolve() for source in found.sources()} == {
-        path.resolve(),
-        Path("part.py").resolve(),
-    }
+    made_of = found.describe({}, {})
+    assert {name.rpartition(".")[2] for name in made_of} == {"quarter", "half"}
+    Path("part.py").write_text(Path("part.py").read_text().replace("x / 2", "x / 4"))
+    sys.modules.pop("part")
+    changed, _ = named_in("./fast.py:quarter")
+    assert changed.describe({}, {}) != made_of
 
 
 def test_a_newer_version_is_told(mc: Run):
