@@ -59,7 +59,8 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[Run]:
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "cache"))
-    monkeypatch.setattr("ttt_cli.engine.kernel._warn", log.warning)
+    monkeypatch.setattr(kernel, "_warn", log.warning)
+    monkeypatch.setattr(kernel, "announce", kernel._logged)  # a command run before listens in its own way
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # sources change faster than it notices
     caplog.set_level(logging.INFO, logger="ttt_cli")
 
