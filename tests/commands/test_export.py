@@ -16,7 +16,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
 from ttt_cli.learners import learner_class
-from ttt_cli.learners.index import FIRST
+from ttt_cli.learners.growth import FIRST
 from ttt_cli.store import formats, library
 from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.locks import lock

@@ -1,8 +1,11 @@
 """The graph machine: the author's rules against a literal reading of them, the default against the truth."""
 
 import re
+from copy import deepcopy
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from tests import tables
 from tests.learners.common import exchanged
 from ttt_cli.conformance import empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
+from ttt_cli.engine.kernel import as_written
 from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
@@ -25,17 +29,9 @@ from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import graph as module
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.graph import (
-    Derived,
-    Graph,
-    GraphTable,
-    back_up,
-    favourites,
-    plain_order,
-    walk,
-    wanted_moves,
-)
-from ttt_cli.learners.index import FIRST, Index
+from ttt_cli.learners.graph import Graph, back_up, edges_of, successor_at, walk, wanted_moves
+from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.table import Table
 from ttt_cli.training.runs import Plan, run
 
 SPACE = StateSpace.of()
@@ -43,7 +39,6 @@ RANDOM = PolicyTable(SPACE, uniform(SPACE.legal))
 ARTICLE = Graph.from_params(**Graph.article)
 DEFAULT = Graph()
 GOLDEN = Path(__file__).parents[1] / "golden" / "graph-article-choices.csv"
-ARRAYS = ("visits", "seen", "edges", "spelled")
 
 
 class Author:
@@ -100,7 +95,7 @@ class Author:
         return list(position.legal)
 
 
-def graph_of(**following: list[int]) -> GraphTable:
+def graph_of(**following: list[int]) -> Table:
     """A table from nodes, in the order of first sight, with the cells (from 1) played from them. Nodes begin
     with ``_`` instead of a dot. The empty board comes first and needs no naming."""
     nodes = {"." * 9: [], **{name.replace("_", "."): cells for name, cells in following.items()}}
@@ -110,27 +105,24 @@ def graph_of(**following: list[int]) -> GraphTable:
     return read_table(ARTICLE, SPACE, entries)
 
 
-def cells_played(table: GraphTable, text: str, learner: Graph = ARTICLE) -> list[int]:
+def cells_played(table: Table, text: str, learner: Graph = ARTICLE) -> list[int]:
     """The cells, from 1, that the machine may choose."""
     row = policy_of(learner, table).played[SPACE.index(Position(text))]
     return (np.flatnonzero(row) + 1).tolist()
 
 
-def authors(table: GraphTable) -> Author:
-    links = table.index.links
-    return Author(
-        {
-            text_of(table, row): [
-                text_of(table, links.after[links.first[row] + place]) for place in edges_of(table, row)
-            ]
-            for row in np.flatnonzero(table.known)
-        }
-    )
+def authors(table: Table) -> Author:
+    following: dict[str, list[str]] = {text: [] for text in table.positions(known(table)).texts()}
+    owners, edges = edges_of(table)
+    texts = (table.positions(rows).texts() for rows in (owners, table.moves["after"][edges]))
+    for text, after in zip(*texts, strict=True):
+        following[text].append(after)
+    return Author(following)
 
 
-def text_of(table: GraphTable, row: int) -> str:
-    """The position in a row."""
-    return table.index.positions(np.array([row])).text(0)
+def known(table: Table) -> np.ndarray:
+    """The rows of the nodes."""
+    return np.flatnonzero(table.rows["seen"] >= 0)
 
 
 def row_of(text: str) -> int:
@@ -138,67 +130,91 @@ def row_of(text: str) -> int:
     return FIRST + SPACE.index(Position(text))
 
 
-def edges_of(table: GraphTable, row: int) -> list[int]:
-    """The edges of a node, as places among its moves."""
-    links = table.index.links
-    first, number = int(links.first[row]), int(links.number[row])
-    return [place for place in table.edges[first : first + number].tolist() if place >= 0]
-
-
-def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **plan) -> GraphTable:
+def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **plan) -> Table:
     table = empty_table(learner, space)
     for progress in run(Plan(learner, games, seed, **plan), table):
         table = progress.table
     return table
 
 
-def complete() -> GraphTable:
-    index = Index.of(SPACE.rules, False)
-    return plain_order(index, np.arange(index.rows) >= FIRST, np.ones(index.moves, np.bool_))
+def complete() -> Table:
+    """All positions, all moves."""
+    cells = [(np.flatnonzero(legal) + 1).tolist() for legal in SPACE.legal]
+    texts = SPACE.positions.texts()
+    return graph_of(**dict(zip(texts[1:], cells[1:], strict=True)), **{texts[0]: cells[0]})
 
 
-def content(table: GraphTable) -> dict[str, bytes]:
-    return {name: getattr(table, name).tobytes() for name in ARRAYS}
+def content(table: Table) -> dict[str, Any]:
+    return dict(DEFAULT.to_entries(table))
 
 
 # --- the author's choice on graphs small enough to follow by hand ---
 
 
-def test_a_known_win_is_taken():
+# X went 5, 3, 7 against 4 and 1: the nodes of that game, whose scores are 1 at the end and 0.9 ** 4 after 5.
+WON = {"____X____": [4], "___OX____": [3], "__XOX____": [1], "O_XOX____": [7], "O_XOX_X__": []}
+
+BY_HAND = {
     # X has 1 and 2 and has once won by 3. That child scores 1, the largest and above 0: the target, reached
     # without a step. The wanted stone is X's, and of the free cells the target has one only in 3.
-    table = graph_of(XX_OO____=[3], XXXOO____=[])
-    assert cells_played(table, "XX.OO....") == [3]
-
-
-def test_o_wants_the_smallest():
+    "a known win is taken": ({"XX_OO____": [3], "XXXOO____": []}, "XX.OO....", [3]),
     # The same for O: it has once won by 6. The child scores -1, the smallest and below 0.
-    table = graph_of(XX_OO___X=[6], XX_OOO__X=[])
-    assert cells_played(table, "XX.OO...X") == [6]
-
-
-def test_of_equal_wins_the_first_seen_is_wanted():
+    "O wants the smallest": ({"XX_OO___X": [6], "XX_OOO__X": []}, "XX.OO...X", [6]),
     # X has won by 9 and then by 3. Both children score 1; the first in edge order is the target.
-    table = graph_of(XX_OXO_O_=[9, 3], XX_OXO_OX=[], XXXOXO_O_=[])
-    assert cells_played(table, "XX.OXO.O.") == [9]
-
-
-def test_the_opponents_win_is_inverted_into_a_block():
+    "of equal wins the first seen": (
+        {"XX_OXO_O_": [9, 3], "XX_OXO_OX": [], "XXXOXO_O_": []},
+        "XX.OXO.O.",
+        [9],
+    ),
     # O threatens 6. X once played 2 instead and lost. The child after 2 scores 0.9 * -1: nothing above 0 for
     # X, so the walk steps to the smallest child, this one, and asks for O. O's smallest child, the lost
     # position, is below 0: the target. One step was taken, so the wanted stone is O's, and the lowest free
     # cell where the target holds one is 6: X blocks.
-    table = graph_of(X__OO___X=[2], XX_OO___X=[6], XX_OOO__X=[])
-    scores = back_up(table, article=True)
-    assert scores[row_of("XX.OO...X")] == 0.9 * -1
-    assert cells_played(table, "X..OO...X") == [6]
-
-
-def test_inversion_for_o():
+    "the opponent's win is inverted into a block": (
+        {"X__OO___X": [2], "XX_OO___X": [6], "XX_OOO__X": []},
+        "X..OO...X",
+        [6],
+    ),
     # The same for O, who once played 9 and lost to 3. Its known move leads to 0.9, nothing below 0; the walk
     # steps to the largest child and asks for X, who finds the win. The wanted stone is X's, in 3.
-    table = graph_of(XX__O____=[9], XX__O___O=[3], XXX_O___O=[])
-    assert cells_played(table, "XX..O....") == [3]
+    "inversion for O": ({"XX__O____": [9], "XX__O___O": [3], "XXX_O___O": []}, "XX..O....", [3]),
+    # X to move after 1, 2. Step 1: X's only known move, 9, leads to a score of 0: not above 0, so to the
+    # smallest child, that one, for O. Step 2: O's only known reply, 5, scores 0: not below 0, so to the
+    # largest child, that one, for X. Step 3: nothing is known there: to the empty board, for the opposite
+    # side, O. Step 4: what is known of the empty board is X's 5, and its score is above 0: to it, for X, who
+    # finds the position after 5, 4 above 0. Four steps; the wanted stone is O's, as it would be after one,
+    # not X's again. The target holds one in 4.
+    "the walk jumps to the root and its flag is never toggled": (
+        {"_________": [5], "XO_______": [9], "XO______X": [5], "XO__O___X": [], **WON},
+        "XO.......",
+        [4],
+    ),
+    # Step 1: to the position after 9, which scores 0, for O. Step 2: nothing is known there: to the empty
+    # board, for X, who finds the position after 5 above 0. The wanted stone is O's, but that target holds
+    # none: so the lowest free cell with X's, 5.
+    "fallback to the other stone": (
+        {"_________": [5], "XO_______": [9], "XO______X": [], **WON},
+        "XO.......",
+        [5],
+    ),
+    # As before, but 5 is taken: the target holds no stone in any free cell.
+    "a target without a free cell leaves any": (
+        {"_________": [5], "O___X____": [9], "O___X___X": [], **WON},
+        "O...X....",
+        [2, 3, 4, 6, 7, 8, 9],
+    ),
+    # Nothing known scores anything. From the empty board X goes to the child after 5, for O; nothing is known
+    # there: back to the empty board, for X, where the walk has been. Any cell.
+    "a walk that never ends has no target": ({"_________": [5], "____X____": []}, "." * 9, [*range(1, 10)]),
+    "an unknown position is played at random": ({"_________": [5], **WON}, "X........", [*range(2, 10)]),
+    "the game is over": ({"_________": [5], **WON}, "O.XOX.X..", []),
+}
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_the_authors_choice_by_hand(case: str):
+    nodes, text, cells = BY_HAND[case]
+    assert cells_played(graph_of(**nodes), text) == cells
 
 
 def test_start_values_are_exactly_one():
@@ -213,62 +229,13 @@ def test_start_values_are_exactly_one():
         OO_XXX___=[],
         OO_XX___X=[],
     )
-    lows, highs = favourites(table, back_up(table, article=True))
-
-    def named(nodes: np.ndarray, text: str) -> str | None:
-        child = int(nodes[row_of(text)])
-        return text_of(table, child) if child else None
-
-    assert (named(lows, "XX.OO...."), named(highs, "XX.OO....")) == (None, "XXXOO....")
-    assert (named(lows, "XX.OO...X"), named(highs, "XX.OO...X")) == ("XX.OOO..X", None)
-    assert (named(lows, "OO.XX...."), named(highs, "OO.XX....")) == ("OO.XX...X", "OO.XXX...")
-
-
-# X went 5, 3, 7 against 4 and 1: the nodes of that game, whose scores are 1 at the end and 0.9 ** 4 after 5.
-WON = {"____X____": [4], "___OX____": [3], "__XOX____": [1], "O_XOX____": [7], "O_XOX_X__": []}
-
-
-def test_the_walk_jumps_to_the_root_and_its_flag_is_never_toggled():
-    # X to move after 1, 2. Step 1: X's only known move, 9, leads to a score of 0: not above 0, so to the
-    # smallest child, that one, for O. Step 2: O's only known reply, 5, scores 0: not below 0, so to the
-    # largest child, that one, for X. Step 3: nothing is known there: to the empty board, for the opposite
-    # side, O. Step 4: what is known of the empty board is X's 5, and its score is above 0: to it, for X, who
-    # finds the position after 5, 4 above 0. Four steps; the wanted stone is O's, as it would be after one,
-    # not X's again. The target holds one in 4.
-    table = graph_of(**{"_________": [5]}, XO_______=[9], XO______X=[5], XO__O___X=[], **WON)
-    targets, steps = walk(table, back_up(table, article=True))
-    at = row_of("XO.......")
-    assert (text_of(table, targets[at]), steps[at]) == ("...OX....", 4)
-    assert cells_played(table, "XO.......") == [4]
-
-
-def test_fallback_to_the_other_stone():
-    # Step 1: to the position after 9, which scores 0, for O. Step 2: nothing is known there: to the empty
-    # board, for X, who finds the position after 5 above 0. The wanted stone is O's, but that target holds
-    # none: so the lowest free cell with X's, 5.
-    table = graph_of(**{"_________": [5]}, XO_______=[9], XO______X=[], **WON)
-    assert cells_played(table, "XO.......") == [5]
-
-
-def test_a_target_without_a_free_cell_leaves_any():
-    # As before, but 5 is taken: the target holds no stone in any free cell.
-    table = graph_of(**{"_________": [5]}, O___X____=[9], O___X___X=[], **WON)
-    assert cells_played(table, "O...X....") == [2, 3, 4, 6, 7, 8, 9]
-
-
-def test_a_walk_that_never_ends_has_no_target():
-    # Nothing known scores anything. From the empty board X goes to the child after 5, for O; nothing is known
-    # there: back to the empty board, for X, where the walk has been. Any cell.
-    table = graph_of(**{"_________": [5]}, ____X____=[])
-    targets, _ = walk(table, back_up(table, article=True))
-    assert targets[FIRST] == 0
-    assert cells_played(table, "." * 9) == list(range(1, 10))
-
-
-def test_unknown_positions_are_played_at_random():
-    table = graph_of(**{"_________": [5]}, **WON)
-    assert cells_played(table, "X........") == list(range(2, 10))
-    assert cells_played(table, "O.XOX.X..") == []
+    for text, low, high in (
+        ("XX.OO....", None, "XXXOO...."),
+        ("XX.OO...X", "XX.OOO..X", None),
+        ("OO.XX....", "OO.XX...X", "OO.XXX..."),
+    ):
+        found = (successor_at(table, np.array([row_of(text)]), name) for name in ("low", "high"))
+        assert [table.positions(row).text(0) if row[0] else None for row in found] == [low, high]
 
 
 def test_lowest_cell_first():
@@ -277,7 +244,7 @@ def test_lowest_cell_first():
     # empty board, the target being OXX/.O./..X: without a step X wants the lowest of its own, 2, after any
     # step the lowest of O's, 1.
     table = empty_table(ARTICLE, SPACE)
-    targets, steps = np.zeros(table.index.rows, np.uint32), np.zeros(table.index.rows, np.int32)
+    targets, steps = np.zeros(len(table.rows), np.int64), np.zeros(len(table.rows), np.int32)
     targets[FIRST] = row_of("OXX.O...X")
     assert np.flatnonzero(wanted_moves(table, targets, steps)[:9]).tolist() == [1]
     steps[FIRST] = 1
@@ -308,7 +275,7 @@ def test_complete_graph():
     values = np.where(SPACE.legal, np.sign(solve(SPACE).move_scores()), -2)
     careless = (policy.support & (values < values.max(axis=1, keepdims=True))).any(axis=1)
     assert careless.sum() == 236
-    targets, steps = walk(complete(), back_up(complete(), article=True))
+    targets, steps = walk(complete())
     assert (~SPACE.terminal & ((targets == 0) | (steps > 0))[FIRST:]).sum() == 1061
     chosen = [
         f"{SPACE.text(node)},{' '.join(str(cell + 1) for cell in np.flatnonzero(policy.support[node]))}"
@@ -322,32 +289,35 @@ def test_complete_graph():
 def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
     table = trained(ARTICLE, games, seed, opponent=RANDOM) if games else empty_table(ARTICLE, SPACE)
     support, author = policy_of(ARTICLE, table).support, authors(table)
-    known = table.known[FIRST:]
-    assert np.array_equal(support[~known], SPACE.legal[~known])
-    for node in np.flatnonzero(known).tolist():
+    nodes = known(table) - FIRST
+    unknown = np.setdiff1d(np.arange(len(SPACE)), nodes)
+    assert np.array_equal(support[unknown], SPACE.legal[unknown])
+    for node in nodes.tolist():
         assert np.flatnonzero(support[node]).tolist() == author.choices(SPACE.text(node))
 
 
-def test_training_plays_the_authors_machine_ply_by_ply():
-    """X in the 1st, 3rd, 5th … game, and the graph complete up to the position in hand at every choice."""
+def test_training_plays_the_authors_machine():
+    """X in the 1st, 3rd, 5th … game, and the graph of all games before at every choice."""
     journal: list[np.ndarray] = []
     table = empty_table(ARTICLE, SPACE)
     block = Shard(0, 40, np.random.default_rng(1), opponent=RANDOM, journal=journal)
     ARTICLE.train(table, block)
     following: dict[str, list[str]] = {"." * 9: []}
     for number, moves in enumerate(np.concatenate(journal).tolist()):
-        text = "." * 9
-        for ply, cell in enumerate(cell for cell in moves if cell >= 0):
-            if ply % 2 == number % 2:
-                assert cell in Author(following).choices(text), (number, text)
-            after = Position(text).play(cell).text
+        cells = [cell for cell in moves if cell >= 0]
+        texts = ["." * 9]
+        for cell in cells:
+            texts.append(Position(texts[-1]).play(cell).text)
+        for ply, cell in enumerate(cells):
+            assert ply % 2 != number % 2 or cell in Author(following).choices(texts[ply]), (number, ply)
+        for before, after in pairwise(texts):
             following.setdefault(after, [])
-            if after not in following[text]:
-                following[text].append(after)
-            text = after
-        assert Position(text).terminal
-    known = np.flatnonzero(table.known)
-    assert [text_of(table, row) for row in known[np.argsort(table.seen[known])]] == list(following)
+            if after not in following[before]:
+                following[before].append(after)
+        assert Position(texts[-1]).terminal
+    nodes = known(table)
+    in_order = nodes[np.argsort(np.where(nodes == FIRST, 0, table.rows["seen"][nodes]))]
+    assert table.positions(in_order).texts() == list(following)
     assert authors(table).following == following
 
 
@@ -356,7 +326,7 @@ def test_visits_count_every_position_of_every_game():
     game = Game.of(SPACE.rules, [4, 0, 2, 1, 6])
     for sides in ("xo", "x", "o"):
         ARTICLE.learn(table, game, sides)
-    assert {text_of(table, row): table.visits[row] for row in np.flatnonzero(table.visits)} == {
+    assert {text: entry["visits"] for text, entry in content(table).items()} == {
         SPACE.text(node): 3 for node in tables.path(SPACE, game.moves)
     }
 
@@ -441,46 +411,33 @@ def test_other_boards():
     assert worst_case(Walk.alone(policy, Side(1))).guaranteed == -value
 
 
-# --- the kernel ---
+# --- training ---
 
 
 @pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
-def test_what_the_kernel_keeps_up_to_date_is_what_follows_from_the_table(learner: Graph):
-    table, article = empty_table(learner, SPACE), learner.choice == "article"
-    for first, games in ((0, 300), (300, 2000), (2300, 4000)):
-        opponent = RANDOM if article else None
+@pytest.mark.parametrize("space", [SPACE, StateSpace.of(symmetric=True)], ids=["positions", "classes"])
+def test_training_keeps_up_to_date_what_follows(learner: Graph, space: StateSpace):
+    if learner is ARTICLE and space.symmetric:
+        return
+    table = empty_table(learner, space)
+    for first, games in ((0, 300), (300, 4000)):
+        opponent = RANDOM if learner is ARTICLE else None
         learner.train(table, Shard(first, games, np.random.default_rng(first), opponent=opponent))
-        kept, afresh, known = Derived.kept(table, article), Derived.of(table, article), table.known
-        assert kept is not afresh
-        assert np.array_equal(kept.scores[known], afresh.scores[known])
-        assert np.array_equal(kept.tried, afresh.tried)
-        if article:
-            assert np.array_equal(kept.lows, afresh.lows) and np.array_equal(kept.highs, afresh.highs)
-        else:
-            assert np.array_equal(kept.choices, afresh.choices)
-    learner.learn(table, Game.of(SPACE.rules, [4, 0, 2, 1, 6]))
-    assert Derived.kept(table, article) is not kept
+        afresh = deepcopy(table)
+        learner.derive(afresh, known(table))
+        for name in table.rows.dtype.names or ():
+            assert np.array_equal(table.rows[name][known(table)], afresh.rows[name][known(table)]), name
 
 
 def test_training_backs_up_by_the_discount(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "play", module.play._as_written)
     monkeypatch.setattr(module, "DISCOUNT", 0.5)
     for learner, opponent in ((DEFAULT, None), (ARTICLE, RANDOM)):
-        table, article = empty_table(learner, SPACE), learner is ARTICLE
-        learner.train(table, Shard(0, 30, np.random.default_rng(1), opponent=opponent))
-        scores = Derived.kept(table, article).scores[table.known]
-        assert np.array_equal(scores, back_up(table, article)[table.known])
+        table = empty_table(learner, SPACE)
+        with as_written():
+            learner.train(table, Shard(0, 30, np.random.default_rng(1), opponent=opponent))
+        scores = table.rows["score"][known(table)]
+        assert np.array_equal(scores, back_up(table, learner is ARTICLE)[known(table)])
         assert np.isin(np.abs(scores), [0, *0.5 ** np.arange(9)]).all() and 0.5 in scores
-
-
-@pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
-def test_compiled_and_plain_python_give_the_same_bytes(learner: Graph, monkeypatch: pytest.MonkeyPatch):
-    def once() -> dict[str, bytes]:
-        return content(trained(learner, 200, 1, opponent=RANDOM if learner is ARTICLE else None))
-
-    compiled = once()
-    monkeypatch.setattr(module, "play", module.play.run_as_written)
-    assert once() == compiled
 
 
 @pytest.mark.parametrize("learner", [DEFAULT, ARTICLE], ids=["default", "article"])
@@ -499,7 +456,7 @@ def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
         given_up += game.resigned
         learner.learn(replayed, game)
     assert 0 < given_up < 500
-    assert table.visits[FIRST] == 500 - given_up
+    assert table.rows["visits"][FIRST] == 500 - given_up
     assert content(replayed) == content(table)
 
 
@@ -508,7 +465,7 @@ def test_a_game_the_opponent_gives_up_teaches_nothing(learner: Graph):
 games = st.lists(st.integers(0, 30), max_size=6)
 
 
-def taught(numbers: list[int]) -> GraphTable:
+def taught(numbers: list[int]) -> Table:
     """The graph of some of 31 games, of which a few differ little, on a board small enough for overlaps."""
     space = StateSpace.of(Rules(2, 3, 3))
     table = empty_table(DEFAULT, space)
@@ -522,9 +479,8 @@ def taught(numbers: list[int]) -> GraphTable:
     return table
 
 
-def merged(*tables: GraphTable) -> GraphTable:
-    index = tables[0].index
-    return DEFAULT.merge(DEFAULT.empty(index.rules, index.symmetric), tables)
+def merged(*tables: Table) -> Table:
+    return DEFAULT.merge(DEFAULT.empty(tables[0].rules, tables[0].symmetric), tables)
 
 
 @given(games, games, games)
@@ -535,25 +491,23 @@ def test_merging_is_an_algebra_to_the_byte(first: list[int], second: list[int], 
     assert content(merged(merged(a, b), c)) == together
     assert content(merged(a, merged(c, b))) == together
     assert content(merged(a, empty)) == content(merged(a)) == content(a)
-    assert np.array_equal(merged(a, b).visits, a.visits + b.visits)
+    assert np.array_equal(merged(a, b).rows["visits"], a.rows["visits"] + b.rows["visits"])
 
 
 def test_an_input_that_contains_the_others_keeps_its_order():
     whole = taught([3, 1, 2, 20])
     part = taught([2, 1])
-    found = merged(part, whole)
-    assert [getattr(found, name).tobytes() for name in ARRAYS[1:]] == [
-        getattr(whole, name).tobytes() for name in ARRAYS[1:]
+    found, own = content(merged(part, whole)), content(whole)
+    assert [{**entry, "visits": 0} for entry in found.values()] == [
+        {**entry, "visits": 0} for entry in own.values()
     ]
 
 
 def test_else_nodes_go_by_plies_and_text_and_edges_by_cell():
-    found = merged(taught([3, 1]), taught([2]))
-    known = np.flatnonzero(found.known)
-    assert found.seen[known].tolist() == list(range(len(known)))
-    assert found.nodes[0] == len(known)
-    for row in known.tolist():
-        assert edges_of(found, row) == sorted(edges_of(found, row))
+    found = content(merged(taught([3, 1]), taught([2])))
+    in_order = sorted(found, key=lambda text: (-text.count("."), text))
+    assert [found[text]["seen"] for text in in_order] == list(range(len(found)))
+    assert all(entry["next"] == sorted(entry["next"]) for entry in found.values())
 
 
 def test_shards_count_only_what_is_new(monkeypatch: pytest.MonkeyPatch):
@@ -562,8 +516,8 @@ def test_shards_count_only_what_is_new(monkeypatch: pytest.MonkeyPatch):
     table = empty_table(DEFAULT, SPACE)
     for progress in run(plan, table):
         table = progress.table
-    assert table.visits[FIRST] == 3000
-    assert not (table.tried & ~table.known[table.index.links.after]).any()
+    assert table.rows["visits"][FIRST] == 3000
+    assert (table.rows["seen"][table.moves["after"][edges_of(table)[1]]] >= 0).all()
 
 
 def test_entries_say_everything():
@@ -587,7 +541,7 @@ def test_a_spelling_of_scores_is_kept_while_the_score_stands():
     assert not any("score" in entry for entry in dict(ARTICLE.to_entries(table)).values())
 
 
-def merged_standard(*tables: GraphTable) -> GraphTable:
+def merged_standard(*tables: Table) -> Table:
     return ARTICLE.merge(empty_table(ARTICLE, SPACE), tables)
 
 

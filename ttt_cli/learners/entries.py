@@ -20,7 +20,6 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import Classes, classes
 from ttt_cli.errors import InvalidFileError, NotationError
-from ttt_cli.learners.index import Index
 
 T = TypeVar("T")
 
@@ -79,26 +78,6 @@ class Batch:
 def cell_names(rules: Rules) -> dict[str, int]:
     """What files call the cells."""
     return {str(cell + 1): cell for cell in range(rules.cells)}
-
-
-def indexed(
-    rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]], read: Callable[[Batch], T]
-) -> tuple[Index, Iterator[tuple[Int64s, T]]]:
-    """An index with the positions of a file's entries, and for one batch of these after the other the rows,
-    and what ``read`` has made of it. What has been read is held in that form alone.
-
-    :raises InvalidFileError: naming the first text of a batch that is not a position of the board.
-    """
-    kept = in_batches(rules, symmetric, entries, read)
-    nothing = Positions.start(rules)[:0]
-    index = Index.over(Positions.concatenate([nothing, *(positions for positions, _ in kept)]), symmetric)
-
-    def with_rows() -> Iterator[tuple[Int64s, T]]:
-        while kept:
-            positions, found = kept.popleft()
-            yield index.find(positions), found
-
-    return index, with_rows()
 
 
 def in_batches(

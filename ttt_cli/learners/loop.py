@@ -13,18 +13,19 @@ rows it went through, ``taken`` the moves made, one less, and of the bits of ``s
 learns, the second where O does. ``rule`` is whatever constants and arrays of its own the method needs.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import Kernel, Part, u32
+from ttt_cli.engine.kernel import AllocatesNothing, Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, thresholds
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.growth import FIRST, OPEN, find_or_add, nothing_to_add
-from ttt_cli.learners.table import Table
+from ttt_cli.learners.table import Table, complete_table
 
 CHUNK = 4096
 """Games that are played per call, given a uniform number for each ply: enough to make the call itself cheap,
@@ -85,13 +86,7 @@ def learn(
     raise NotImplementedError
 
 
-@Part
-def numbers(size: int) -> Any:
-    """Numbers of rows or moves."""
-    return np.zeros(size, np.uint32)
-
-
-@Kernel
+@AllocatesNothing
 def play_games(
     rows: Any,
     moves: Any,
@@ -104,6 +99,8 @@ def play_games(
     number: int,
     fixed: Fixed,
     results: Int64s,
+    path: Uint32s,
+    taken: Uint32s,
 ) -> None:
     """Play games, or follow those in ``history`` if there is no ``luck``, and learn from each.
 
@@ -114,16 +111,17 @@ def play_games(
     :param luck: float64[games, plies], uniform numbers for so many plies.
     :param number: the number in the run of the first game.
     :param results: int64[3], games won by O, drawn, won by X, to be counted.
+    :param path: uint32[cells + 1], scratch; so is ``taken``.
     """
-    cells, draws, recorded = history.shape[1], luck.shape[1], luck.shape[0] == 0
+    draws, recorded = luck.shape[1], luck.shape[0] == 0
     is_fixed, thresholds_of, waiting = fixed
     guided = recorded or is_fixed[0] or is_fixed[1]
-    path, taken = numbers(cells + 1), numbers(cells + 1)
     start, end, half = exploration
     for game in range(history.shape[0]):
-        epsilon = end + (start - end) * (half / (half + number + game))
-        explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
-        chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
+        if game == 0 or start != end:
+            epsilon = end + (start - end) * (half / (half + number + game))
+            explored = BELOW_ONE / epsilon if epsilon > 0.0 else 0.0
+            chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
         learning = sides if sides else 1 + ((number + game) & 1)
         row, ply, u, waits = u32(FIRST), 0, 0.0, False
         while rows[row].number > 0:
@@ -198,8 +196,9 @@ def play(
     """Play games, or follow them, as ``play_games``, and make room for them before."""
     table.reserve(len(history))
     rule, exploration = method.rule(table, len(history)), method.exploration(table, number)
-    run = loop_of(method, table)
-    run(*table.room, table.growth, rule, exploration, sides, history, luck, number, fixed, results)
+    path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
+    games = (history, luck, number, fixed, results)
+    loop_of(method, table)(*table.room, table.growth, rule, exploration, sides, *games, path, taken)
 
 
 def follow(method: Method, table: Table, game: Game, sides: int) -> None:
@@ -216,14 +215,21 @@ NO_SIDE: Fixed = (np.zeros(2, np.bool_), np.zeros((2, 0, 0)), np.zeros(0, np.uin
 
 def fixed_sides(table: Table, opponent: Policy | None, behaviour: Policy | None) -> Fixed:
     """What the fixed sides do in every position of a complete board; elsewhere only which those are."""
-    sides = opponent, behaviour
-    known = np.zeros((2, len(table.rows) if table.complete else 0, table.rules.cells))
-    for side, policy in enumerate(sides):
-        if policy is not None and table.complete:
+    if table.complete:
+        return _everywhere(table.rules, table.symmetric, opponent, behaviour)
+    return np.array([side is not None for side in (opponent, behaviour)]), NO_SIDE[1], NO_SIDE[2]
+
+
+@lru_cache(maxsize=4)
+def _everywhere(rules: Rules, symmetric: bool, opponent: Policy | None, behaviour: Policy | None) -> Fixed:
+    table = complete_table(rules, symmetric)
+    known = np.zeros((2, len(table.rows), rules.cells))
+    for side, policy in enumerate((opponent, behaviour)):
+        if policy is not None:
             found, legal = probabilities(table, policy, np.arange(FIRST, len(table.rows)))
             order = np.argsort(~legal, axis=1, kind="stable")  # the legal moves first
             known[side, FIRST:] = np.take_along_axis(thresholds(found), order, axis=1)
-    return np.array([side is not None for side in sides]), known, np.zeros(0, np.uint32)
+    return np.array([opponent is not None, behaviour is not None]), known, NO_SIDE[2]
 
 
 def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, Bools]:

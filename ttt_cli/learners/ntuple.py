@@ -30,10 +30,10 @@ value, ties at random. Its policy searches two plies ahead by these values (``en
 **Merging.** Weights are joined by their visits like other values; the sums N and A add up.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
@@ -47,13 +47,16 @@ from ttt_cli.engine.board import Board, board_of, ends
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, network, place, squashed, total
-from ttt_cli.engine.policy import Formula, Policy, thresholds
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.learners.base import Entry, Learner, Shard, parameter
+from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
 from ttt_cli.learners.entries import is_count, is_number, unfit
+from ttt_cli.learners.lockstep import batch_of, move
+from ttt_cli.learners.loop import CHUNK, NOT_YET, RESIGNED
+from ttt_cli.learners.random_numbers import seed_from, uniform
 from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
 
 BLOCK = 3
@@ -69,8 +72,9 @@ row, 184 on 5x5. The 520 of 6x6 would make a game several times slower."""
 PLIES = 2
 """How far its policy looks ahead."""
 
-KEPT_ANSWERS = 1 << 14
-"""Answers of a fixed side that are kept; to forget one changes nothing."""
+NOBODY = np.uint64(2**64 - 1)
+NONE_WAITS = np.zeros((0, 2), np.uint64)
+"""Of games in which no fixed side is waited for."""
 
 _SEEN, OUTSIDE = ".XO", "-"
 """In the key of an entry: a free cell, a stone of the side that has just moved, one of the other side, and a
@@ -79,8 +83,6 @@ cell that is not in the set."""
 ROUND = 1.5 * 2**12
 """What is added to a number and taken away again leaves a multiple of 2^-40. Sums of such numbers are exact
 up to 4,096, in whatever order, so that symmetric positions have equal values to the last bit."""
-
-MIX, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(50)
 
 
 def sets_of(rules: Rules) -> list[frozenset[int]]:
@@ -244,14 +246,17 @@ def best_reply(
 def learn_from(
     moves: Int8s,
     plies: int,
-    sides: tuple[bool, bool],
+    sides: int,
     game: Board,
     net: Network,
     learned: Learned,
     boards: Boards,
     rate: float,
 ) -> None:
-    """Go through a finished game of so many plies backwards, and learn from the moves of these sides."""
+    """Go through a finished game of so many plies backwards, and learn from the moves of these sides.
+
+    :param sides: 1 X learns, 2 O, 3 both.
+    """
     visits, sums, sizes = learned
     stones, patterns, values = boards
     stones[0, :] = 0
@@ -265,7 +270,7 @@ def learn_from(
     number = len(net.starts)
     for after in range(plies - 1, 0, -1):
         side = (after - 1) % 2
-        if not sides[side]:
+        if not sides >> side & 1:
             continue
         left = len(values) - after
         target = -best_reply(stones[after], patterns[after], 1 - side, left, game, net, values)
@@ -279,35 +284,6 @@ def learn_from(
             visits[slot] += 1
             sums[slot] += error
             sizes[slot] += abs(error)
-
-
-class Answers(NamedTuple):
-    """What fixed sides do, as kernels read it: the opponent first, then the learner's own side.
-
-    :ivar kinds: int64[2], what is fixed of each (``FREE`` ...).
-    :ivar boards: uint64[2, k, 2], the stones of X and of O that each answer is for.
-    :ivar thresholds: float64[2, k, cells], as ``engine.policy`` has them.
-    :ivar asked: uint64[3], the board that the kernel wants to know about, and the side, from 1; 0 for none.
-    """
-
-    kinds: Int64s
-    boards: Uint64s
-    thresholds: Floats
-    asked: Uint64s
-
-
-FREE, ANYWHERE, ASKED = 0, 1, 2
-"""A side plays by the table, anywhere, or as it answers."""
-
-RESIGNS, UNKNOWN = -1, -2
-"""An answer that is no cell."""
-
-
-@Part
-def place_of(stones: Uint64s, size: int) -> Any:
-    """Where the answer for a board is kept."""
-    mixed = (stones[0] * MIX ^ stones[1]) * MIX
-    return int(mixed >> SHIFT) % size
 
 
 @Part
@@ -325,20 +301,6 @@ def choose(values: Floats, lowest: float, number: float) -> int:
     return -1
 
 
-@Part
-def answered(answers: Answers, who: int, stones: Uint64s, number: float) -> int:
-    """The cell that a fixed side plays; RESIGNS, or UNKNOWN where it has to be asked first."""
-    at = place_of(stones, answers.boards.shape[1])
-    kept = answers.boards[who, at]
-    if kept[0] != stones[0] or kept[1] != stones[1]:
-        answers.asked[0], answers.asked[1], answers.asked[2] = stones[0], stones[1], who + 1
-        return UNKNOWN
-    for cell in range(answers.thresholds.shape[2]):
-        if answers.thresholds[who, at, cell] > number:
-            return cell
-    return RESIGNS
-
-
 @Kernel
 def play_games(
     game: Board,
@@ -347,40 +309,49 @@ def play_games(
     boards: Boards,
     epsilon: float,
     rate: float,
-    moves: Int8s,
-    uniforms: Floats,
+    sides: int,
+    history: Int8s,
+    luck: Floats,
     first: int,
-    answers: Answers,
+    fixed: Bools,
+    waiting: Uint64s,
     results: Int64s,
 ) -> int:
-    """Play games and learn from them; how many were played before a fixed side has to be asked."""
+    """Play games, or follow those in ``history`` if there is no ``luck``, and learn from each.
+
+    :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
+    :param luck: float64[games, cells], uniform numbers.
+    :param fixed: bool[2], which of the opponent's side and the learner's own are fixed.
+    :param waiting: uint64[games, 2], if not empty: each game is left where a fixed side moves, and its stones
+        are put there, or ``NOBODY`` where it is over; nothing is learned.
+    :returns: how many games wait.
+    """
     stones, patterns, values = boards
-    cells = len(values)
+    cells, waits = len(values), 0
     stones[0, :] = 0
     patterns[0, :, :] = 0
-    for number in range(len(moves)):
-        row, result, resigned, plies = moves[number], 0, False, cells
-        learner = (first + number) % 2
+    for number in range(len(history)):
+        row, result, resigned, plies = history[number], 0, False, cells
+        learning = sides if sides else 1 + ((first + number) & 1)
+        if len(waiting):
+            waiting[number, :] = NOBODY
         for ply in range(cells):
-            side = ply % 2
-            kind = answers.kinds[int(side == learner)]
-            drawn, cell = uniforms[number, ply], int(row[ply])
-            if cell < 0 and kind == ASKED:
-                cell = answered(answers, int(side == learner), stones[ply], drawn)
-                if cell == UNKNOWN:
-                    return number
-                if cell < 0:
-                    resigned, plies, result = True, ply, 2 * side - 1
-                    break
-            elif cell < 0:
+            side, cell = ply % 2, int(row[ply])
+            if cell == NOT_YET and len(waiting) and fixed[learning >> side & 1]:
+                waiting[number, :] = stones[ply]
+                waits += 1
+                break
+            if cell == RESIGNED:
+                resigned, result = True, 2 * side - 1
+                break
+            if cell == NOT_YET:
                 best = best_reply(stones[ply], patterns[ply], side, cells - ply, game, net, values)
-                if kind == ANYWHERE:
-                    cell = choose(values, -1.0, drawn)
-                elif drawn < epsilon:
+                drawn = luck[number, ply]
+                if drawn < epsilon:
                     cell = choose(values, -1.0, drawn / epsilon)
                 else:
                     cell = choose(values, best, (drawn - epsilon) / (1.0 - epsilon))
-            row[ply] = cell
+                row[ply] = cell
             stone = ONE << np.uint64(cell)
             wins = ends(stones[ply, side], stones[ply, 1 - side], game) & stone
             stones[ply + 1, :] = stones[ply]
@@ -390,59 +361,11 @@ def play_games(
             if wins:
                 plies, result = ply + 1, 2 * side - 1 if game.misere else 1 - 2 * side
                 break
-        results[result + 1] += 1
-        if not resigned:
-            alone = answers.kinds[0] == FREE
-            sides = (alone or learner == 0, alone or learner == 1)
-            learn_from(row, plies, sides, game, net, learned, boards, rate)
-    return len(moves)
-
-
-@Kernel
-def learn_game(
-    moves: Int8s,
-    sides: tuple[bool, bool],
-    game: Board,
-    net: Network,
-    learned: Learned,
-    boards: Boards,
-    rate: float,
-) -> None:
-    """Learn from one finished game."""
-    learn_from(moves, len(moves), sides, game, net, learned, boards, rate)
-
-
-class FixedSides:
-    """The policies of fixed sides, asked for one position at a time."""
-
-    def __init__(self, rules: Rules, policies: Sequence[Policy | None]) -> None:
-        self._rules, self._policies = rules, policies
-        kinds = [FREE if one is None else ANYWHERE if one.formula == Formula() else ASKED for one in policies]
-        size = KEPT_ANSWERS if ASKED in kinds else 1
-        self.answers = Answers(
-            np.array(kinds),
-            np.zeros((2, size, 2), np.uint64),
-            np.zeros((2, size, rules.cells)),
-            np.zeros(3, np.uint64),
-        )
-        for who, kind in enumerate(kinds):
-            if kind == ASKED:
-                self._answer(who, np.zeros(2, np.uint64))
-
-    def answer(self) -> None:
-        """Answer what the kernel has asked."""
-        if who := int(self.answers.asked[2]):
-            self._answer(who - 1, self.answers.asked[:2].copy())
-            self.answers.asked[2] = 0
-
-    def _answer(self, who: int, stones: Uint64s) -> None:
-        policy = self._policies[who]
-        assert policy is not None
-        positions = Positions(self._rules, stones[:1], stones[1:])
-        with np.errstate(over="ignore"):  # integers wrap in compiled code
-            at = place_of(stones, self.answers.boards.shape[1])
-        self.answers.boards[who, at] = stones
-        self.answers.thresholds[who, at] = thresholds(policy.probabilities(positions))[0]
+        if len(waiting) == 0:
+            results[result + 1] += 1
+            if not resigned:
+                learn_from(row, plies, learning, game, net, learned, boards, rate)
+    return waits
 
 
 class NTuplePolicy(Search):
@@ -473,7 +396,7 @@ class NTuple(Learner[NTupleTable]):
 
     name: ClassVar[str] = "ntuple"
     title: ClassVar[str] = "n-tuple network"
-    kernel_version: ClassVar[int] = 2
+    kernel_version: ClassVar[int] = 3
     units: ClassVar[tuple[str, str]] = ("pattern", "weight")
     choices: ClassVar[tuple[str, ...]] = ("default",)
     default_games: ClassVar[int] = 200_000
@@ -491,24 +414,39 @@ class NTuple(Learner[NTupleTable]):
         return NTupleTable(rules)
 
     def train(self, table: NTupleTable, shard: Shard) -> Int64s:
-        rules, results, written = table.rules, np.zeros(3, np.int64), len(shard.journal or ())
-        sides = FixedSides(rules, (shard.opponent, shard.behaviour))
-        learned = (board_of(rules), table.network, table.learned, self._boards(table))
-        for chunk in shard.batches(rules.cells, sides.answers, results):
-            while chunk.left:
-                chunk.played += play_games(*learned, self.epsilon, self.alpha, *chunk.games)
-                sides.answer()
-        for moves in (shard.journal or [])[written:]:
-            moves[:] = _on_classes(rules, moves)
+        rules, results, seed, done = table.rules, np.zeros(3, np.int64), seed_from(shard.rng), 0
+        fixed = np.array([shard.opponent is not None, shard.behaviour is not None])
+        kernel = self._kernel(table, shard.taught)
+        while done < shard.games:
+            number = shard.first + done
+            count = min(batch_of(self, number) if fixed.any() else CHUNK, shard.games - done)
+            history, luck = np.full((count, rules.cells), NOT_YET, np.int8), np.empty((count, rules.cells))
+            uniform(luck.reshape(-1), seed, done * rules.cells)
+            if fixed.any():
+                waiting = np.zeros((count, 2), np.uint64)
+                while kernel(history, luck, number, fixed, waiting, results):
+                    games = np.flatnonzero(waiting[:, 0] != NOBODY)
+                    move(shard, history, luck, number, games, partial(_asked, rules, waiting))
+            kernel(history, luck[: 0 if fixed.any() else count], number, fixed, NONE_WAITS, results)
+            if shard.journal is not None:
+                shard.journal.append(_on_classes(rules, np.maximum(history, NOT_YET)))
+            done += count
         return results
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
-        if game.resigned:
-            return
-        moves = np.array(game.moves, np.int8)
-        taught = "x" in sides, "o" in sides
-        net, boards = table.network, self._boards(table)
-        learn_game(moves, taught, board_of(table.rules), net, table.learned, boards, self.alpha)
+        if not game.resigned:
+            history = np.full((1, table.rules.cells), NOT_YET, np.int8)
+            history[0, : len(game.moves)] = game.moves
+            kernel = self._kernel(table, taught(sides))
+            kernel(history, np.zeros((0, 1)), 0, np.zeros(2, np.bool_), NONE_WAITS, np.zeros(3, np.int64))
+
+    def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., int]:
+        """What plays and learns, given the games."""
+        cells, net = table.rules.cells, table.network
+        patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
+        boards = np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
+        rule = (float(self.epsilon), float(self.alpha), sides)
+        return partial(play_games, board_of(table.rules), net, table.learned, boards, *rule)
 
     def policy(self, table: NTupleTable) -> Policy:
         return NTuplePolicy(deepcopy(table))
@@ -572,11 +510,12 @@ class NTuple(Learner[NTupleTable]):
     def entry_moves(self, entry: Any) -> int:
         return 1
 
-    @staticmethod
-    def _boards(table: NTupleTable) -> Boards:
-        cells = table.rules.cells
-        patterns = np.zeros((cells + 1, 2, len(table.network.starts)), np.int32)
-        return np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
+
+def _asked(rules: Rules, waiting: Uint64s, policy: Policy, games: Int64s) -> Floats:
+    """float64[k, cells]: what a policy plays in games that wait."""
+    stones, at = np.unique(waiting[games], axis=0, return_inverse=True)
+    probabilities: Floats = policy.probabilities(Positions(rules, stones[:, 0], stones[:, 1]))[at.reshape(-1)]
+    return probabilities
 
 
 _COVERED = str.maketrans("XO", "..")

@@ -18,9 +18,12 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
-from ttt_cli.learners.base import KEPT_ANSWERS, Entry, Learner, Shard, parameter
+from ttt_cli.learners.base import Entry, Learner, Shard, parameter
 from ttt_cli.learners.entries import LARGEST, is_count, is_number, refuse, unfit
 from ttt_cli.learners.weighted_mean import MergeAccumulator
+
+KEPT_ANSWERS = 1 << 17
+"""Answers of fixed sides that are kept."""
 
 MOST_TERMS = 64
 """Numbers that are kept before they are added up."""

@@ -105,7 +105,7 @@ class Table:
         if not self.complete:
             self._add(Positions.start(rules))
         elif row_columns or move_columns:
-            self._begin_as(_complete(rules, symmetric))
+            self._begin_as(complete_table(rules, symmetric))
 
     def _begin_as(self, bare: "Table") -> None:
         """Have the rows and moves of a complete table without columns."""
@@ -387,7 +387,7 @@ def _board(rules: Rules, symmetric: bool) -> tuple[Uint64s, Int8s, Int8s]:
 
 
 @lru_cache(maxsize=16)
-def _complete(rules: Rules, symmetric: bool) -> Table:
+def complete_table(rules: Rules, symmetric: bool) -> Table:
     """The table without columns of a board with a state space."""
     space, table = StateSpace.of(rules, symmetric), Table(rules, symmetric)
     table._add(space.positions)

@@ -238,7 +238,7 @@ class TableLearner(Learner[Table]):
                     why = f"a {column.name} of {found} where learning gives {least:g} to {most:g}"
                     raise unfit(table.positions(row).text(0), why)
 
-    def entry_visits(self, entry: dict[str, Any]) -> int | None:
+    def entry_visits(self, entry: Any) -> int | None:
         pairs = [pair for pair in entry.values() if isinstance(pair, list)]
         return sum(pair[1] for pair in pairs) if pairs else None
 
