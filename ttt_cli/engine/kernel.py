@@ -218,7 +218,9 @@ class Kernel(Part):
                 function.__name__ = function.__qualname__ = self.name
                 function.__module__ = self.python.__module__
                 try:
-                    return numba.njit(cache=folder is not None, no_cfunc_wrapper=True, **self.options)(function)
+                    return numba.njit(cache=folder is not None, no_cfunc_wrapper=True, **self.options)(
+                        function
+                    )
                 except RuntimeError as error:  # Numba cannot write there
                     unkept(error)
                     return numba.njit(no_cfunc_wrapper=True, **self.options)(function)
