@@ -89,8 +89,13 @@ class BookTable(Table):
         self.counts = np.zeros(self.used_counts[0], np.int64)
         self.moves["sighted"] = 0
         self.moves["sighted"][moves] = np.concatenate([[1], ends])[:-1]
-        self.counts[self.places(keys)] = counts
-        self.runs = {run: (self.places(rows[0]), rows[1]) for run, rows in sorted(shares.items()) if run}
+        places = self.places(keys)
+        self.counts[places] = counts
+        self.runs = {
+            run: (places[np.searchsorted(keys, rows[0])], rows[1])
+            for run, rows in sorted(shares.items())
+            if run
+        }
 
     def first_stages(self, moves: Int64s) -> Int64s:
         """int64[k]: the first stage that a game can end at after each of these moves."""
@@ -216,20 +221,20 @@ class Book(TableLearner):
         return table
 
     def derive(self, table: Table, rows: Int64s) -> None:
-        """Work out what the book says of its moves. Rows that no game can have left, such as those written in
-        by hand, are kept but not believed."""
+        """Work out what the book says of its moves. The author's player goes by every row; by default those
+        that no game can have left, such as some written in by hand, are kept but not believed."""
         assert isinstance(table, BookTable)
         table.choice = self.choice
         (noted,), cells = np.nonzero(table.counts[: table.used_counts[0]]), table.rules.cells
         moves, stages = np.divmod(table.keys[noted], cells + 1)
-        believed = can_end(table, moves, stages)
-        moves, stages, counts = moves[believed], stages[believed], table.counts[noted[believed]]
         if self.choice == "article":
             table.moves["score"] = UNKNOWN
             won = stages < cells
             np.maximum.at(table.moves["score"], moves[won], -stages[won].astype(np.float64))
             table.moves["score"][: table.rows["number"][FIRST]] = UNKNOWN  # the first move is random
             return
+        believed = can_end(table, moves, stages)
+        moves, stages, counts = moves[believed], stages[believed], table.counts[noted[believed]]
         side = 1 - 2 * (table.positions(table.owners_of(moves)).plies.astype(np.int64) % 2)
         points = counts * (1 + side * stage_results(table.rules)[stages])
         for name, added in (("points", points), ("games", counts)):
