@@ -96,7 +96,7 @@ def candidates_of_rows(
 
     :raises InvalidFileError: naming the line that is of another length.
     """
-    if all(len(row) == 1 for _, row in numbered):  # "board:cell", "board -> cell"
+    if numbered and all(len(row) == 1 for _, row in numbered):  # "board:cell", "board -> cell"
         parted = [(number, _BEHIND.fullmatch(row[0])) for number, row in numbered]
         if all(match and _value_in(match[2]) is not None for _, match in parted[1:]) and parted[0][1]:
             numbered = [(number, [match[1], match[2]]) for number, match in parted if match]
