@@ -232,7 +232,7 @@ def test_the_file_of_its_kernels_enters_their_digest(ttt: Run):
     assert found.python(8) == 2
     made_of = found.describe({}, {})
     assert {name.rpartition(".")[2] for name in made_of} == {"quarter", "half"}
-    Path("part.py").write_text(Path("part.py").read_text().replace("x / 2", "x / 4"))
+    Path("part.py").write_text(Path("part.py").read_text().replace("x / 2", "x / 16"))
     sys.modules.pop("part")
     changed, _ = named_in("./fast.py:quarter")
     assert changed.describe({}, {}) != made_of
