@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.agents.registry import FLAG, AgentType, one_of
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Formula, Policy, first, uniform
+from ttt_cli.engine.policy import Policy, first, uniform
 from ttt_cli.engine.positions import Positions, completing
 from ttt_cli.engine.rules import Rules
 
@@ -27,7 +27,6 @@ class Heuristic(Policy):
         self.rules = rules
         self._centre = centre and rules.rows % 2 == 1 and rules.cols % 2 == 1
         self._ties = ties
-        self.formula = Formula(lines=True, centre=self._centre, first=ties == "first")
 
     def probabilities(self, positions: Positions) -> Floats:
         x_to_move = positions.x_to_move

@@ -2,15 +2,13 @@
 
 from ttt_cli.agents.registry import AgentType
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.policy import Formula, Policy, uniform
+from ttt_cli.engine.policy import Policy, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 
 
 class Uniform(Policy):
     """The uniform policy."""
-
-    formula = Formula()
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules

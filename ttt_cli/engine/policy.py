@@ -6,7 +6,6 @@ one way to answer among others.
 """
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,31 +16,15 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
 
 
-class Formula(NamedTuple):
-    """A policy so simple that compiled code works it out by itself: any of the cells that come first.
-
-    :ivar lines: whether cells come first that complete a line of its own, then those that complete one of the
-        other side's.
-    :ivar centre: whether the middle cell comes next.
-    :ivar first: whether of several cells that complete a line only the first is played.
-    """
-
-    lines: bool = False
-    centre: bool = False
-    first: bool = False
-
-
 class Policy(ABC):
     """A player that answers for positions, many at a time.
 
     :ivar rules: the game it plays.
-    :ivar formula: the same in short, where there is such a formula.
     :ivar external: whether it is asked only about positions that can be reached, since each question takes
         time and a player may have no answer in others.
     """
 
     rules: Rules
-    formula: Formula | None = None
     external: bool = False
 
     @abstractmethod
