@@ -125,6 +125,7 @@ def test_compositions_of_one_kernel_are_not_taken_for_each_other(
     """Numba keeps compiled code under a function's name and place, whatever its names are bound to."""
     pytest.importorskip("numba")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
     said: list[str] = []
     monkeypatch.setattr(kernel, "announce", lambda name, seconds: said.append(name) or nullcontext())
 

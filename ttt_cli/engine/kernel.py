@@ -282,6 +282,8 @@ class Records(dict[int, Any]):
         super().__init__()
         self._array, self._names = array, array.dtype.names
         self._kind = type("Record", (), {"__slots__": self._names})
+        bases = [(name, array.dtype[name].base) for name in self._names]
+        self._bits = {name: base.type for name, base in bases if base.str.endswith("u8")}
 
     def __missing__(self, at: int) -> Any:
         return self._put(at, self._array[at].tolist())
@@ -293,7 +295,10 @@ class Records(dict[int, Any]):
         record = self._kind()
         for name, value in zip(self._names, values, strict=True):
             pair = not isinstance(value, (int, float)) and not hasattr(value, "dtype")
-            setattr(record, name, value.tolist() if hasattr(value, "tolist") else [*value] if pair else value)
+            found = value.tolist() if hasattr(value, "tolist") else [*value] if pair else value
+            if bits := self._bits.get(name):  # whose complement is no negative number
+                found = [bits(part) for part in found] if isinstance(found, list) else bits(found)
+            setattr(record, name, found)
         super().__setitem__(at, record)
         return record
 
