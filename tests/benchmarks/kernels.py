@@ -3,13 +3,13 @@
     python -m tests.benchmarks.kernels [ROUNDS]
     python -m tests.benchmarks.kernels --against DIR [ROUNDS]
 
-All on one core, in turns, the best of the rounds. A round is a default run from nothing (``new``: exploring,
-every value still changing) or more games for a table that a default run has left (``settled``). The yardstick
-is ``limit.c``, compiled if there is a C compiler (``$CC``, or ``cc``); it prints the two rates it reaches.
+On one core, in turns, the best of the rounds, from nothing (``new``: exploring, every value still changing)
+or on a table that a default run has left (``settled``). The yardstick is ``limit.c``, compiled if there is a C
+compiler (``$CC``, or ``cc``).
 
 With ``--against``, the games a second of ``ttt train`` here over those of another checkout, in turns: the
-median of the rounds' ratios, and the ratio of the best rounds. Both run command lines, which are what
-versions have in common, in a process of their own with the processor's time as its clock.
+median of the rounds' ratios, and the ratio of the best rounds. Both run command lines, in a process of their
+own with the processor's time as its clock.
 """
 
 import ctypes
@@ -35,15 +35,10 @@ from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
 from ttt_cli.training.runs import Plan, run
 
-SOURCE = Path(__file__).with_name("limit.c")
-GAMES = {"new": 1 << 18, "settled": 1 << 18}
-Task = Callable[[], None]
-
+GAMES = 1 << 18
+"""In a round."""
 HERE = Path(__file__).parents[2]
 KINDS = {"default": [], "article": ["--preset", "article"], "symmetric": ["--symmetry"]}
-SECONDS = 0.3
-"""What a run takes that is compared with another checkout's."""
-
 TRAINER = """
 import json, sys, time
 from io import StringIO
@@ -57,29 +52,26 @@ for line in sys.stdin:
 """
 
 
-def compiled(folder: Path) -> Callable[..., None] | None:
-    """The C function of ``limit.c``; None without a compiler."""
+def limit(folder: Path, *, settled: bool) -> Callable[[], object] | None:
+    """The C loop on a table of its own; None without a compiler."""
     compiler = os.environ.get("CC") or shutil.which("cc")
     if compiler is None:
         return None
     library = folder / "limit.so"
-    options = ["-O3", "-march=native", "-shared", "-fPIC"]
-    subprocess.run([*compiler.split(), *options, "-o", str(library), str(SOURCE)], check=True)
-    function: Callable[..., None] = ctypes.CDLL(str(library)).play
-    return function
-
-
-def limit(function: Callable[..., None], space: StateSpace, *, settled: bool) -> Task:
-    """The C loop on a table of its own."""
-    q, number = Q(), space.legal.sum(axis=1, dtype=np.int8)
+    source = Path(__file__).with_name("limit.c")
+    options = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(library), str(source)]
+    subprocess.run([*compiler.split(), *options], check=True)
+    function = ctypes.CDLL(str(library)).play
+    q, space = Q(), StateSpace.of()
     order = np.argsort(~space.legal, axis=1, kind="stable")  # the legal moves first
     after = np.take_along_axis(space.successors, order, axis=1).astype(np.uint32)
     rule = (q.gamma, q.slips, q.epsilon, q.settling * len(space), q.alpha, q.pace)
-    shape, start = (len(space), space.cells), q.empty(STANDARD)
-    table = (np.zeros(shape), np.zeros(shape, np.int64), start.top.copy(), start.choice.copy())
+    top = np.where(space.results == 0, 0.0, -1.0)  # whoever has made a line is not the side to move
+    start = (np.zeros(order.shape), np.zeros(order.shape, np.int64), top, np.zeros(len(space), np.uint8))
+    table = [part.copy() for part in start]
+    number = space.legal.sum(axis=1, dtype=np.int8)
     arrays = (number, after, space.results, *table, np.zeros(3, np.int64))
     places = [array.ctypes.data_as(ctypes.c_void_p) for array in arrays]
-
     seeds = count(1)  # other games each time: a processor learns to predict those it has seen
 
     def play(first: int, games: int) -> None:
@@ -87,115 +79,88 @@ def limit(function: Callable[..., None], space: StateSpace, *, settled: bool) ->
         function(*whole, *(ctypes.c_double(value) for value in rule), *places)
 
     def new() -> None:
-        for part, empty in zip(table, (0, 0, start.top, start.choice), strict=True):
+        for part, empty in zip(table, start, strict=True):
             part[...] = empty
-        play(0, GAMES["new"])
+        play(0, GAMES)
 
     if not settled:
         return new
     play(0, q.default_games)
-    return lambda: play(q.default_games, GAMES["settled"])
+    return lambda: play(q.default_games, GAMES)
 
 
-def trained(name: str, space: StateSpace, *, settled: bool) -> Task:
+def trained(name: str, *, settled: bool) -> Callable[[], object]:
     """The learner's own kernel, random numbers and all."""
     learner: Any = learner_class(name)()
 
-    def new(games: int = GAMES["new"]) -> Any:
-        table: Any = None
-        for progress in run(Plan(learner, games, seed=1), learner.empty(STANDARD)):
-            table = progress.table
-        return table
+    def new(games: int = GAMES) -> Any:
+        *_, last = run(Plan(learner, games, seed=1), learner.empty(STANDARD))
+        return last.table
 
     new(1)  # compiles
     if not settled:
-        return lambda: new() and None
+        return new
     table, rng = new(learner.default_games), np.random.default_rng(1)
-
-    def more() -> None:
-        learner.train(table, Shard(learner.default_games, GAMES["settled"], rng))
-
-    return more
+    return lambda: learner.train(table, Shard(learner.default_games, GAMES, rng))
 
 
-def rates(tasks: dict[str, Task], games: int, rounds: int) -> dict[str, float]:
-    """Games a second of processor time, the best of the rounds."""
+def rates(names: list[str], folder: Path, *, settled: bool, rounds: int) -> dict[str, float]:
+    """Games a second of processor time, the best of the rounds; of ``C`` too, if there is a compiler."""
+    tasks = {name: trained(name, settled=settled) for name in names}
+    if (function := limit(folder, settled=settled)) is not None:
+        tasks["C"] = function
     best = dict.fromkeys(tasks, 0.0)
     for _ in range(rounds):
         for name, task in tasks.items():
             start = process_time()
             task()
-            best[name] = max(best[name], games / (process_time() - start))
+            best[name] = max(best[name], GAMES / (process_time() - start))
     return best
-
-
-class Checkout:
-    """A process that trains as a checkout does."""
-
-    def __init__(self, path: Path, folder: Path) -> None:
-        variables = os.environ | {"PYTHONPATH": str(path.resolve())}
-        call = [sys.executable, "-c", TRAINER]
-        self._process = subprocess.Popen(
-            call, cwd=folder, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def speed(self, learner: str, options: list[str], games: int) -> float:
-        """Games a second of a run from nothing; 0 where there is no such learner or option."""
-        call = ["train", learner, *options, "--games", str(games), "--seed", "1", "--fresh"]
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps([*call, "--json", "--quiet"]) + "\n")
-        self._process.stdin.flush()
-        return float(self._process.stdout.readline())
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
 
 
 def compare(other: Path, rounds: int) -> None:
     """Print for each learner the games a second here over those of another checkout."""
-    print(f"{'median, best':<10}" + "".join(f"{kind:>16}" for kind in KINDS))
-    with tempfile.TemporaryDirectory() as own, tempfile.TemporaryDirectory() as others:
-        sides = (Checkout(HERE, Path(own)), Checkout(other, Path(others)))
-        for name in LEARNERS:
-            row = f"{name:<12}"
-            for options in KINDS.values():
-                rates = [side.speed(name, options, 20_000) for side in sides]  # compiles
-                if 0 in rates:
-                    row += f"{'-':>16}"
-                    continue
-                games = min(int(SECONDS * sides[0].speed(name, options, 20_000)), 9_000_000)  # one shard
-                found: list[list[float]] = [[], []]
-                for number in range(rounds):
-                    for side in (0, 1) if number % 2 else (1, 0):
-                        found[side].append(sides[side].speed(name, options, games))
-                middle = median(here / there for here, there in zip(*found, strict=True))
-                row += f"{f'{middle:.2f}, {max(found[0]) / max(found[1]):.2f}':>16}"
-            print(row, flush=True)
-        for side in sides:
-            side.close()
+    sides = []
+    for checkout in (HERE, other.resolve()):
+        variables = os.environ | {"PYTHONPATH": str(checkout)}
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        folder = tempfile.mkdtemp()
+        sides.append(subprocess.Popen([sys.executable, "-c", TRAINER], cwd=folder, env=variables, **pipes))
+
+    def speed(side: subprocess.Popen[str], learner: str, options: list[str], games: int) -> float:
+        """Games a second of a run from nothing; 0 where there is no such learner or option."""
+        call = ["train", learner, *options, "--games", str(games), "--seed", "1", "--fresh"]
+        assert side.stdin is not None and side.stdout is not None
+        print(json.dumps([*call, "--json", "--quiet"]), file=side.stdin, flush=True)
+        return float(side.stdout.readline())
+
+    print(f"{'median, best':<12}" + "".join(f"{kind:>16}" for kind in KINDS))
+    for name in LEARNERS:
+        row = f"{name:<12}"
+        for options in KINDS.values():
+            first = [speed(side, name, options, 20_000) for side in sides]  # compiles
+            if 0 in first:
+                row += f"{'-':>16}"
+                continue
+            games = min(int(0.3 * speed(sides[0], name, options, 20_000)), 9_000_000)  # one shard
+            found = [[speed(side, name, options, games) for side in sides] for _ in range(rounds)]
+            middle = median(ours / theirs for ours, theirs in found)
+            ours, theirs = map(max, zip(*found, strict=True))
+            row += f"{f'{middle:.2f}, {ours / theirs:.2f}':>16}"
+        print(row, flush=True)
+    for side in sides:
+        side.communicate()
 
 
 def main(rounds: int) -> None:
     """Measure and print."""
-    space = StateSpace.of()
-    print(f"{'':<10}" + "".join(f"{kind + ', M games/s':>24}{'of C':>8}{'of q':>8}" for kind in GAMES))
-    with tempfile.TemporaryDirectory() as folder:
-        function = compiled(Path(folder))
-        columns: dict[str, dict[str, float]] = {}
-        for kind, games in GAMES.items():
-            tasks = {name: trained(name, space, settled=kind == "settled") for name in LEARNERS}
-            if function is not None:
-                tasks["C"] = limit(function, space, settled=kind == "settled")
-            columns[kind] = rates(tasks, games, rounds)
-    for name in ["C", *LEARNERS] if function is not None else LEARNERS:
-        row = f"{name:<10}"
-        for found in columns.values():
-            of_c = f"{found[name] / found['C']:.2f}" if "C" in found else "-"
-            row += f"{found[name] / 1e6:>24.2f}{of_c:>8}{found[name] / found['q']:>8.2f}"
-        print(row)
-    if function is None:
-        print("no C compiler: no yardstick")
+    for kind in ("new", "settled"):
+        with tempfile.TemporaryDirectory() as folder:
+            found = rates(list(LEARNERS), Path(folder), settled=kind == "settled", rounds=rounds)
+        print(f"{kind:<10}{'M games/s':>12}{'of C':>8}{'of q':>8}")
+        for name, rate in found.items():
+            of_c = f"{rate / found['C']:.2f}" if "C" in found else "-"
+            print(f"{name:<10}{rate / 1e6:>12.2f}{of_c:>8}{rate / found['q']:>8.2f}")
 
 
 if __name__ == "__main__":

@@ -3,24 +3,22 @@
     python -m tests.benchmarks.mcts [--games N] [--simulations N] [--boards 4x4-4,5x5-4,6x6-4] [AGENT…]
 
 Points per game (a win 1, a draw 1/2) on either side, N games each, and milliseconds of the processor a move.
-Agents are named as everywhere; states are looked for in ``state_store``. OpenSpiel is the extra
-``bridges``; its bot is compiled, evaluates a leaf by one random game, and solves what it has seen to the
-end (UCT's constant 2, as its own examples have it).
+OpenSpiel is the extra ``bridges``; its bot is compiled, evaluates a leaf by one random game, and solves what
+it has seen to the end (UCT's constant 2, as in its own examples).
 """
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
+import pyspiel
 
 from tests.benchmarks.measuring import load
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -29,35 +27,11 @@ Play = Callable[[Game], int]
 """Chooses a cell."""
 
 
-@dataclass
-class Timed:
-    """A player and the processor time it takes."""
-
-    play: Play
-    seconds: float = 0.0
-    moves: int = 0
-
-    def __call__(self, game: Game) -> int:
-        start = process_time()
-        cell = self.play(game)
-        self.seconds += process_time() - start
-        self.moves += 1
-        return cell
-
-    @property
-    def milliseconds(self) -> float:
-        """Of the processor, a move."""
-        return 1000 * self.seconds / max(self.moves, 1)
-
-
-def tree_search(rules: Rules, simulations: int, seed: int) -> Play:
+def tree_search(rules: Rules, simulations: int) -> Play:
     """OpenSpiel's bot."""
-    import pyspiel
-
     theirs: Any = pyspiel.load_game(f"mnk(m={rules.cols},n={rules.rows},k={rules.line})")
-    bot = pyspiel.MCTSBot(
-        theirs, pyspiel.RandomRolloutEvaluator(1, seed), 2.0, simulations, 100, True, seed, False
-    )
+    rollouts = pyspiel.RandomRolloutEvaluator(1, 1)
+    bot = pyspiel.MCTSBot(theirs, rollouts, 2.0, simulations, 100, True, 1, False)
 
     def play(game: Game) -> int:
         state = theirs.new_initial_state()
@@ -68,8 +42,9 @@ def tree_search(rules: Rules, simulations: int, seed: int) -> Play:
     return play
 
 
-def drawn(policy: Policy, rng: np.random.Generator) -> Play:
-    """A policy of ours."""
+def agent(text: str, rules: Rules) -> Play:
+    """One of ours; states are looked for in ``state_store``."""
+    policy, rng = resolve(text, Path("state_store"), rules).policy, np.random.default_rng(1)
 
     def play(game: Game) -> int:
         positions = Positions.of([game.position], game.rules)
@@ -78,33 +53,29 @@ def drawn(policy: Policy, rng: np.random.Generator) -> Play:
     return play
 
 
-def points(players: dict[Side, Play], rules: Rules, side: Side) -> float:
-    """What a game gives to one side."""
-    game = Game(rules)
-    while not game.is_over:
-        game.push(players[game.to_move](game))
-    assert game.result is not None
-    return (1 + game.result.outcome(side)) / 2
-
-
 def match(text: str, rules: Rules, games: int, simulations: int) -> str:
     """A line of the table."""
-    policy = resolve(text, Path("state_store"), rules).policy
-    ours = Timed(drawn(policy, np.random.default_rng(1)))
-    theirs = Timed(tree_search(rules, simulations, 1))
-    for player in (ours, theirs):
+    players = (agent(text, rules), tree_search(rules, simulations))
+    for player in players:
         player(Game(rules))  # loads compiled code
-        player.seconds, player.moves = 0.0, 0
-    scored = [
-        sum(points({side: ours, side.other: theirs}, rules, side) for _ in range(games)) / games
-        for side in Side
-    ]
-    figures = f"{scored[0]:>8.3f}{scored[1]:>8.3f}{ours.milliseconds:>10.2f}{theirs.milliseconds:>10.2f}"
-    return f"{rules!s:<8}{text:<28}{figures}"
+    points, taken, moves = [0.0, 0.0], [0.0, 0.0], [0, 0]
+    for side in Side:
+        for _ in range(games):
+            game = Game(rules)
+            while not game.is_over:
+                who = int(game.to_move is not side)
+                start = process_time()
+                cell = players[who](game)
+                taken[who] += process_time() - start
+                moves[who] += 1
+                game.push(cell)
+            assert game.result is not None
+            points[side is Side.O] += (1 + game.result.outcome(side)) / 2 / games
+    each = "".join(f"{1000 * spent / made:>10.2f}" for spent, made in zip(taken, moves, strict=True))
+    return f"{rules!s:<8}{text:<28}{points[0]:>8.3f}{points[1]:>8.3f}{each}"
 
 
-def main() -> None:
-    """Measure and print."""
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.mcts")
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--simulations", type=int, default=1000)
@@ -115,10 +86,6 @@ def main() -> None:
     print(f"{'board':<8}{'agent':<28}{'as X':>8}{'as O':>8}{'ms':>10}{'ms MCTS':>10}")
     for board in given.boards.split(","):
         size, line = board.split("-")
-        for agent in given.agents:
+        for name in given.agents:
             rules = Rules.parse(size, int(line))
-            print(match(agent, rules, given.games, given.simulations), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+            print(match(name, rules, given.games, given.simulations), flush=True)

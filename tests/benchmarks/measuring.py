@@ -1,13 +1,16 @@
-"""What the benchmarks share: measuring in turns, calling ``ttt``, and the lines of their table."""
+"""What the benchmarks share: processes and tasks measured in turns, and a table of ratios."""
 
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+
+TTT = ("-m", "ttt_cli")
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,8 @@ def show(rows: Iterable[Row]) -> None:
 
 
 def load() -> str:
-    """How busy the machine is with other things: ratios of processes that run at once depend on it."""
-    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores" if hasattr(os, "getloadavg") else ""
-
-
-def seconds(task: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    start = perf_counter()
-    task()
-    return perf_counter() - start
+    """How busy the machine is with other things."""
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
 
 
 def alternate(tasks: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -49,14 +45,37 @@ def alternate(tasks: Mapping[str, Callable[[], object]], rounds: int) -> dict[st
     taken: dict[str, list[float]] = {name: [] for name in tasks}
     for _ in range(rounds):
         for name, task in tasks.items():
-            taken[name].append(seconds(task))
+            start = perf_counter()
+            task()
+            taken[name].append(perf_counter() - start)
     return {name: median(times) for name, times in taken.items()}
 
 
-def ttt(*arguments: object, folder: Path) -> None:
-    """Run ``ttt`` in ``folder`` as the shell would, from byte code as an installed program does."""
-    root = str(Path(__file__).parents[2])
-    variables = {**os.environ, "PYTHONPATH": root, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+@dataclass(frozen=True)
+class Finished:
+    """A process that has ended: seconds by the clock and of the processor, its largest resident memory in MB,
+    and what it printed."""
+
+    clock: float
+    cpu: float
+    memory: float
+    out: str
+
+
+def process(*arguments: object, folder: Path | None = None, **environment: str) -> Finished:
+    """Run Python with these arguments, from byte code as an installed program does."""
+    variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
-    call = [sys.executable, "-m", "ttt_cli", *map(str, arguments)]
-    subprocess.run(call, cwd=folder, env=variables, check=True, capture_output=True)
+    if folder is not None:
+        variables["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
+    call = [sys.executable, *map(str, arguments)]
+    with tempfile.TemporaryFile("w+") as out:
+        start = perf_counter()
+        child = subprocess.Popen(call, cwd=folder, env=variables, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        clock = perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0, arguments
+        out.seek(0)
+        memory = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+        return Finished(clock, usage.ru_utime + usage.ru_stime, memory, out.read())

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.benchmarks.sharing import unbeatable_from
+from tests.benchmarks.until import unbeatable_from
 from ttt_cli.learners.q import Q
 from ttt_cli.training.runs import FIRST_BLOCK, Plan
 
