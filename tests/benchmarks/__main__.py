@@ -3,8 +3,8 @@
     python -m tests.benchmarks [--quick] [--full]
 
 ``--quick`` takes fewer rounds and games, ``--full`` the 100 million games for which the aims are stated.
-Lines that need OpenSpiel, polars or a C compiler are left out without it. ``kernels``, ``growth``, ``strength``,
-``solver``, ``until`` and ``mcts`` are programs of their own.
+Lines that need OpenSpiel, polars or a C compiler are left out without it. ``kernels``, ``growth``,
+``strength``, ``solver``, ``until`` and ``mcts`` are programs of their own.
 """
 
 import os

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.kernels --against DIR [ROUNDS]
 
 On one core, in turns, the best of the rounds, from nothing (``new``: exploring, every value still changing)
-or on a table that a default run has left (``settled``). The yardstick is ``limit.c``, compiled if there is a C
-compiler (``$CC``, or ``cc``).
+or on a table that a default run has left (``settled``). The yardstick is ``limit.c``, compiled if there is
+a C compiler (``$CC``, or ``cc``).
 
 With ``--against``, the games a second of ``ttt train`` here over those of another checkout, in turns: the
 median of the rounds' ratios, and the ratio of the best rounds. Both run command lines, in a process of their
