@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 import pytest
 
+from tests import tables
 from tests.benchmarks.until import games_until_unbeatable
 from tests.learners.common import NAMES, exploitability, is_unbeatable, made, space_for, trained
 from ttt_cli.conformance import (
@@ -16,13 +17,22 @@ from ttt_cli.conformance import (
     after,
     check_policy,
     content,
+    empty_table,
+    policy_of,
     read_table,
     resigning,
 )
 from ttt_cli.engine.kernel import as_written
+from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.walk import Walk
+from ttt_cli.evaluation.worst_case import guaranteed_result
 from ttt_cli.learners.base import Learner
+from ttt_cli.training.runs import Plan, run
 
 PERFECT = [name for name in ("q", "td", "graph", "ntuple") if name in NAMES]
 """The methods that have to become unbeatable."""
@@ -105,6 +115,34 @@ def test_unbeatable_at_the_exchanged_game(name: str):
 @pytest.mark.parametrize("name", [*TABLES, pytest.param("ntuple", marks=pytest.mark.long)])
 def test_unbeatable_by_symmetry(name: str):
     assert is_unbeatable(trained(name, 1, symmetric=True))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_another_board_is_learned_as_well(name: str):
+    learner, space = made(name), StateSpace.of(Rules(2, 4, 3))
+    *_, last = run(Plan(learner, 20_000, seed=1), empty_table(learner, space))
+    policy, value = policy_of(learner, last.table), int(solve(space).values[0])
+    for side in Side:
+        assert guaranteed_result(Walk.alone(policy, side)) == (value if side is Side.X else -value)
+
+
+def check_ceilings(name: str, seed: int) -> None:
+    as_x, as_o = both_sides(trained(name, seed), tables.uniform(StateSpace.of()))
+    assert as_x.loss == as_o.loss == 0
+    assert (as_x.win, as_o.win) == (pytest.approx(191 / 192, abs=1e-12), pytest.approx(866 / 945, abs=1e-12))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", TABLES)
+def test_it_wins_as_often_against_random_play_as_one_who_never_loses_can(name: str):
+    check_ceilings(name, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", TABLES)
+def test_it_wins_as_often_for_every_seed(name: str, sized: Any):
+    for seed in range(2, sized(10, 100) + 1):
+        check_ceilings(name, seed)
 
 
 @pytest.mark.compiled

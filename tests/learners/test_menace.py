@@ -4,16 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests import tables
-from ttt_cli.conformance import empty_table, game_on, policy_of, read_table
+from ttt_cli.conformance import empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import as_written
 from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
@@ -30,7 +27,6 @@ from ttt_cli.training.runs import Plan, run
 
 FULL = StateSpace.of()
 SPACE = StateSpace.of(symmetric=True)
-EXCHANGED = StateSpace.of(Rules(misere=True), symmetric=True)
 ROWS = FIRST + np.arange(len(SPACE))
 DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.from_params(**Menace.article)
 BOXES = DRAWING.holds(SPACE.legal)
@@ -176,42 +172,8 @@ def test_a_first_box_that_is_empty_loses_every_game():
 # --- training ---
 
 
-@pytest.mark.parametrize("opponent", [None, RANDOM], ids=["self", "random"])
-def test_replayed_games_and_plain_python_give_the_same_bytes(opponent):
-    journal: list[np.ndarray] = []
-
-    def block() -> Shard:
-        return Shard(1, 400, np.random.default_rng(3), opponent=opponent, journal=journal)
-
-    table, replayed, plain = (empty_table(MICHIE, SPACE) for _ in range(3))
-    table.moves["change"][-300:] = -2  # so that boxes become empty
-    replayed.moves["change"][:], plain.moves["change"][:] = table.moves["change"], table.moves["change"]
-    MICHIE.train(table, block())
-    given_up = 0
-    for number, moves in enumerate(np.concatenate(journal).tolist()):
-        cells = [cell for cell in moves if cell >= 0]
-        game = game_on(SPACE, cells)
-        given_up += game.resigned
-        MICHIE.learn(replayed, game, block().sides(number))
-    assert given_up
-    assert replayed.moves["change"].tobytes() == table.moves["change"].tobytes()
-    with as_written():
-        MICHIE.train(plain, block())
-    assert plain.moves["change"].tobytes() == table.moves["change"].tobytes()
-
-
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
 def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
-    check_perfect(seed)
-
-
-@pytest.mark.long
-def test_the_commonest_beads_of_many_default_runs_are_perfect_play(sized):
-    for seed in range(1, sized(5, 50) + 1):
-        check_perfect(seed)
-
-
-def check_perfect(seed: int) -> None:
     table = trained(DRAWING, DRAWING.default_games, seed)
     most, drawing = policy_of(MOST, table), policy_of(DRAWING, table)
     assert worst_case(Walk.alone(most, Side(0))).loss == worst_case(Walk.alone(most, Side(1))).loss == 0
@@ -219,35 +181,9 @@ def check_perfect(seed: int) -> None:
     assert as_x.win > 0.98 and as_o.win > 0.87 and as_x.loss == as_o.loss == 0
     as_x, as_o = both_sides(drawing, RANDOM)
     assert as_x.win > 0.94 and as_o.win > 0.8 and max(as_x.loss, as_o.loss) < 0.02
-    exchanged = policy_of(DRAWING, trained(DRAWING, DRAWING.default_games, seed, EXCHANGED))
-    assert exploitability(exchanged) <= 1.5 * exploitability(drawing)
-
-
-def exploitability(policy: PolicyTable) -> float:
-    return (worst_case(Walk.alone(policy, Side(0))).gain + worst_case(Walk.alone(policy, Side(1))).gain) / 2
-
-
-def test_other_boards():
-    classes = StateSpace.of(Rules(2, 3, 3), symmetric=True)
-    policy = policy_of(MOST, trained(MOST, 20_000, 1, classes))
-    assert worst_case(Walk.alone(policy, Side(0))).loss == worst_case(Walk.alone(policy, Side(1))).loss == 0
 
 
 # --- merging and files ---
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=5))
-def test_merging_adds(seeds: list[int]):
-    parts = [trained(MICHIE, 30, seed) for seed in seeds]
-    empty = empty_table(MICHIE, SPACE)
-    together = MICHIE.merge(empty, parts)
-    assert np.array_equal(together.moves["change"], np.sum([part.moves["change"] for part in parts], axis=0))
-    nested = MICHIE.merge(empty, [parts[0], MICHIE.merge(empty, parts[:0:-1])])
-    assert nested.moves["change"].tobytes() == together.moves["change"].tobytes()
-    assert (
-        MICHIE.merge(parts[0], [parts[0], parts[0]]).moves["change"].tobytes()
-        == parts[0].moves["change"].tobytes()
-    )
 
 
 def test_fewer_than_no_beads_are_none():
@@ -260,26 +196,15 @@ def test_fewer_than_no_beads_are_none():
     assert box(together, "." * 9) == {2: 4, 5: 4}
 
 
-def test_entries_say_everything():
-    table = trained(MICHIE, 500, 1)
-    entries = dict(MICHIE.to_entries(table))
-    assert all(change for entry in entries.values() for change in entry.values())
-    assert read_table(MICHIE, SPACE, entries).moves["change"].tobytes() == table.moves["change"].tobytes()
-
-
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
         ({"." * 9: {}}, "expected a whole number other than 0 for some of the cells 1, 2, 5"),
-        ({"." * 9: [1]}, "expected a whole number"),
         ({"." * 9: {"3": 1}}, "expected a whole number"),
         ({"." * 9: {"1": 0}}, "a whole number other than 0"),
-        ({"." * 9: {"1": 1.0}}, "a whole number other than 0"),
-        ({"." * 9: {"1": True}}, "a whole number other than 0"),
         ({"." * 9: {"1": 2**60}}, "a whole number other than 0"),
         ({"X........": {"2": 1}}, "smallest text"),
         ({".OOXXOXX.": {"1": 1}}, "no choice between moves"),
-        ({"XX": {"1": 1}}, "9 cells"),
     ],
 )
 def test_entries_that_are_no_boxes_are_refused(entries: dict, message: str):

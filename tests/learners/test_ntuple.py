@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.engine import test_positions
-from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.positions import Positions
@@ -36,11 +35,6 @@ def test_the_sets_of_4x4():
     assert frozenset({0, 5, 10, 15, 1, 6, 11}) in sets
     assert frozenset({0, 1, 2, 3, 5, 9, 13}) in sets
     assert len(shape_of(LARGE).kinds) == 9
-
-
-def test_lines_that_cross_are_looked_at_where_they_are_few():
-    assert len(sets_of(Rules(5, 5, 4))) == 231
-    assert len(sets_of(Rules(6, 6, 4))) == 98
 
 
 def test_a_fork_has_won_though_a_reply_is_unknown():
@@ -103,13 +97,6 @@ def test_what_is_known_are_patterns():
     positions = Positions.of(test_positions.sample(LARGE, 20), LARGE)
     known = policy.known(positions)
     assert 0 < known.sum() < len(known) and not known[positions.terminal].any()
-
-
-def test_a_fixed_opponent_is_asked_whatever_the_board():
-    rules = Rules(5, 5, 4)
-    one, again = (trained(rules, 20, opponent=Heuristic(rules)) for _ in range(2))
-    assert np.array_equal(one.weights, again.weights) and one.visits.any()
-    assert not np.array_equal(one.weights, trained(rules, 20).weights)
 
 
 @pytest.mark.parametrize(

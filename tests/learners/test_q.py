@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import exchanged, is_unbeatable, made, trained
+from tests.learners.common import exchanged, is_unbeatable, made
 from ttt_cli.conformance import after, empty_table, policy_of
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
@@ -120,22 +120,6 @@ def test_the_window_of_slips(slips: float, fits: bool):
     assert (is_unbeatable(usual) and is_unbeatable(turned) and is_at_the_ceilings(usual)) == fits
 
 
-def test_the_default_reaches_the_fixed_point():
-    assert is_at_the_ceilings(trained("q", 1))
-
-
-def test_a_tenth_of_the_default_is_enough():
-    learner = made("q")
-    policy = policy_of(learner, after(learner, SPACE, learner.default_games // 10))
-    assert is_unbeatable(policy) and is_at_the_ceilings(policy)
-
-
-@pytest.mark.long
-def test_the_default_reaches_the_fixed_point_for_every_seed(sized):
-    missed = [seed for seed in range(1, sized(10, 100) + 1) if not is_at_the_ceilings(trained("q", seed))]
-    assert missed == []
-
-
 def test_one_uniform_number_serves_a_whole_game():
     learner, journal, games = Q.from_params(epsilon=1.0), [], 60_000
     results = learner.train(
@@ -170,10 +154,6 @@ def test_a_game_that_was_given_up_teaches_nothing():
     table = empty_table(learner, SPACE)
     learner.learn(table, Game.of(SPACE.rules, [0, 3, 1], resigned=True))
     assert not table.moves["visits"].any()
-
-
-def test_the_author_learns_one_side_and_the_default_both():
-    assert made("q").learns_both_sides and not made("q", "article").learns_both_sides
 
 
 def test_what_the_author_made_beats_random_play_and_can_be_beaten():

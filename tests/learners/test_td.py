@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import made, trained
+from tests.learners.common import made
 from ttt_cli import load, save, train
 from ttt_cli.conformance import after, agent, block, empty_table, policy_of
 from ttt_cli.engine.game import Game
@@ -172,20 +172,3 @@ def test_the_article_never_learns_to_hold_a_draw():
     learner.train(table, block(learner, SPACE, learner.article_games))
     _, as_o = both_sides(policy_of(learner, table), tables.uniform(SPACE))
     assert as_o.loss > 0.05
-
-
-def check_rates(seed: int) -> None:
-    as_x, as_o = both_sides(trained("td", seed), tables.uniform(SPACE))
-    assert as_x.loss == as_o.loss == 0
-    assert as_x.win == pytest.approx(191 / 192)
-    assert as_o.win == pytest.approx(866 / 945)
-
-
-def test_the_default_wins_as_often_as_one_who_never_loses_can():
-    check_rates(1)
-
-
-@pytest.mark.long
-def test_the_default_wins_as_often_as_one_who_never_loses_can_for_every_seed(sized: Any):
-    for seed in range(1, sized(10, 100) + 1):
-        check_rates(seed)

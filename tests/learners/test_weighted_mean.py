@@ -53,14 +53,6 @@ def test_merging_is_the_definition_entry_by_entry():
         assert visits[entry] == base[1][entry] + sum(weights)
 
 
-def test_the_order_of_the_parts_does_not_matter():
-    rng = np.random.default_rng(2)
-    base = np.zeros(300), np.zeros(300, np.int64)
-    parts = [random_part(rng, base) for _ in range(5)]
-    one, other = joined(base, parts), joined(base, parts[::-1])
-    assert one[0].tobytes() == other[0].tobytes() and one[1].tobytes() == other[1].tobytes()
-
-
 def test_parts_that_tell_only_some_entries_join_to_the_same(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(weighted_mean, "PIECE", 100)
     rng = np.random.default_rng(4)
@@ -73,13 +65,6 @@ def test_parts_that_tell_only_some_entries_join_to_the_same(monkeypatch: pytest.
     merging.write_means(values, visits)
     expected = joined(base, parts)
     assert values.tobytes() == expected[0].tobytes() and visits.tobytes() == expected[1].tobytes()
-
-
-def test_nothing_learnt_changes_nothing():
-    rng = np.random.default_rng(3)
-    base = rng.uniform(-1, 1, 50), rng.integers(0, 5, 50)
-    values, visits = joined(base, [base, base])
-    assert np.array_equal(values, base[0]) and np.array_equal(visits, base[1])
 
 
 @given(st.integers(1, 30).flatmap(lambda parts: arrays(np.float64, (parts, 40), elements=numbers)))

@@ -51,11 +51,6 @@ def test_how_many_are_kept_can_be_said(tmp_path, monkeypatch, allowed, left):
     assert (len(found) if isinstance(left, int) else found) == left
 
 
-def test_a_number_of_backups_that_is_empty_says_nothing(monkeypatch):
-    monkeypatch.setenv("TTT_BACKUPS", "")
-    assert backups.allowed() == backups.KEPT
-
-
 def test_numbers_of_backups_go_on_however_high_they_are(tmp_path):
     (tmp_path / "q.json.999999999.bak").write_bytes(b"{}")
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]
@@ -65,14 +60,6 @@ def test_a_number_of_backups_that_is_none(monkeypatch):
     monkeypatch.setenv("TTT_BACKUPS", "many")
     with pytest.raises(UsageError, match="not a number of backups"):
         backups.allowed()
-
-
-def test_a_backup_is_a_hard_link_where_there_are_any(tmp_path):
-    path = tmp_path / "q.json"
-    library.save(state_of(5), path)
-    inode = path.stat().st_ino
-    library.save(state_of(6, 2), path, keep_backup=True)
-    assert path.with_name("q.json.bak").stat().st_ino == inode
 
 
 def test_nothing_but_backups_is_restored(tmp_path):

@@ -1,6 +1,5 @@
 """A save is whole or not at all, whatever fails and whenever the process is killed; a log loses no line."""
 
-import errno
 import os
 import stat
 import subprocess
@@ -9,7 +8,6 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.store.faults import FAULTS, Killed, fault_at, in_child
@@ -18,7 +16,6 @@ from ttt_cli.store import files
 from ttt_cli.store.files import append_line, write_bytes, writing
 from ttt_cli.store.locks import lock
 
-long = pytest.mark.long
 forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 OLDER, OLD, NEW = b'{"games": 1}\n', b'{"games": 2}\n', b'{"games": 3}\n'
@@ -46,13 +43,6 @@ def test_writes_bytes_and_chunks_whole(path):
     assert write_bytes(path, (line for line in (b"a\n", b"b\n" * 200_000))) is None
     assert path.read_bytes() == b"a\n" + b"b\n" * 200_000
     assert names(path.parent) == {"q.json"}
-
-
-def test_the_stream_serves_other_libraries(path):
-    with writing(path) as file:
-        np.savez(file, values=np.arange(3.0))
-    with np.load(path) as arrays:
-        assert arrays["values"].tolist() == [0.0, 1.0, 2.0]
 
 
 def test_an_error_in_the_body_leaves_the_old_file(path):
@@ -131,19 +121,6 @@ def test_the_previous_file_is_kept_on_request(path):
     assert names(path.parent) == {"q.json", "q.json.bak", "q.json.1.bak", "q.json.2.bak"}
 
 
-def test_the_backup_needs_no_hard_links(path, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.EPERM, "no hard links here")
-
-    monkeypatch.setattr(os, "link", refuse)
-    path.write_bytes(OLD)
-    path.chmod(0o604)
-    backup = write_bytes(path, NEW, keep_backup=True)
-    assert backup.read_bytes() == OLD
-    assert stat.S_IMODE(backup.stat().st_mode) == 0o604
-    assert names(path.parent) == {"q.json", "q.json.bak"}
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_devices_and_pipes_are_written_straight_through(tmp_path):
     write_bytes("/dev/null", NEW, keep_backup=True)
@@ -177,27 +154,6 @@ def test_refusals_name_path_and_remedy(path, tmp_path):
     assert names(tmp_path) == {"q.json", "loop"}
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-def test_a_full_device_is_one_error():
-    assert "no space left" in refused(Path("/dev/full")).message
-
-
-@forking
-def test_a_real_size_limit_leaves_the_old_file(path):
-    import resource
-
-    path.write_bytes(OLD)
-
-    def work():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-        with pytest.raises(TttError, match="size limit"):
-            write_bytes(path, NEW * 1000, keep_backup=True)
-
-    assert in_child(work) == 0
-    assert path.read_bytes() == OLD
-    assert names(path.parent) == {"q.json"}
-
-
 @forking
 def test_a_write_protected_file_or_folder_is_respected():
     with tempfile.TemporaryDirectory() as folder:  # not tmp_path: another user has to reach it
@@ -217,88 +173,65 @@ def test_a_write_protected_file_or_folder_is_respected():
         assert names(Path(folder)) == {"q.json"}
 
 
-# ---- the N-th call fails
+# ---- the N-th call fails, or is a killed process's last
 
 
-def ready(folder: Path) -> Path:
-    """Make a store with a file, its backup, and the litter of a killed process."""
-    folder.mkdir()
-    (folder / "q.json").write_bytes(OLD)
-    (folder / "q.json.bak").write_bytes(OLDER)
-    (folder / ".q.json.4194305-0123456789ab.ttt-tmp").write_bytes(b"half")
-    return folder / "q.json"
-
-
-SAVES: dict[str, Callable[[Path], object]] = {
-    "kept": lambda folder: write_bytes(folder / "q.json", NEW, keep_backup=True),
-    "new": lambda folder: write_bytes(folder / "a" / "b" / "q.json", NEW, parents=True),
-}
-
-
-def saved(kind: str, folder: Path) -> Path:
-    return folder / "a" / "b" / "q.json" if kind == "new" else folder / "q.json"
-
-
-def check_save(kind: str, folder: Path, failed: BaseException | None) -> None:
-    """Hold a store in which a save of ``kind`` ended, or was killed, against the promises."""
-    path, before = saved(kind, folder), None if kind == "new" else OLD
-    now = path.read_bytes() if path.exists() else None
-    assert now in (before, NEW)
-    if failed is None:
-        assert now == NEW
-    elif isinstance(failed, TttError):
-        assert str(folder) in failed.where
-        assert (now == NEW) == ("is written whole" in failed.message)
-    if kind != "new":
-        held = {path.read_bytes() for path in folder.glob("q.json*")}
-        assert {OLDER, OLD} <= held
-
-
-@pytest.mark.parametrize("kind", SAVES)
-@pytest.mark.parametrize(("what", "after"), FAULTS)
-def test_a_save_whose_nth_call_fails_is_whole_or_not_at_all(kind, what, after, tmp_path):
-    number = 0
-    while True:
+def at_each_call(what, tmp_path: Path, prepare: Callable[[Path], None], work: Callable[[Path], object]):
+    """Do ``work`` in a folder of its own for each of the calls that it makes on the system, that call failing,
+    and once more: yields the folder, and the error, ``Killed``, or None where the work ended well."""
+    number, ended = 0, False
+    while not ended:
         number += 1
-        folder = tmp_path / str(number)
-        ready(folder)
-        failed = None
-        with fault_at(number, what, after=after) as calls:
-            try:
-                SAVES[kind](folder)
-            except (TttError, KeyboardInterrupt) as error:
-                failed = error
-        check_save(kind, folder, failed)
-        left = litter(folder)
-        assert all("4194305" in name for name in left), (number, calls[-1], left)
-        if failed is not None and kind == "new":
-            assert saved(kind, folder).exists() or not (folder / "a").exists()
-        if len(calls) < number:
-            break
-    assert failed is None
-    assert kind == "new" or litter(folder) == []
-    assert number > 4
+        folder, failed = tmp_path / str(number), None
+        folder.mkdir()
+        prepare(folder)
+        if what is Killed:
+
+            def child(number=number, folder=folder):
+                with fault_at(number, Killed):
+                    work(folder)
+
+            failed = Killed() if in_child(child) else None
+            ended = failed is None
+        else:
+            with fault_at(number, what[0], after=what[1]) as calls:
+                try:
+                    work(folder)
+                except (TttError, KeyboardInterrupt) as error:
+                    failed = error
+            ended = len(calls) < number
+        yield folder, failed
+    assert failed is None and number > 4
 
 
-@forking  # a process for each call
-@pytest.mark.parametrize("kind", SAVES)
-def test_a_save_killed_at_its_nth_call_is_whole_or_not_at_all(kind, tmp_path):
-    number, code = 0, -9
-    while code == -9:
-        number += 1
-        folder = tmp_path / str(number)
-        ready(folder)
+FAILURES = [*FAULTS, pytest.param(Killed, marks=forking)]
 
-        def work(number=number, folder=folder):
-            with fault_at(number, Killed):
-                SAVES[kind](folder)
 
-        code = in_child(work)
-        check_save(kind, folder, None if code == 0 else Killed())
-        write_bytes(saved(kind, folder), OLDER, parents=True)
-        assert litter(saved(kind, folder).parent) == []
-    assert code == 0
-    assert number > 4
+@pytest.mark.parametrize("what", FAILURES, ids=str)
+@pytest.mark.parametrize("name", ["q.json", "a/b/q.json"])
+def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(name, what, tmp_path):
+    dead = ".q.json.4194305-0123456789ab.ttt-tmp"
+
+    def ready(folder):
+        for known, content in (("q.json", OLD), ("q.json.bak", OLDER), (dead, b"half")):
+            (folder / known).write_bytes(content)
+
+    def save(folder):
+        write_bytes(folder / name, NEW, keep_backup=True, parents=True)
+
+    for folder, failed in at_each_call(what, tmp_path, ready, save):
+        path = folder / name
+        now = path.read_bytes() if path.exists() else None
+        assert now == NEW if failed is None else now in (NEW, OLD if name == "q.json" else None)
+        assert {OLDER, OLD} <= {kept.read_bytes() for kept in folder.glob("q.json*")}
+        if isinstance(failed, TttError):
+            assert str(folder) in failed.where
+            assert (now == NEW) == ("is written whole" in failed.message)
+        if not isinstance(failed, Killed):
+            assert set(litter(folder)) <= {dead}
+            assert path.exists() or not (folder / "a").exists()
+        write_bytes(path, OLDER, parents=True)
+        assert litter(path.parent) == []
 
 
 def test_content_is_synced_before_it_counts_and_names_after(path):
@@ -392,12 +325,6 @@ def test_lines_are_added(tmp_path):
     assert names(log.parent) == {"games.jsonl", ".locks"}
 
 
-@pytest.mark.parametrize("line", [b"", b'{"a":1}\n', b'{"a":\n1}'])
-def test_a_line_is_one_line(tmp_path, line):
-    with pytest.raises(ValueError, match="one line"):
-        append_line(tmp_path / "games.jsonl", line)
-
-
 def test_a_whole_line_without_its_end_is_kept(tmp_path):
     log = tmp_path / "games.jsonl"
     log.write_bytes(WHOLE[:-1])
@@ -423,63 +350,27 @@ def test_a_log_that_is_held_is_busy(tmp_path):
 LOGS = {"new": b"", "whole": WHOLE, "unended": WHOLE[:-1], "torn": WHOLE + b'{"id"'}
 
 
-def check_log(kind: str, log: Path, accepted: bool) -> None:
-    """Hold a log to which GAME was added, or perhaps added, against the promises."""
-    now, before = log.read_bytes() if log.exists() else b"", LOGS[kind]
-    assert now.startswith(before)
-    rest = now.removeprefix(before).removeprefix(b"\n")
-    assert rest == GAME + b"\n" if accepted else (GAME + b"\n").startswith(rest)
-
-
+@pytest.mark.parametrize("what", FAILURES, ids=str)
 @pytest.mark.parametrize("kind", LOGS)
-@pytest.mark.parametrize(("what", "after"), FAULTS)
-def test_a_log_whose_nth_call_fails_is_as_it_was(kind, what, after, tmp_path):
-    number = 0
-    while True:
-        number += 1
-        log = tmp_path / str(number) / "games.jsonl"
-        log.parent.mkdir()
+def test_a_log_whose_writer_fails_anywhere_loses_nothing(kind, what, tmp_path):
+    def ready(folder):
         if LOGS[kind]:
-            log.write_bytes(LOGS[kind])
-        failed = None
-        with fault_at(number, what, after=after) as calls:
-            try:
-                append_line(log, GAME, wait=0)
-            except (TttError, KeyboardInterrupt) as error:
-                failed = error
-        check_log(kind, log, failed is None)
-        if isinstance(failed, TttError):
-            assert GAME not in (log.read_bytes() if log.exists() else b""), calls
-        append_line(log, b'{"id":"next"}', wait=0)
-        assert log.read_bytes().endswith(b'\n{"id":"next"}\n') or log.read_bytes() == b'{"id":"next"}\n'
-        if len(calls) < number:
-            break
-    assert failed is None
-    assert number > 4
+            (folder / "games.jsonl").write_bytes(LOGS[kind])
 
+    def add(folder):
+        append_line(folder / "games.jsonl", GAME, wait=0)
 
-@forking
-@pytest.mark.parametrize("kind", LOGS)
-def test_a_log_whose_writer_is_killed_at_its_nth_call_loses_nothing(kind, tmp_path):
-    number, code = 0, -9
-    while code == -9:
-        number += 1
-        log = tmp_path / str(number) / "games.jsonl"
-        log.parent.mkdir()
-        if LOGS[kind]:
-            log.write_bytes(LOGS[kind])
-
-        def work(number=number, log=log):
-            with fault_at(number, Killed):
-                append_line(log, GAME)
-
-        code = in_child(work)
-        check_log(kind, log, code == 0)
+    for folder, failed in at_each_call(what, tmp_path, ready, add):
+        log = folder / "games.jsonl"
+        now = log.read_bytes() if log.exists() else b""
+        rest = now.removeprefix(LOGS[kind]).removeprefix(b"\n")
+        assert now.startswith(LOGS[kind])
+        assert rest == GAME + b"\n" if failed is None else (GAME + b"\n").startswith(rest)
+        assert not isinstance(failed, TttError) or GAME not in now
         append_line(log, b'{"id":"next"}', wait=0)
         text = log.read_bytes()
         assert text.startswith(LOGS[kind]) and text.endswith(b'{"id":"next"}\n')
-    assert code == 0
-    assert number > 4
+        assert text[:-14][-1:] in (b"", b"\n")  # a line of its own, whatever was torn
 
 
 @forking

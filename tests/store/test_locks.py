@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ttt_cli.errors import BusyError, TttError
-from ttt_cli.store.locks import Lock, lock, lock_path, try_lock
+from ttt_cli.store.locks import lock, lock_path, try_lock
 
 forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
@@ -97,14 +97,6 @@ def test_a_worker_does_not_keep_a_killed_parents_lock(path):
         os.kill(worker, signal.SIGKILL)
         os.close(reading)
         os.close(writing)
-
-
-@forking
-def test_a_worker_that_leaves_the_with_block_does_not_unlock(path):
-    with lock(path) as held:
-        assert ended_well(in_child(held.release))
-        assert try_lock(path) is None
-        assert lock_path(path).stat().st_size > 0
 
 
 @forking
@@ -222,56 +214,29 @@ def test_a_folder_is_not_locked_and_a_device_needs_no_lock(tmp_path):
         assert set(Path("/dev").iterdir()) == before
 
 
-def test_releasing_twice_does_not_free_a_later_holder(path):
-    first = lock(path)
-    first.release()
+def test_an_error_releases_and_releasing_twice_does_not_free_a_later_holder(path):
+    with pytest.raises(KeyboardInterrupt), lock(path) as first:
+        raise KeyboardInterrupt
     with lock(path):
         first.release()
         assert try_lock(path) is None
-
-
-def test_an_error_in_the_body_releases(path):
-    with pytest.raises(KeyboardInterrupt), lock(path):
-        raise KeyboardInterrupt
-    lock(path).release()
 
 
 @pytest.mark.parametrize(
     "record",
     [
         b"",
-        b"{",
         b"[]",
-        b'{"pid":1}',
-        b'{"pid":"x","host":"","doing":""}',
         b'{"pid":99999999999999999999,"host":1,"doing":2}',
+        b'{"pid":1,"host":"\\u001b[2J","doing":"\\u001b[2J"}',
     ],
 )
 def test_nonsense_in_a_lock_file_is_no_error(path, record):
     with lock(path):
         lock_path(path).write_bytes(record)
-        with pytest.raises(BusyError, match=r"busy: q\.json is being "):
-            lock(path)
-
-
-def test_a_lock_file_cannot_drive_the_terminal(path):
-    with lock(path):
-        lock_path(path).write_bytes(b'{"pid":1,"host":"\\u001b[2J","doing":"\\u001b[2J"}')
-        with pytest.raises(BusyError) as caught:
+        with pytest.raises(BusyError, match=r"busy: q\.json is being ") as caught:
             lock(path)
         assert str(caught.value).isprintable()
-
-
-def test_the_name_of_a_dead_holder_is_not_given(path):
-    """Between taking the lock and writing its name, a holder leaves the name of a killed one in the file."""
-    child = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
-    )
-    with lock(path):
-        host = os.uname().nodename
-        lock_path(path).write_text(f'{{"pid":{int(child.stdout)},"host":"{host}","doing":"trained"}}')
-        with pytest.raises(BusyError, match="written by another process"):
-            lock(path)
 
 
 def test_a_holder_on_another_machine_is_named_with_it(path):
@@ -301,21 +266,7 @@ def test_something_else_in_the_lock_files_place_is_one_error(path, tmp_path):
     with pytest.raises(TttError):
         lock(path)
     assert (tmp_path / "precious").read_text() == "kept"
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
-def test_a_pipe_in_the_lock_files_place_is_one_error(path):
-    lock_path(path).parent.mkdir()
+    lock_path(path).unlink()
     os.mkfifo(lock_path(path))
     with pytest.raises(TttError, match="not a plain file"):
         lock(path)
-
-
-def test_a_full_disk_does_not_keep_from_locking(path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "write", full)
-    with lock(path) as held:
-        assert isinstance(held, Lock)
-        assert try_lock(path) is None

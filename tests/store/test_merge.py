@@ -39,10 +39,6 @@ def test_the_empty_state_is_the_identity_to_the_byte(three: list[Loaded], loaded
     )
 
 
-def test_a_file_twice_is_the_file(three: list[Loaded]):
-    assert content(merge([three[0], three[0]])) == library.content(three[0].state)
-
-
 def test_an_input_that_another_contains_adds_nothing(three: list[Loaded], loaded: Load):
     both = loaded(merge(three[:2]).state, "both")
     merged = merge([three[1], both, three[0]])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 import orjson
 import pytest
@@ -16,10 +15,8 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library, reading, source
 from ttt_cli.store.curves import COUNTS, NAMES
-from ttt_cli.store.formats import native, state_json
+from ttt_cli.store.formats import native
 from ttt_cli.store.state import State, learner_of
-
-KINDS = [name for name in LEARNERS if name != "book"]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -33,15 +30,6 @@ def test_a_state_comes_back_as_it_was(trained: Callable[..., State], learner: st
     space = StateSpace.of(state.rules)
     one, other = (each.policy.table(space).played for each in (again, state))
     assert one.tobytes() == other.tobytes()
-
-
-def test_the_same_call_writes_the_same_bytes(trained: Callable[..., State]):
-    first = library.content(trained("q", seed=5))
-    start = State.empty(learner_of("q", "default"), Rules())
-    from tests.store.conftest import continued
-
-    assert library.content(continued(start, 300, 5)) == first
-    assert library.content(continued(start, 300, 6)) != first
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -86,12 +74,9 @@ _SMALL = library.content(State.empty(learner_of("q", "default"), Rules()))
         ({"version": 2}, "newer than this program"),
         ({"version": "1"}, "expected 1"),
         ({"learner": "chess"}, "chess, which is not built in"),
-        ({"learner": ["q"]}, "expected one of"),
         ({"rules": {"rows": 3, "cols": 3}}, "rows, cols and line"),
         ({"rules": {"rows": 3, "cols": 3, "line": 9}}, "does not fit a board"),
-        ({"rules": {"rows": 30, "cols": 30, "line": 3}}, "too large"),
         ({"choice": "wild"}, "choice"),
-        ({"choice": 3}, "choice"),
         ({"symmetry": 1}, "true or false"),
         ({"games": 5}, "add up to 0"),
         ({"runs": {}}, "list of run records"),
@@ -101,13 +86,10 @@ _SMALL = library.content(State.empty(learner_of("q", "default"), Rules()))
             {"runs": [{"id": "a", "kind": "play", "games": -1, "results": None, "game_ids": []}]},
             "whole number",
         ),
-        ({"runs": [{"id": "a", "kind": "play", "games": 0, "results": None}]}, "game_ids"),
         ({"entries": []}, "object of positions"),
-        ({"entries": {"X": {}}}, "9 cells"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
         ({"entries": {".........": {"10": [0.5, 1]}}}, "cells 1, 2, 3"),
         ({"entries": {".........": {"1": [None, 1]}}}, "value, visits"),
-        ({"entries": {"X........": {"1": [0.5, 1]}}}, "cells 2, 3"),
         ({"entries": {".........": {"1": [0.5, -1]}}}, "visits from 1"),
         ({"surprise": 1}, "unknown key"),
     ],
@@ -124,12 +106,8 @@ COLUMNS = {**{key: [0.5] for key in NAMES}, **{key: [1] for key in COUNTS}}
     ("curve", "why"),
     [
         ([], "expected an object with the keys games"),
-        ({"games": [1]}, "expected an object with the keys games"),
         ({**COLUMNS, "x_win": [0.5, 0.5]}, "lists of one length"),
-        ({**COLUMNS, "x_win": 0.5}, "lists of one length"),
-        ({key: [] for key in NAMES}, "lists of one length"),
         ({**COLUMNS, "x_win": [2.0]}, "x_win: expected a number from 0 to 1, found '2.0'"),
-        ({**COLUMNS, "x_win": ["1"]}, "x_win: expected a number"),
         ({**COLUMNS, "games": [None]}, "games: expected a whole number"),
         ({name: column * 2 for name, column in COLUMNS.items()}, "1 games do not come after 1"),
     ],
@@ -150,11 +128,6 @@ def test_missing_keys_are_named():
         rest = orjson.dumps({name: value for name, value in fields.items() if name != key})
         with pytest.raises(InvalidFileError, match=key):
             library.parse(rest, "q.json")
-
-
-def test_runs_are_part_of_the_bytes(trained: Callable[..., State]):
-    state = trained("q")
-    assert library.content(replace(state, runs=())) != library.content(state)
 
 
 @pytest.mark.parametrize("learner", ["q", "book"])
@@ -221,23 +194,3 @@ def test_where_a_file_too_large_to_be_read_whole_is_damaged_is_told(
     with pytest.raises(InvalidFileError, match="not as this program writes it") as refused:
         library.load(path)
     assert refused.value.where == f"{path}: line 31"
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        {"a": {"1": [0.5, 1]}, "b": {"2": [0.25, 3]}},
-        {"a": [1, 2], "b": [[3], '],"']},
-        {"a": {"x": {"y": 1}, "z": 2}, "b": {"t": '},"'}},
-        {"a": {"x": {"y": 1}, "z": 2}, "b": [1]},
-        {"a": 1, "b": "},"},
-        {"a": {}},
-    ],
-)
-def test_entries_are_one_a_line_whatever_they_hold(entries):
-    """Those of plug-ins' learners too."""
-    lines = state_json._lines(entries)
-    assert lines.count(b"\n") == len(entries) - 1
-    assert [orjson.loads(b"{" + line.rstrip(b",") + b"}") for line in lines.split(b"\n")] == [
-        {key: entry} for key, entry in entries.items()
-    ]

@@ -149,15 +149,12 @@ def rekey(brain: dict, old: str, new: str) -> None:
         (lambda b: b["3"].update(state=b["2"]["state"]), "3", "the same board as key '2'"),
         (lambda b: b["3"].update(state=[1] * 9), "3", "X moves first"),
         (lambda b: b["3"].update(state=[1] * 8), "3", "list of 9"),
-        (lambda b: b["3"].update(state=[True, *b["3"]["state"][1:]]), "3", "list of 9"),
-        (lambda b: b["3"].update(state=[]), "3", "list of 9"),
         (lambda b: b["1"].update(next=["3"]), "1", "not one move further"),
         (lambda b: b["1"].update(next=["999"]), "1", "not there"),
         (lambda b: b["1"].update(next=["2", "2"]), "1", "twice"),
         (lambda b: b["1"].update(next=[2]), "1", "strings"),
         (lambda b: b["7"].update(end=False), "7", "end is false, but X has won"),
         (lambda b: b["1"].update(end=True), "1", "nobody has won"),
-        (lambda b: b["1"].update(end=1), "1", "true or false"),
         (lambda b: b["1"].update(score="0"), "1", "must be a number"),
         (lambda b: b["1"].pop("score"), "1", "and nothing else"),
         (lambda b: b["0"].update(state=[X] + [E] * 8), "0", "first node must be the empty board"),
@@ -196,15 +193,12 @@ def test_a_row_tells_the_side_and_the_winner():
         ("-1,0,0,0,1,0,0,0,0,9,4", "X is to move"),
         ("-1,0,0,0,1,0,0,0,0,-1,4", "cell 1 is taken by X"),
         ("-1,0,0,0,1,0,0,0,0,-9,3", "from 4 to 9, not 3"),
-        ("-1,0,0,0,1,0,0,0,0,-9,10", "from 4 to 9, not 10"),
         ("-1,1,-1,-1,1,0,1,0,0,-8,5", "stage 5 is over with 6 stones on the board"),
         ("-1,-1,-1,1,1,0,0,0,0,6,6", "the game is over"),
         ("-1,-1,-1,0,0,0,0,0,0,6,6", "3 X and 0 O"),
         ("-2,0,0,0,1,0,0,0,0,-9,4", "not -2"),
         ("-1,0,0,0,1,0,0,0,0,0,4", "from 1 to 9, not 0"),
-        ("-1,0,0,0,1,0,0,0,0,-10,4", "not -10"),
         ("-1,0,0,0,1,0,0,0,0,-9", "expected 11 integers"),
-        ("-1,0,0,0,1,0,0,0,0,-9,4.0", "expected 11 integers"),
         ("-1,0,0,0,1,0,0,0,0,-9," + "4" * 400, "expected 11 integers"),
     ],
 )
@@ -265,15 +259,6 @@ def test_a_large_book_is_read_in_blocks_like_a_small_one(tmp_path, monkeypatch):
     assert library.load(path).digest == same.digest == state.digest
 
 
-def test_a_large_book_of_another_encoding_is_refused_with_its_line(tmp_path, monkeypatch):
-    path = tmp_path / "book.csv"
-    path.write_bytes(b"0,0,0,0,0,0,0,0,0,-5,9\n" * 10 + b"0,0,0,0\xff,0,0,0,0,-5,9\n")
-    monkeypatch.setattr(reading, "LARGE", 100)
-    with pytest.raises(InvalidFileError, match="not UTF-8: byte 0xff") as refused:
-        import_file(path)
-    assert refused.value.where == f"{path}, line 11, byte 8"
-
-
 def test_a_stage_is_possible_just_where_a_game_ends_so():
     """Every game, told from its end backwards: the stages that a row may have are those of some game."""
     rows = set()
@@ -326,7 +311,6 @@ def test_boards_before_any_learning():
         (lambda d: d.replace(b"\n19682,", b"\n19683,"), "not 19683", "line 19684"),
         (lambda d: d[: d.rindex(b"19682")], "index 19682 is missing", ""),
         (lambda d: d.replace(b"\n7,0.5,", b"\n7,nan,"), "'nan' is not a number", "line 9"),
-        (lambda d: d.replace(b"\n7,0.5,", b"\n7,1e999,"), "'1e999' is not a number", "line 9"),
         (lambda d: d.replace(b"\n7,0.5,", b"\n7,0.5,0.5,"), "two values", "line 9"),
         (lambda d: d.replace(b"\n7,0.5,", b"\n-7,0.5,"), "expected an index", "line 9"),
     ],

@@ -142,12 +142,6 @@ def test_a_program_may_draw_only_where_a_board_is_not_in_its_table(tmp_path):
     plays_as(library.parse(library.content(state), "again.json"), program)
 
 
-def test_tiny_differences_of_positions_are_no_ties(tmp_path):
-    table = {"X........": 1e-17, "....X....": 2e-17, "..X......": 0.5, "X...O....": -0.3, "XO.......": 0.25}
-    table |= {"XO..X....": 0.5, "XO..X...O": 0.9}
-    judged(json.dumps(table), looks_up(table, {"X": 1, "O": -1}), tmp_path, values_for="x")
-
-
 def test_a_file_that_counts_beads_draws_them(tmp_path):
     table = strangers.beads(600)
     boxes: dict[str, dict[int, float]] = {}
@@ -333,16 +327,6 @@ def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
     judged(json.dumps(own), program, tmp_path, spelling={"mine": "1", "theirs": "-1"})
 
 
-def test_both_sides_values_may_stand_in_one_table(tmp_path):
-    moves = strangers.move_values(300)
-    table = {f"{text}|{mover(text)}-{cell}": value for (text, cell), value in moves.items()}
-
-    def program(board: str) -> Moves:
-        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)})
-
-    judged(json.dumps(table), program, tmp_path)
-
-
 def _cell_rows() -> dict[str, list[float]]:
     rows: dict[str, list[float]] = {}
     for (text, cell), value in strangers.move_values(300).items():
@@ -399,14 +383,6 @@ def test_keys_as_arrays_print(form, tmp_path):
     table = values()
     data = json.dumps({PRINTED[form](text): value for text, value in table.items()})
     judged(data, looks_up(table, {"X": 1, "O": -1}), tmp_path)
-
-
-def test_no_reason_is_told_twice():
-    data = json.dumps({"X........": 0.3, "XO.......": 0.4, "XOX......": 0.5, "OOOO.....": 0.9}).encode()
-    with pytest.raises(InvalidFileError) as refused:
-        read(data, "f.json")
-    reasons = str(refused.value.message).partition(": ")[2].split("; ")
-    assert len(reasons) == len(set(reasons))
 
 
 def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked(tmp_path):
