@@ -2,10 +2,8 @@
 
 import logging
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -265,53 +263,6 @@ def test_a_closed_pipe_ends_quietly(solve: Callable[..., Outcome]) -> None:
 # A real process
 
 
-SLEEPER = """
-import time
-from ttt_cli.app import Commands, main
-from ttt_cli.environment import Environment
-from ttt_cli.shell.frame import make_command
-def solve(env: Environment):
-    env.out("ready", flush=True)
-    time.sleep(30)
-Commands.load = lambda self, name, *rest: make_command(name, solve)
-main()
-"""
-
-
-@pytest.mark.parametrize(
-    ("number", "code", "line"),
-    [(signal.SIGINT, 130, "Error: interrupted\n"), (signal.SIGTERM, 143, "Error: terminated\n")],
-)
-def test_signals_end_a_command_at_once(number: int, code: int, line: str) -> None:
-    process = start("solve", program=[sys.executable, "-c", SLEEPER])
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    asked = time.monotonic()
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (code, line)
-    assert time.monotonic() - asked < 10
-
-
-@pytest.mark.parametrize("words", [["show"], ["--help"], ["show", "--help"]])
-def test_a_reader_that_has_gone_is_no_error(words: list[str]) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    process = start(*words, stdout=writer)
-    os.close(writer)
-    _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (141, "")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("words", [["show"], ["--version"]])
-def test_a_full_disk_under_stdout_is_one_line(words: list[str]) -> None:
-    with Path("/dev/full").open("w") as full:
-        process = start(*words, stdout=full)
-        _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (1, "Error: standard output: No space left on device\n")
-
-
 def test_closed_streams_do_no_harm() -> None:
     def code(streams: str) -> int:
         line = f"{sys.executable} -m ttt_cli show {streams}"
@@ -354,11 +305,6 @@ def test_only_the_called_command_is_imported_and_libraries_where_they_work() -> 
     assert modules & {"numba", "matplotlib", "distributed", "dask"} == set()
     modules, _ = modules_after("--help")
     assert not any(name.startswith("ttt_cli.commands.") for name in modules)
-
-
-def test_the_shell_completes_command_names() -> None:
-    _, out = modules_after(_TTT_COMPLETE="complete_bash", COMP_WORDS="ttt ev", COMP_CWORD="1")
-    assert out == "evaluate\n"
 
 
 ODD_INPUT = """
@@ -407,11 +353,6 @@ def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "minimax\nmine\n")
     assert set(err.split()) & HEAVY == set()
-
-
-def test_the_installed_program_is_main() -> None:
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert 'ttt = "ttt_cli.__main__:main"' in text
 
 
 def test_help_leaves_out_options_that_change_nothing(ttt: Callable[..., Outcome]) -> None:

@@ -126,14 +126,6 @@ def test_a_large_board_keeps_a_curve_if_asked_to(ttt):
     assert [point["games"] for point in curve["points"]] == [10, 20]
 
 
-def test_json(ttt, curves):
-    found = ttt("curve", "fast.csv", "--json").json
-    assert found["schema"] == "ttt-curves"
-    assert [point["games"] for point in found["curves"][0]["points"]] == [0, 100, 1000, 50_000]
-    assert found["curves"][0]["points"][-1]["unbeatable"] == 1
-    assert found["picture"] is None
-
-
 def test_misuse(ttt, curves):
     assert ttt("curve", "fast.csv", "-o", "plot.pdf").code == 2
     missing = ttt("curve", "missing.csv")

@@ -177,13 +177,6 @@ def test_a_sampled_match(ttt: Run) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_a_sampled_match_draws_its_seed_and_says_it(ttt: Run) -> None:
-    seeds = {ttt("evaluate", "random", "random", "--games", 2, "--json").json["seed"] for _ in range(3)}
-    assert len(seeds) > 1
-    one = ttt("evaluate", "random", "random", "--games", 1, "--json").json["results"][0]
-    assert one["as_o"]["win"] is None and one["as_o"]["win_ci"] == [0, 1]
-
-
 def test_where_too_much_can_happen_a_match_is_played(ttt: Run) -> None:
     board = ["--board", "6x6", "--line", "5"]
     found = ttt("evaluate", "random", "heuristic", *board, "--seed", "1", "--json")

@@ -1,8 +1,6 @@
 """``ttt export``: which formats fit which player, the same bytes everywhere, and nothing lost on the way."""
 
 import shutil
-import subprocess
-import sys
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
@@ -68,12 +66,6 @@ def test_stdout_gets_the_bytes_of_the_file(ttt, name):
     assert err.getvalue() == ""
 
 
-def test_stdout_of_the_program_itself(ttt):
-    assert ttt("export", "random", "-o", "random.npz").code == 0
-    call = [sys.executable, "-m", "ttt_cli", "export", "random", "-o", "-", "--format", "npz"]
-    assert subprocess.run(call, capture_output=True, check=True).stdout == Path("random.npz").read_bytes()
-
-
 def test_the_ending_decides_where_it_can(ttt, store):
     assert "(svg" in ttt("export", "td", "-o", "a.svg", "--depth", 1).out
     assert "(policy-csv" in ttt("export", "menace", "-o", "a.csv").out
@@ -101,16 +93,6 @@ def test_pairs_that_do_not_fit(ttt, store, source, name, fitting):
     assert f"{source} has no {name} form" in outcome.err
     assert fitting in outcome.err.partition("it has ")[2]
     assert not Path("x").exists()
-
-
-def test_misuse(ttt):
-    assert ttt("export", "minimax").code == 2
-    assert "did you mean 'svg'" in ttt("export", "minimax", "-o", "x", "--format", "svgg").err
-    assert "dot, svg" in ttt("export", "minimax", "-o", "x.npz", "--depth", "2").err
-    assert ttt("export", "minimax", "-o", "x.csv", "--best").code == 2
-    assert ttt("export", "human", "-o", "x.csv").code == 2
-    assert ttt("export", "minimax", "-o", "x.svg", "--from", "XXX......").code == 2
-    assert list(Path().iterdir()) == []
 
 
 def test_state_is_the_native_file(ttt, store):
@@ -216,13 +198,6 @@ def test_a_state_is_never_lost_to_an_export(ttt, store):
     assert native.code == 0
     assert (store / "graph.json.bak").read_bytes() == graph
     assert "graph.json.bak" in native.err
-
-
-def test_json_report(ttt):
-    found = ttt("export", "heuristic", "-o", "h.csv", "--json").json
-    assert found["schema"] == "ttt-export"
-    assert found["format"] == "policy-csv"
-    assert found["bytes"] == len(written("policy-csv", tables.heuristic(StateSpace.of())))
 
 
 def test_of_a_large_board_the_positions_seen_are_written(ttt):

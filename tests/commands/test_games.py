@@ -76,13 +76,6 @@ def test_games_reach_the_state_however_its_path_is_spelled(tmp_path, monkeypatch
     assert waiting(store, Path("mine.json")) == []
 
 
-def test_a_bare_name_is_a_state_in_the_store(tmp_path):
-    """As earlier versions wrote it."""
-    record_game(tmp_path, replace(GAME, teaches=("q",)))
-    assert waiting(tmp_path, tmp_path / "q.json") == ["first"]
-    assert waiting(tmp_path, tmp_path / "other" / "q.json") == []
-
-
 def test_a_log_of_any_length_is_learned_a_game_at_a_time():
     held: WeakSet[GameRecord] = WeakSet()
     most = 0
@@ -206,16 +199,6 @@ def test_verify_tells_of_games_whose_state_is_gone(ttt: Run):
     assert told.code == 1
     assert "1 games are kept for 'q.json', which is gone" in told.out
     assert "mine" not in told.out and "td" not in told.out
-
-
-@pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX alone")
-def test_an_opponent_whose_name_is_not_utf_8_is_trained_against(ttt: Run):
-    assert ttt("train", "q", "--games", "10", "--seed", "1", "-o", "mine.json").code == 0
-    strange = Path(os.fsdecode(b"q\xff.json"))
-    Path("mine.json").rename(strange)
-    assert ttt("train", "q", "--games", "10", "--opponent", f"./{strange}", "-o", "new.json").code == 0
-    (run,) = library.load(Path("new.json")).state.runs
-    assert run.details["opponent"] == "./q\\udcff.json"
 
 
 def test_a_torn_line_hides_no_game(ttt: Run):

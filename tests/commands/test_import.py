@@ -34,13 +34,6 @@ def test_what_is_there_already_is_not_replaced(ttt, tmp_path):
     assert (tmp_path / "other.csv").read_bytes() == before
 
 
-def test_a_foreign_file_is_never_written_in_place(ttt, tmp_path):
-    path = stranger(tmp_path / "table.json", {"X........": {"4": 0.5}, ".........": {"4": 0.25}})
-    before = path.read_bytes()
-    assert ttt("import", path, "-o", path).code == 2
-    assert path.read_bytes() == before
-
-
 def test_importing_is_deterministic_and_the_same_file_adds_nothing_in_a_merge(ttt, tmp_path):
     for out in ("a.json", "b.json"):
         assert ttt("import", CORPUS / "board_and_cell.json", "-o", out).code == 0
@@ -85,16 +78,6 @@ def test_a_stranger_is_judged_in_one_command(ttt):
     as_o = done.json["results"][0]["as_o"]
     assert as_o["win"] == pytest.approx(121 / 420)
     assert done.json["coverage"]["known"] <= 7
-
-
-def test_files_of_both_learners_unknown_sides_play_at_random(ttt, tmp_path):
-    """A table of positions after X's moves: O knows nothing, not even that it could win."""
-    table = {"X........": 0.2, "....X....": 0.6, "..X......": 0.1, ".X.......": -0.4, "...X.....": -0.3}
-    path = stranger(tmp_path / "x.json", table)
-    assert ttt("import", path).code == 0
-    for agent in (path, "x"):
-        done = ttt("evaluate", agent, "random", "--json").json["results"][0]["as_o"]
-        assert (done["win"], done["draw"]) == (pytest.approx(121 / 420), pytest.approx(8 / 63))
 
 
 @pytest.mark.parametrize(

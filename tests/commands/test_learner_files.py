@@ -9,7 +9,7 @@ import pytest
 
 from tests.store.conftest import continued
 from tests.ttt import Run
-from ttt_cli import State, TttError, load, train
+from ttt_cli import State, train
 from ttt_cli.agents.levels import LEVELS
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.engine.rules import STANDARD
@@ -113,11 +113,6 @@ def test_the_same_seed_gives_the_same_bytes_and_a_stopped_run_goes_on(ttt: Run):
     assert same(Path("half.json").read_bytes(), library.content(whole))
 
 
-def test_going_on_without_it_says_what_is_missing(mc: Run):
-    found = mc("train", "mc", "--resume")
-    assert found.code == 3 and REMEDY in found.err
-
-
 def test_its_parameters_are_options(ttt: Run):
     found = ttt("train", LEARNER, "--games", "10", "--draw", "0.5", "--epsilon", "0.3", "--json")
     assert found.json["learner"] == "mc"
@@ -180,18 +175,6 @@ def test_a_file_runs_once(ttt: Run):
         assert found.code == 0 and found.err.count("loaded") == 1 and "loaded" not in found.out, found.err
 
 
-def test_what_it_prints_is_no_result(ttt: Run):
-    typed = written(value="print('thinking'); return 0.0")
-    found = ttt("train", typed, "--games", "5", "--json")
-    assert found.json["games"] == 5 and "thinking" in found.err
-    assert ttt("move", "count", ".........", "--learner", typed).out.strip().isdecimal()
-
-
-def test_a_cluster_is_refused(ttt: Run):
-    found = ttt("train", LEARNER, "--games", "5", "--cluster", "tcp://127.0.0.1:1")
-    assert found.code == 2 and "--cluster does not go with a learner from a file" in found.err
-
-
 def test_nothing_runs_that_is_not_typed(ttt: Run):
     typed = written()
     assert ttt("train", typed, "--games", "20", "--seed", "1", "-o", "state.json").code == 0
@@ -208,15 +191,6 @@ def test_nothing_runs_that_is_not_typed(ttt: Run):
         count = str(len(words.split()) - 1)
         ttt(_TTT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
     assert not Path("PWNED").exists()
-
-
-def test_the_library_takes_the_class(mc: Run):
-    kind, path = from_file(LEARNER).kind, "state_store/mc.json"
-    assert load(path, learner=kind).games == 300
-    with pytest.raises(TttError, match="not built in"):
-        load(path)
-    with pytest.raises(TttError, match="is not a Learner"):
-        train(dict, games=5)
 
 
 def test_the_file_of_its_kernels_enters_their_digest(ttt: Run):

@@ -285,13 +285,6 @@ def test_a_machine_that_resigns(ttt):
     assert "menace resigns: you win as O" in result.out
 
 
-def test_boards_without_unicode(ttt, monkeypatch):
-    monkeypatch.setattr("ttt_cli.environment.Environment.unicode", False)
-    result = ttt("play", "minimax", "--as", "x", stdin="5\n")
-    assert result.out.isascii()
-    assert "  ---+---+---\n" in result.out
-
-
 def test_other_boards(ttt):
     result = ttt("play", "random", "--board", "3x4", "--as", "x", "--games", 1, stdin="12\n11\n10\n" + GAME)
     assert result.out.startswith("Game 1: X is you, O is random\n\n   1  │ 2  │ 3  │ 4\n")
@@ -413,19 +406,7 @@ def test_levels_are_players_unless_a_state_is_called_so(ttt):
     assert ttt("evaluate", "hard", "--json").json["agent"]["games"] == 10
 
 
-def test_on_a_large_board_hard_searches(ttt):
-    board = ("--board", "8x8", "--line", "5", "--seed", 1)
-    result = ttt("play", "--x", "minimax:depth=3", "--o", "hard", "--games", 2, *board)
-    assert "hard   100 %" in result.out
-
-
 def test_a_state_for_another_board_says_how_to_make_one(ttt):
     ttt("train", "td", "--games", 10)
     result = ttt("play", "td", "--board", "3x4", "--games", 1)
     assert result.code == 3 and "ttt train td --board 3x4 --line 3 makes one" in result.err
-
-
-def test_two_agents_are_told_how_they_play_each_other(ttt):
-    refused = ttt("play", "random", "minimax:depth=2", "--watch")
-    assert refused.code == 2
-    assert "ttt play --x random --o minimax:depth=2 lets two agents play" in refused.err

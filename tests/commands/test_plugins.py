@@ -93,11 +93,6 @@ def test_without_it_its_states_are_not_read(ttt: Run, site: Path, wheel: Path) -
     assert ttt("train", "constant-mc").code == 2
 
 
-def test_without_it_the_names_are_unknown(ttt: Run) -> None:
-    assert "no agent is called 'corners'" in ttt("evaluate", "corners").err
-    assert "no such format 'moves-list'" in ttt("export", "random", "-f", "moves-list", "-o", "x").err
-
-
 BROKEN = {
     "missing": ("no_such_module_of_mine:AGENT", "cannot be loaded: ModuleNotFoundError"),
     "failing": ("failing_plugin:AGENT", "cannot be loaded: RuntimeError: no"),
@@ -228,11 +223,6 @@ def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ttt("move", "./mine.toy", ".........").out == "5\n"
     assert ttt("import", "mine.toy").code == 0
-
-
-def test_built_in_names_cannot_be_taken(ttt: Run, site: Path) -> None:
-    install(site, "taker", {"ttt_cli.agents": {"random": "number_plugin:AGENT", "human": "no:no"}})
-    assert ttt("evaluate", "random", "random").code == 0
 
 
 def test_plug_ins_are_not_looked_for_at_start_up() -> None:

@@ -86,22 +86,6 @@ def test_without_a_state_space_what_a_walk_reaches_is_written(
         assert ours[key] == theirs[key]
 
 
-@pytest.mark.parametrize("ending", ["csv", "json"])
-def test_a_large_policy_is_read_in_blocks(ending: str, ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Path(f"policy.{ending}")
-    assert ttt("export", "heuristic", "-f", f"policy-{ending}", "-o", path).code == 0
-    small = ttt("evaluate", f"./{path}", "random", "--json").json
-    monkeypatch.setattr("ttt_cli.store.reading.LARGE", 10_000)
-    assert ttt("evaluate", f"./{path}", "random", "--json").json == small
-    if ending == "json":
-        path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
-        assert "a position a line" in ttt("evaluate", f"./{path}", "random").err
-    else:
-        path.write_text(path.read_text().replace("X...O....,9,", "X...O....,99,"))
-        refused = ttt("evaluate", f"./{path}", "random").err
-        assert "'99' is not a cell from 1 to 9" in refused and ", line " in refused
-
-
 def test_other_boards(ttt: Run) -> None:
     for format_name, ending in FORMATS.items():
         path = f"./policy.{ending}"

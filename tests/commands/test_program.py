@@ -14,7 +14,6 @@ import pytest
 
 from tests.ttt import Run
 from ttt_cli.agents.grammar import resolve
-from ttt_cli.agents.program import fingerprint
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import UsageError
@@ -132,16 +131,6 @@ def test_training_against_a_program_keeps_it_to_its_answers(ttt: Run, bot) -> No
     assert refused.code == 2 and "--cluster does not go with" in refused.err
 
 
-def test_another_program_is_another_opponent(tmp_path: Path) -> None:
-    path = tmp_path / "bot.py"
-    path.write_text("1")
-    before = fingerprint(f"{PYTHON} {path}")
-    assert fingerprint(f"{PYTHON} {path}") == before
-    assert fingerprint(f"{PYTHON} -u {path}") != before
-    path.write_text("2")
-    assert fingerprint(f"{PYTHON} {path}") != before
-
-
 RANDOM = """
 for line in sys.stdin:
     free = [cell for cell in range(9) if line[cell] == '.']
@@ -214,13 +203,6 @@ def test_misbehaviour_ends_the_call_with_one_line(kind: str, ttt: Run, bot) -> N
     (line,) = [line for line in found.err.splitlines() if line.startswith("Error")]
     assert told in line and agent in line
     assert "Traceback" not in found.err
-
-
-def test_a_slow_start_is_waited_for(ttt: Run, bot) -> None:
-    agent = bot("time.sleep(0.5)\n" + FIRST)
-    assert ttt("evaluate", agent, "random").code == 0
-    assert "exec,patience=" in ttt("evaluate", patient(agent, 0.1), "random").err
-    assert ttt("evaluate", patient(agent, "nan")).code == 2
 
 
 def test_in_games_a_failure_loses_the_game(ttt: Run, bot) -> None:

@@ -70,16 +70,3 @@ def test_a_setting_that_is_none_is_told_before_any_work(ttt: Run, monkeypatch: p
     found = ttt("train", "q", "--games", "10")
     assert found.code == 2 and "'many' is not a number of backups" in found.err
     assert not Path("state_store").exists()
-
-
-@pytest.mark.parametrize("name", ["", ".", "/"])
-def test_what_has_no_name_has_no_backups(ttt: Run, name: str):
-    found = ttt("restore", name)
-    assert found.code == 3 and found.err.count("\n") == 1 and "internal" not in found.err
-
-
-def test_a_store_that_is_a_link_to_itself_is_told(ttt: Run):
-    Path("loop").symlink_to("loop")
-    for words in (("train", "q", "--games", "5"), ("evaluate", "q"), ("evaluate", "nobody")):
-        found = ttt(*words, "--store", "loop")
-        assert found.code != 0 and "loop" in found.err and "internal" not in found.err, found.err

@@ -87,10 +87,6 @@ def test_a_large_board_is_judged_by_a_line_of_play(ttt):
     assert re.search(r"^q.4x4-3 +50 +(beatable|not known) +20", ttt("show").out, re.MULTILINE)
 
 
-def test_an_empty_store_says_where_it_would_be(ttt):
-    assert f"no states in {Path('state_store').resolve()}" in ttt("show").out
-
-
 def test_the_document_of_the_store(ttt):
     ttt("train", "q", "--games", "500", "--seed", "1")
     Path("state_store/broken.json").write_text("{")

@@ -102,8 +102,3 @@ def test_methods_share_a_file_and_a_value_may_be_fixed(ttt):
     call = ("study", "q", "td", "--games", "1k", "--seeds", 2, "--vary", "gamma=0.9", "-o", "both.csv")
     assert ttt(*call).code == 0
     assert "td gamma=0.9" in ttt(*call).out and "0 of 4 trainings" in ttt(*call).err
-
-
-def test_the_help_lists_the_parameters_of_the_methods_that_are_named(ttt):
-    assert "--vary" in ttt("study", "--help").out and "gamma=" not in ttt("study", "--help").out
-    assert "gamma=" in ttt("study", "q", "--help").out

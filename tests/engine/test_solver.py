@@ -165,35 +165,6 @@ def test_a_position_of_another_game_is_refused():
 # Bounds
 
 
-@given(seed=st.integers(1, 10**6), stones=st.integers(0, 20))
-def test_what_pairs_leave_adds_up(seed: int, stones: int):
-    rules = Rules(5, 6, 4)
-    position, solver = random_position(rules, rules.cells - stones, seed), Solver(rules)
-    own, other = np.uint64(position.x), np.uint64(position.o)
-    with np.errstate(over="ignore"):
-        before, number, _, _ = proof_search.weigh(own, other, solver._board, solver._state)
-        left, paired = proof_search.pair_up(before, number, 0, solver._board, solver._state)
-    weights, live = solver._state.weights[:, : rules.cells], solver._state.live
-    worth, rest = solver._state.worth, solver._state.rest
-    assert before == sum(
-        16 >> (line & ~position.x).bit_count() for line in rules.line_masks if not line & position.o
-    )
-    assert left <= before
-    count = [0, *np.cumsum(worth[:number]).tolist()].index(left)
-    expected = np.zeros(rules.cells, int)
-    for index, value, free in zip(live[:count], worth[:count], map(int, rest[:count]), strict=True):
-        assert free == rules.line_masks[index] & ~position.x & ~int(paired)
-        assert value == 16 >> free.bit_count()
-        expected += [value * (free >> cell & 1) for cell in range(rules.cells)]
-    assert weights[proof_search.LEFT].tolist() == expected.tolist()
-    gone = set(range(len(rules.lines))) - set(live[:count].tolist())
-    assert all(
-        (rules.line_masks[index] & int(paired)).bit_count() > 1
-        for index in gone
-        if not rules.line_masks[index] & position.o
-    )
-
-
 # Lines of play
 
 
@@ -292,23 +263,6 @@ def test_progress_is_reported():
 
 
 # The table
-
-
-@pytest.mark.compiled
-def test_a_small_table_costs_nodes_and_nothing_else():
-    position = start(4, 6, 4)
-    large, small = Solver(position.rules), Solver(position.rules, memory=100_000)
-    small._table = small._table[:64]  # for a tree of two thousand nodes
-    small._state.room = 1 << 62
-    assert small.solve(position).value == large.solve(position).value == 0
-
-
-@pytest.mark.compiled
-def test_the_table_keeps_to_its_memory():
-    for memory in (200_000, 1_000_000):
-        solver = Solver(Rules(4, 7, 4), memory=memory)
-        assert solver.solve(start(4, 7, 4)).value == 0
-        assert memory / 4 < solver._table.nbytes <= memory
 
 
 def test_compiled_and_as_written_find_the_same(monkeypatch: pytest.MonkeyPatch):

@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from tests import tables
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.errors import NotationError
 
 BOARDS = [Rules(), Rules(2, 3, 2), Rules(1, 4, 2), Rules(3, 4, 4)]
 
@@ -18,22 +15,6 @@ def test_look_up(space: StateSpace):
     assert np.array_equal(space.find(space.codes), np.arange(len(space)))
     assert space.find(np.array([-1, 3**9, 1])).tolist() == [-1, -1, -1]
     assert space.text(0) == "........."
-
-
-def test_a_path(space: StateSpace):
-    path = tables.path(space, [4, 0, 8])
-    assert [space.text(index) for index in path] == [".........", "....X....", "O...X....", "O...X...X"]
-
-
-def test_a_game(space: StateSpace):
-    game = Game.of(space.rules, [0, 3, 1, 4, 2])
-    assert game.result == 1 and not game.resigned
-    assert Game.of(space.rules, [0], resigned=True).result == 1
-    assert Game.of(space.rules, [], resigned=True).result == -1
-    with pytest.raises(NotationError, match="still open"):
-        Game.of(space.rules, [0, 3])
-    with pytest.raises(NotationError, match="over"):
-        Game.of(space.rules, [0, 3, 1, 4, 2], resigned=True)
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)

@@ -34,11 +34,6 @@ def test_rates_are_those_of_a_plain_recursion(rules: Rules, resigning: float) ->
         assert found.win + found.draw + found.loss == pytest.approx(1, abs=1e-15)
 
 
-def test_what_is_certain_is_exactly_one() -> None:
-    space = StateSpace.of(Rules(3, 4))  # X wins this game, whoever plays O
-    assert play_exact(tables.minimax(space), tables.uniform(space)).rates == Rates(1.0, 0.0, 0.0)
-
-
 def test_both_sides_are_seen_from_the_first_player() -> None:
     space = StateSpace.of()
     perfect, random = tables.minimax(space), tables.uniform(space)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.evaluation.reference import can_reach, reach_of, some_policy
+from tests.evaluation.reference import can_reach, some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
@@ -12,7 +12,6 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
-from ttt_cli.evaluation.matchup import play_exact
 from ttt_cli.evaluation.verdict import Coverage, MistakeCount, explain, is_unbeatable, judge
 
 
@@ -73,16 +72,6 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
     assert not judge(answers).unbeatable
 
 
-def test_reach_goes_by_the_side_to_move() -> None:
-    space = StateSpace.of()
-    policy, opponent = tables.heuristic(space), tables.uniform(space)
-    found = find_blunders(policy, [opponent])
-    as_x = reach_of(play_exact(policy, opponent), space)
-    as_o = reach_of(play_exact(opponent, policy), space)
-    for index, reach in zip(space.rows(found.positions).tolist(), found.reach[:, 0].tolist(), strict=True):
-        assert reach == (as_x if space.plies[index] % 2 == 0 else as_o)[index]
-
-
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4), Rules(2, 2, 2)], ids=str)
 @pytest.mark.parametrize("ties", ["random", "first", "last", "trap"])
 def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, ties: str) -> None:
@@ -124,15 +113,6 @@ def test_coverage_counts_positions_in_the_policys_own_play() -> None:
     assert judge(PolicyTable(space, first.played, known=known)).coverage == Coverage(
         int(own.sum()) - 1, int(own.sum())
     )
-
-
-def test_results_come_in_the_order_asked_for() -> None:
-    space = StateSpace.of()
-    random = tables.uniform(space)
-    verdict = judge(random, [("b", tables.minimax(space)), ("a", random)])
-    assert [result.opponent for result in verdict.results] == ["b", "a"]
-    assert verdict.results[1].as_x.win == pytest.approx(737 / 1260)
-    assert verdict.exploitability == pytest.approx(0.9598296957671959, abs=1e-14)
 
 
 def test_a_line_explained() -> None:

@@ -17,8 +17,8 @@ from ttt_cli.engine.side import Side
 from ttt_cli.evaluation import walk as walks
 from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.verdict import is_unbeatable, judge
-from ttt_cli.evaluation.walk import OutgrownError, Walk, forecast
+from ttt_cli.evaluation.verdict import judge
+from ttt_cli.evaluation.walk import OutgrownError, Walk
 from ttt_cli.evaluation.worst_case import worst_case
 
 LARGE = [Rules(4, 4, 4), Rules(5, 5, 4), Rules(6, 6, 5), Rules(8, 8, 5)]
@@ -52,19 +52,6 @@ def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: 
     assert figures() == by_index
 
 
-def test_every_position_comes_about_once_and_in_order() -> None:
-    walk = Walk.alone(Decided(Heuristic(Rules(4, 4, 4))), Side.O)
-    for plies, layer in enumerate(walk.layers):
-        texts = layer.positions.texts()
-        assert texts == sorted(set(texts))
-        assert {text.count(".") for text in texts} == {16 - plies}
-        after = layer.positions.play(layer.rows, layer.cells)
-        if plies + 1 < len(walk.layers):
-            later = walk.layers[plies + 1].positions
-            assert (later.x[layer.targets] == after.x).all() and (later.o[layer.targets] == after.o).all()
-            assert np.array_equal(np.unique(layer.targets), np.arange(len(later)))
-
-
 def test_a_policy_with_a_mind_of_its_own_is_judged_on_4x4_in_no_time() -> None:
     policy = Decided(Heuristic(Rules(4, 4, 4)))
     start = time.perf_counter()
@@ -92,13 +79,6 @@ def test_a_spent_budget_ends_a_walk() -> None:
         Walk.alone(Uniform(Rules()), Side.X, budget=whole - 1)
 
 
-def test_the_forecast_of_a_whole_game_is_near_the_truth() -> None:
-    sizes = [len(layer) for layer in Walk.alone(Uniform(Rules(3, 4, 4)), Side.X).layers]
-    for plies in range(4, 13):
-        assert 0.9 < forecast(sizes[:plies], Rules(3, 4, 4)) / sum(sizes) < 1.1
-    assert forecast(sizes[:3], Rules(3, 4, 4)) == sum(sizes[:3])
-
-
 @pytest.mark.parametrize("rules", [*LARGE, Rules(), Rules(4, 4, 3, misere=True)], ids=str)
 @pytest.mark.parametrize("side", Side)
 def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Side) -> None:
@@ -120,18 +100,3 @@ def position_after(rules: Rules, moves: tuple[int, ...]):
     for cell in moves:
         game.push(cell)
     return game.position
-
-
-def test_perfect_play_has_no_losing_line() -> None:
-    for side in Side:
-        assert losing_line(Minimax(Rules()), side) is None
-
-
-@pytest.mark.parametrize("rules", LARGE, ids=str)
-def test_random_play_is_beatable_on_any_board(rules: Rules) -> None:
-    assert is_unbeatable(Uniform(rules), budget=1000) is False
-
-
-def test_a_forecast_is_no_larger_than_the_game() -> None:
-    """A player who decides at first and then plays anywhere makes a walk grow by leaps."""
-    assert forecast([1, 1, 15, 200, 3000], Rules(4, 4, 4)) <= Rules(4, 4, 4).positions_bound

@@ -127,12 +127,6 @@ def test_sides_alternate_and_wins_follow_the_player():
     assert session.score.results == {Result.X_WINS: 3, Result.O_WINS: 0, Result.DRAW: 0}
 
 
-def test_sides_stay_without_alternation():
-    session = Session(STANDARD, people(), alternate=False)
-    assert [play(session, *X_WINS).x for _ in range(2)] == ["a", "a"]
-    assert session.score.wins == [2, 0]
-
-
 def test_a_game_that_is_left_does_not_count():
     session = Session(STANDARD, people())
     session.push(0)

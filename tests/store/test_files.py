@@ -177,8 +177,8 @@ def test_a_write_protected_file_or_folder_is_respected():
 
 
 def at_each_call(what, tmp_path: Path, prepare: Callable[[Path], None], work: Callable[[Path], object]):
-    """Do ``work`` in a folder of its own for each of the calls that it makes on the system, that call failing,
-    and once more: yields the folder, and the error, ``Killed``, or None where the work ended well."""
+    """Do ``work`` in a folder of its own for each of the calls that it makes on the system, which fails, and
+    once more: yields the folder, and the error, ``Killed``, or None where the work ended well."""
     number, ended = 0, False
     while not ended:
         number += 1

@@ -30,7 +30,7 @@ COMMANDS = {
 }
 """Commands that write the same bytes whenever they run."""
 
-PLAY = "play --x td --o random -n 2 --seed 1"
+PLAY = "play --x td --o random -n 2 --seed 1 --learn"
 CODES = {ExitCode.DONE, ExitCode.FAILED, ExitCode.INVALID_FILE, ExitCode.INTERRUPTED}
 
 

@@ -158,12 +158,6 @@ def test_faults_are_named_with_their_place(tmp_path, text, said):
     assert said in str(caught.value)
 
 
-def test_windows_line_ends_are_read(tmp_path):
-    path = tmp_path / "curve.csv"
-    path.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
-    assert read(path) == [row(0, RANDOM), row(9, PERFECT)]
-
-
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_curve_or_one_error(tmp_path_factory, data):
     path: Path = tmp_path_factory.mktemp("fuzz") / "curve.csv"

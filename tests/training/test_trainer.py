@@ -1,26 +1,19 @@
 """The trainer by itself: what it leaves in the file, when it stops, how it goes on."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from ttt_cli.app import run as run_command
-from ttt_cli.engine.kernel import Kernel, few_games
+from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.learners.random_numbers import uniform
 from ttt_cli.store import library
 from ttt_cli.store.curves import curves_of
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.curve import Curve, row
-from ttt_cli.training.trainer import TrainingRun, look, new_run, resumed_run, train, usual_run, warm_up
-
-FRAMES = 9
-"""Of ours, from the shell to a learner's kernel."""
+from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, train, usual_run, warm_up
 
 
 @pytest.fixture(autouse=True)
@@ -142,45 +135,11 @@ def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):
     assert run.backup is not None and run.backup.read_bytes() == before
 
 
-def test_games_that_wait_are_learned_at_the_end(tmp_path: Path):
-    game = GameRecord((1, 4, 2, 5, 3), "x", "human", "td", teaches=("td",))
-    record_game(tmp_path, game)
-    run = started(tmp_path / "td.json")
-    train(run, store=tmp_path, name="td")
-    state = library.load(run.path).state
-    assert sorted(known.kind for known in state.runs) == ["play", "train"]
-    assert (run.games, state.games) == (600, 601)
-
-
 def test_a_state_is_not_its_own_opponent(tmp_path: Path):
     run = started(tmp_path / "td.json")
     train(run)
     with pytest.raises(UsageError, match="the opponent is the state being trained"):
         usual_run(run.path, empty(), seed=1, store=tmp_path, opponent="td")
-
-
-def test_few_frames_lie_between_the_shell_and_a_learners_kernel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    package, most, called = str(Path(run_command.__code__.co_filename).parent), 0, Kernel.__call__
-
-    def counted(kernel: Kernel, *arguments: object) -> object:
-        nonlocal most
-        frame, ours, training, looking = sys._getframe(1), 1, False, False
-        while frame is not None:
-            ours += frame.f_code.co_filename.startswith(package)
-            training |= frame.f_code is train.__code__  # and not the verdict on what was learned
-            looking |= frame.f_code is look.__code__
-            frame = frame.f_back
-        if kernel is not uniform and training and not looking:
-            most = max(most, ours)
-        return called(kernel, *arguments)
-
-    monkeypatch.setattr(Kernel, "__call__", counted)
-    for learner in LEARNERS:
-        assert run_command(["train", learner, "--games", "10", "--quiet"], Environment.of_process()) == 0
-    assert 5 < most <= FRAMES
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -3,13 +3,11 @@
 import subprocess
 import sys
 from pathlib import Path
-from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 
 from tests.learners.fragile import Fragile, trained
-from ttt_cli.engine.kernel import Kernel
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import TttError
 from ttt_cli.learners.base import Shard
@@ -40,31 +38,6 @@ def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
 
     with pytest.raises(MemoryError, match="no room"), local_workers(2) as workers:
         trained(Broken(), workers)
-
-
-def test_a_kernel_that_several_threads_call_first_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
-    prepared: list[Kernel] = []
-    kernel = Kernel(lambda number: calls.append(number))  # noqa: PLW0108 (a kernel is a Python function)
-
-    def prepare() -> object:
-        prepared.append(kernel)
-        return kernel.run_as_written
-
-    monkeypatch.setattr(kernel, "_prepared", prepare)
-    barrier = Barrier(4)
-
-    def work(number: int) -> None:
-        barrier.wait(30)
-        kernel(number)
-
-    threads = [Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(calls) == [0, 1, 2, 3]
-    assert prepared == [kernel]
 
 
 @pytest.mark.long
