@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import dataclass
 from io import StringIO
 from math import inf, nan
 from pathlib import Path
@@ -14,14 +15,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.ttt import Terminal
+from ttt_cli.documents import Document, json_text, put
 from ttt_cli.environment import Environment, command_line, printable
-from ttt_cli.json_text import json_text
 from ttt_cli.views.progress import progress
 
 
-def environment(*, terminal: bool = False, quiet: bool = False, **variables: str) -> Environment:
+@dataclass(frozen=True)
+class Result(Document):
+    found: Any
+    schema = "ttt-test"
+
+
+def environment(
+    *, terminal: bool = False, quiet: bool = False, json: bool = False, **variables: str
+) -> Environment:
     kind = Terminal if terminal else StringIO
-    return Environment(kind(), kind(), kind(), variables=variables, quiet=quiet)
+    return Environment(kind(), kind(), kind(), variables=variables, quiet=quiet, json=json)
 
 
 def written(stream: Any) -> str:
@@ -41,14 +50,15 @@ def test_out_is_stdout_and_say_is_stderr() -> None:
 
 def test_a_document_is_one_line_and_indented_for_a_terminal() -> None:
     fields = {"rate": 0.1, "counts": (1, 2), "file": Path("a/b"), "none": None, "of": {1: True}}
-    env = environment()
-    env.document("ttt-test", fields)
+    env = environment(json=True)
+    put(env, Result(fields))
     line = written(env.stdout)
     assert line == (
-        '{"schema":"ttt-test","version":1,"rate":0.1,"counts":[1,2],"file":"a/b","none":null,"of":{"1":true}}\n'
+        '{"schema":"ttt-test","version":1,"found":{"rate":0.1,"counts":[1,2],"file":"a/b","none":null,'
+        '"of":{"1":true}}}\n'
     )
-    env = environment(terminal=True)
-    env.document("ttt-test", fields)
+    env = environment(terminal=True, json=True)
+    put(env, Result(fields))
     assert written(env.stdout).count("\n") > 5
     assert orjson.loads(written(env.stdout)) == orjson.loads(line)
 
@@ -60,9 +70,9 @@ def test_numpy_values_are_plain_numbers() -> None:
 
 @pytest.mark.parametrize("number", [nan, inf, -inf, np.float64(nan), np.array([1.0, nan])])
 def test_what_is_not_finite_is_refused(number: Any) -> None:
-    env = environment()
+    env = environment(json=True)
     with pytest.raises(ValueError, match="not JSON compliant"):
-        env.document("ttt-test", {"results": [{"win": number}]})
+        put(env, Result([{"win": number}]))
     assert written(env.stdout) == ""
 
 

@@ -16,7 +16,8 @@ import typer
 
 from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, MEANT
-from ttt_cli.environment import Environment, command_line
+from ttt_cli.documents import Error, dumped
+from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError
 from ttt_cli.guests import at_fault, described
 from ttt_cli.shell.frame import LazyGroup, load_command, split_examples
@@ -134,8 +135,16 @@ def _report(error: BaseException, env: Environment) -> int:
         env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:
         with suppress(OSError):
-            env.report(known)
+            text = re.sub(r"\S{400,}", _shortened, printable(f"Error: {known}"))
+            text = dumped(Error.of(known)) if env.json else env.folded(text, env.stderr)
+            env.stderr.write(text + "\n")
+            env.stderr.flush()
     return known.exit_code
+
+
+def _shortened(word: re.Match[str]) -> str:
+    """A word that no screen has room for, such as an endless path, without its middle."""
+    return f"{word[0][:150]}...{word[0][-150:]}"
 
 
 _UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)

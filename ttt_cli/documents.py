@@ -13,12 +13,14 @@ A result is a frozen dataclass. Its fields are the document's; the JSON Schema i
             env.out(f"{self.position}: {self.value or 'not known'}")
 
 Fields made by ``optional()`` are left out of the document where they are None, those made by ``aside()``
-always: they are for the view. New fields may be added without
-a new version, so a schema allows fields that it does not describe.
+always: they are for the view. New fields may be added without a new version, so a schema allows fields that
+it does not describe.
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -35,8 +37,7 @@ from typing import (
 )
 
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode
-from ttt_cli.json_text import written
+from ttt_cli.errors import ExitCode, TttError
 
 Schema = dict[str, Any]
 
@@ -64,14 +65,67 @@ class Document:
         """Print it for people."""
         raise NotImplementedError
 
+    def as_line(self) -> str:
+        """It in one line, for a filter."""
+        raise NotImplementedError
+
 
 def put(env: Environment, result: Document) -> ExitCode:
-    """Write a command's result to stdout, as its view shows it or as a document."""
+    """Write a command's result to stdout, as its view shows it or as a document: one line, indented if stdout
+    is a terminal."""
     if env.json:
-        env.document(result.schema, result)
+        notes = {"notes": env.notes} if env.notes else {}
+        env.stdout.write(dumped(result, notes, indent=env.stdout.isatty()) + "\n")
     else:
         result.show(env)
     return result.code
+
+
+def dumped(result: Document, more: Mapping[str, Any] | None = None, *, indent: bool = False) -> str:
+    """A result as JSON.
+
+    :param more: fields for a document that has none of these names.
+    """
+    envelope = {"schema": result.schema, "version": 1}
+    return json_text({**envelope, **(more or {}), **_plain(result)}, indent=indent)
+
+
+def json_text(value: Any, *, indent: bool = False) -> str:
+    """JSON without a line end; safe to show, since control characters are escaped.
+
+    :raises ValueError: if a number in ``value`` is not finite.
+    """
+    settings: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain, **settings)
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def _escaped(char: str) -> str:
+    if char.isprintable() or char == "\n":
+        return char
+    if "\ud800" <= char <= "\udfff":  # of a file name that is not UTF-8
+        return f"\\\\u{ord(char):04x}"
+    units = char.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has in place of a value that it has no word for."""
+    if is_dataclass(value):
+        found = ((item, getattr(value, item.name)) for item in _written(value))
+        return {item.name: own for item, own in found if own is not None or not item.metadata.get("optional")}
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"JSON cannot represent {value!r}")
+
+
+def _written(kind: Any) -> list[Any]:
+    """The fields of a dataclass that its document has."""
+    return [item for item in fields(kind) if not item.metadata.get("aside")]
 
 
 def optional() -> Any:
@@ -105,16 +159,8 @@ class AgentFields:
     """A player: as it was named, the file it comes from, and the games it has learned from."""
 
     name: str
-    source: str | None
+    source: Path | None
     games: Count | None
-
-
-@dataclass(frozen=True)
-class RejectedFields:
-    """A part of a file that is wrong or was left out."""
-
-    where: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -134,6 +180,11 @@ class Error(Document, name="error"):
     where: str
     hint: str
     exit_code: Annotated[int, note(enum=(1, 2, 3, 4, 129, 130, 143))]
+
+    @classmethod
+    def of(cls, error: TttError) -> "Error":
+        """An error as a document."""
+        return cls(error.message, error.where, error.hint, int(error.exit_code))
 
 
 RulesFields = dict[str, Count]
@@ -197,8 +248,9 @@ class StateFile(TypedDict):
     entries: Annotated[dict[str, Any], note(propertyNames={"pattern": "^[XO.]+( [0-9]+)?$"})]
 
 
-_PLAIN: dict[Any, Schema] = {
+_SIMPLE: dict[Any, Schema] = {
     str: {"type": "string"},
+    Path: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
     bool: {"type": "boolean"},
@@ -246,12 +298,12 @@ def schema_of(kind: Any) -> Schema:
     if is_typeddict(kind) or is_dataclass(kind):
         hints = get_type_hints(kind, include_extras=True)
         if is_dataclass(kind):
-            names = [item.name for item in written(kind)]
-            required = [item.name for item in written(kind) if not item.metadata.get("optional")]
+            names = [item.name for item in _written(kind)]
+            required = [item.name for item in _written(kind) if not item.metadata.get("optional")]
         else:
             names, required = list(hints), [name for name in hints if name in kind.__required_keys__]
         properties = {name: schema_of(hints[name]) for name in names}
         return {"type": "object", "required": required, "properties": properties}
-    if kind not in _PLAIN:
+    if kind not in _SIMPLE:
         raise TypeError(f"no JSON Schema of {kind!r}")
-    return dict(_PLAIN[kind])
+    return dict(_SIMPLE[kind])

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from re import MULTILINE, sub
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from ttt_cli.errors import TttError
-from ttt_cli.json_text import json_text, plain
 from ttt_cli.streams import standard_streams
 
 if TYPE_CHECKING:
@@ -190,17 +188,6 @@ class Environment:
             else:
                 binary.write(chunk)
 
-    def document(self, schema: str, fields: Any, *, version: int = 1) -> None:
-        """Write a ``--json`` document to stdout: one line, indented if stdout is a terminal.
-
-        :param fields: a dataclass or a mapping.
-        :raises ValueError: if a number is not finite, which JSON cannot represent.
-        """
-        content = {"schema": schema, "version": version, **plain(fields)}
-        if self.notes:
-            content.setdefault("notes", self.notes)
-        self.stdout.write(json_text(content, indent=self.stdout.isatty()) + "\n")
-
     def say(self, text: str, command: str = "") -> None:
         """Write a notice to stderr, unless ``--quiet``.
 
@@ -258,32 +245,6 @@ class Environment:
             yield
         finally:
             spinner.stop()
-
-    def report(self, error: TttError) -> None:
-        """Write an error to stderr: one line, or under ``--json`` one document."""
-        line = f"Error: {error}"
-        line = self.error_line(error) if self.json else self.folded(_shortened(printable(line)), self.stderr)
-        self.stderr.write(line + "\n")
-        self.stderr.flush()
-
-    @staticmethod
-    def error_line(error: TttError) -> str:
-        """An error as a document in one line."""
-        return json_text(
-            {
-                "schema": "ttt-error",
-                "version": 1,
-                "error": error.message,
-                "where": error.where,
-                "hint": error.hint,
-                "exit_code": int(error.exit_code),
-            }
-        )
-
-
-def _shortened(line: str) -> str:
-    """``line`` with the middle left out of words that no screen has room for, such as endless paths."""
-    return sub(r"\S{400,}", lambda word: f"{word[0][:150]}...{word[0][-150:]}", line)
 
 
 def printable(text: str) -> str:

@@ -11,6 +11,7 @@ import typer
 from tests.ttt import Outcome, Run
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.app import Commands
+from ttt_cli.documents import json_text
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import Typed
@@ -46,7 +47,7 @@ def learn(env: Environment, learner: str, given: dict[str, Any], options: Shared
     Examples:
       ttt train dummy --alpha 0.5
     """
-    env.document("ttt-dummy", {"given": given, "games": options.games, "fresh": options.fresh})
+    env.out(json_text({"given": given, "games": options.games, "fresh": options.fresh}))
 
 
 def command(name: str = "dummy") -> Any:
@@ -63,8 +64,6 @@ def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
     assert train().json["given"] == {}
     words = ["--alpha", "0.5", "--step-limit", "2", "--floor", "-1", "--no-symmetry", "--order", "last"]
     assert train(*words, "--games", "3k", "--fresh").json == {
-        "schema": "ttt-dummy",
-        "version": 1,
         "given": {"alpha": 0.5, "step_limit": 2, "floor": -1.0, "symmetry": False, "order": "last"},
         "games": 3000,
         "fresh": True,

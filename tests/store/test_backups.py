@@ -37,7 +37,7 @@ def test_the_games_of_a_backup_are_read_from_its_head(tmp_path, learner):
 def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
     path = tmp_path / "q.json"
     assert saved_in_turn(path, [5, 500, 6, 7, 8, 9, 10, 11, 12]) == [11, 10, 9, 8, 500]
-    best = backups.backups(path)[-1].path
+    best = backups.backups(path)[-1].file
     assert library.load(best).state.games == 500
     assert backups.restore(best) == path
     assert library.load(path).state.games == 500

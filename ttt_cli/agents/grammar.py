@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttt_cli.agents.levels import LEVELS, level
 from ttt_cli.agents.registry import PROBABILITY, WHOLE, AgentType, Option, finite, one_of, players
+from ttt_cli.documents import AgentFields
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -84,10 +85,9 @@ class Agent:
             return self.loaded.digest or None
         return self.fingerprint() if self.fingerprint else None
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> AgentFields:
         """The agent as a document names it."""
-        source = None if self.source is None else str(self.source)
-        return {"name": self.name, "source": source, "games": self.games}
+        return AgentFields(self.name, self.source, self.games)
 
 
 STATE_OPTIONS = {

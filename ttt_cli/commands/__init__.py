@@ -1,5 +1,9 @@
 """The commands of ``ttt``, a module each, under the headings of the help and in its order."""
 
+from importlib import import_module
+from keyword import iskeyword
+from types import ModuleType
+
 HEADINGS = {
     "Play": {
         "play": "Play against a machine, or let two machines play",
@@ -43,3 +47,8 @@ MEANT = {
     "replay": "ttt review",
 }
 """Words that people try, and what they mean by them."""
+
+
+def command_module(name: str) -> ModuleType:
+    """The module of a command, ``import_`` where the name is a Python keyword."""
+    return import_module(f"{__name__}.{name}{'_' * iskeyword(name)}")

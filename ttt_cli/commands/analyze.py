@@ -1,35 +1,27 @@
 """``ttt analyze``: what positions are worth."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
-from ttt_cli.agents.grammar import resolve_all
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import analyse, consult
-from ttt_cli.json_text import json_text, plain
+from ttt_cli.shell.common import resolved
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.line_filter import answer_lines
-from ttt_cli.shell.options import given_rules
+from ttt_cli.shell.options import PositionGiven, given_rules, option
 from ttt_cli.views.analysis import AnalysisResult, results_of
 
 
 def analyze(
     env: Environment,
-    position: Annotated[
-        str, typer.Argument(metavar="POSITION", help="Such as X...O...., or - for positions on stdin.")
-    ],
+    position: PositionGiven,
     agent: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="AGENT",
-            help="Show an agent's own values and choice beside it; may be repeated.",
-            autocompletion=complete_agents,
+        option(
+            "AGENT", "Show an agent's own values and choice; may be repeated.", autocompletion=complete_agents
         ),
     ] = None,
 ) -> AnalysisResult | ExitCode:
@@ -40,21 +32,14 @@ def analyze(
       ttt analyze "X../.O./..." --agent q --agent minimax:depth=2
       ttt analyze - --json < positions.txt
     """
-    rules = given_rules(env)
-    agents = resolve_all(agent or [], env.store, rules)
-    for one in agents:
-        env.remark(one.remarks)
-    game = agents[0].rules if agents else rules or STANDARD
+    agents = resolved(env, *(agent or []))
+    rules = agents[0].rules if agents else given_rules(env) or STANDARD
 
-    def ask(positions: Positions) -> Sequence[AnalysisResult]:
-        opinions = [consult(one.name, one.policy, positions) for one in agents]
-        return list(results_of(positions, analyse(positions), opinions))
-
-    def say(found: AnalysisResult) -> str:
-        head = {"schema": found.schema, "version": 1}
-        return json_text(head | plain(found)) if env.json else found.line()
+    def result(asked: Position) -> AnalysisResult:
+        here = Positions.of([asked], rules)
+        opinions = [consult(one.name, one.policy, here) for one in agents]
+        return next(iter(results_of(here, analyse(here), opinions)))
 
     if position == "-":
-        fatal = any(one.policy.external for one in agents)
-        return answer_lines(env, game, lambda positions: list(map(say, ask(positions))), str, fatal=fatal)
-    return ask(Positions.of([Position.parse(position, game)], game))[0]
+        return answer_lines(env, rules, result)
+    return result(Position.parse(position, rules))

@@ -3,31 +3,25 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
-from ttt_cli.agents.grammar import Agent, resolve_all
-from ttt_cli.documents import AgentFields
+from ttt_cli.agents.grammar import Agent
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.difference import compare
 from ttt_cli.evaluation.walk import own_positions
+from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import given_rules
-from ttt_cli.shell.reports import write_report
+from ttt_cli.shell.options import argument, option
 from ttt_cli.store.csv_text import to_csv
 from ttt_cli.views.difference import Difference, csv_rows
 
 
 def diff(
     env: Environment,
-    a: Annotated[str, typer.Argument(metavar="A", help="An agent.", autocompletion=complete_agents)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The other agent.", autocompletion=complete_agents)],
-    csv: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write all positions where they differ; - is stdout."),
-    ] = None,
+    a: Annotated[str, argument("A", "An agent.", complete_agents)],
+    b: Annotated[str, argument("B", "The other agent.", complete_agents)],
+    csv: Annotated[str | None, option("FILE", "Write all positions where they differ; - is stdout.")] = None,
 ) -> Difference | None:
     """Where two agents choose differently, what each choice is worth, and which positions one of them alone
     knows.
@@ -36,16 +30,14 @@ def diff(
       ttt diff q minimax
       ttt diff q q.article --csv differences.csv
     """
-    agents = resolve_all([a, b], env.store, given_rules(env), estimated=True)
+    agents = resolved(env, a, b, estimated=True)
     found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
-    for agent in agents:
-        env.remark(agent.remarks)
+    remark(env, agents)
     if csv is not None:
         if not write_report(env, csv, to_csv(csv_rows(found))):
             return None
         env.say(f"{len(found.rows):,} rows written to {csv}")
-    first, second = (AgentFields(**agent.fields()) for agent in agents)
-    return Difference.of(first, second, found)
+    return Difference.of(agents[0].fields(), agents[1].fields(), found)
 
 
 def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
@@ -54,11 +46,11 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
 
     :raises UsageError: if neither has seen any.
     """
-    rules = agents[0].rules
     if programs := [agent for agent in agents if agent.policy.external]:
         names = " and ".join(agent.name for agent in programs)
         env.say(f"compared in the positions that the play of {names} can reach")
         return Positions.concatenate([own_positions(agent.policy) for agent in programs]).distinct()
+    rules = agents[0].rules
     if enumerated(rules) is not None:
         return None
     seen = [agent.loaded.state.seen for agent in agents if agent.loaded is not None]

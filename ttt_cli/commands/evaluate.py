@@ -2,16 +2,13 @@
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from ttt_cli.agents.asked import UnsteadyError
-from ttt_cli.agents.grammar import Agent, resolve_all
+from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.levels import OPPONENTS, usual_opponents
-from ttt_cli.documents import AgentFields
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
@@ -21,9 +18,9 @@ from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.verdict import explain as explained
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
+from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import given_rules, whole
-from ttt_cli.shell.reports import write_report
+from ttt_cli.shell.options import AgentName, Seed, Walked, argument, flag, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_state
@@ -38,46 +35,22 @@ GAMES = 10_000
 
 def evaluate(
     env: Environment,
-    agent: Annotated[
-        str, typer.Argument(metavar="AGENT", help="The agent to evaluate.", autocompletion=complete_agents)
-    ],
+    agent: AgentName,
     opponents: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[OPPONENT]...",
-            help="The opponents.",
-            autocompletion=complete_agents,
-            show_default=" ".join(OPPONENTS),
-        ),
+        argument("[OPPONENT]...", "The opponents.", complete_agents, show_default=" ".join(OPPONENTS)),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how it loses, board by board.")] = False,
-    mistakes: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write its mistakes as CSV, worst first."),
-    ] = None,
-    check: Annotated[
-        Literal["unbeatable"] | None, typer.Option(help="Exit with 1 unless this holds.")
-    ] = None,
-    games: Annotated[
-        int | None,
-        typer.Option(
-            "--games", "-n", parser=whole(), metavar="N", help="Play a sampled match of N games instead."
-        ),
-    ] = None,
+    explain: Annotated[bool, flag("--explain", "Show how it loses, board by board.")] = False,
+    mistakes: Annotated[Path | None, option("FILE", "Write its mistakes as CSV, worst first.")] = None,
+    check: Annotated[Literal["unbeatable"] | None, option(None, "Exit with 1 unless this holds.")] = None,
+    games: Annotated[int | None, number("Play a sampled match of N games instead.", "--games", "-n")] = None,
     games_to: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --games: write the game records, JSON Lines.")
+        Path | None, option("FILE", "With --games: write the game records, JSON Lines.")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(parser=whole(0), metavar="N", help="Random seed of a match.")
-    ] = None,
-    positions: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole(), metavar="N", help="Visit at most N positions.", show_default="10,000,000"
-        ),
-    ] = None,
+    seed: Seed = None,
+    positions: Walked = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="If that is not enough, exit with 1 instead of playing a match.")
+        bool, flag("--exact", "If that is not enough, exit with 1 instead of playing a match.")
     ] = False,
 ) -> Exact | Sampled:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
@@ -98,11 +71,9 @@ def evaluate(
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
     if games_to is not None and games is None:
         raise UsageError("--games-to goes with --games")
-    player, *others = resolve_all([agent, *(opponents or OPPONENTS)], env.store, given_rules(env))
+    player, *others = everyone = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
-    everyone = [player, *others]
-    _remark(env, everyone)
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
     seed = secrets.randbits(32) if seed is None else seed
@@ -112,24 +83,18 @@ def evaluate(
             raise TttError("needs an exact verdict", where="--mistakes")
         shown = _shown(env, player, _losing_lines(player) if games is None else {}, explain, check)
         matches = _matches(env, player, others, games or GAMES, seed, games_to)
-        _remark(env, everyone)
+        remark(env, everyone)
         if explain and not shown.lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
-        return Sampled.of(AgentFields(**player.fields()), matches, seed, shown)
+        return Sampled.of(player.fields(), matches, seed, shown)
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
-    _remark(env, everyone)
+    remark(env, everyone)
     _remark_ties(env, player, others[0])
     cases = zip(Side, (verdict.as_x.line, verdict.as_o.line), strict=True)
     lines = {side: line for side, line in cases if line is not None}
     shown = _shown(env, player, lines, explain, check, "exact, over all that can happen")
-    return Exact.of(AgentFields(**player.fields()), verdict, shown)
-
-
-def _remark(env: Environment, agents: Sequence[Agent]) -> None:
-    """Say what there is to say of the players' files, and of how they have played so far."""
-    for one in agents:
-        env.remark(one.remarks)
+    return Exact.of(player.fields(), verdict, shown)
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
@@ -171,10 +136,9 @@ def _judge(
 
 
 def _losing_lines(player: Agent) -> dict[Side, tuple[int, ...]]:
-    try:
+    with suppress(UnsteadyError):
         return losing_lines(player.policy)
-    except UnsteadyError:
-        return {}
+    return {}
 
 
 def _shown(

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.levels import OPPONENTS
 from ttt_cli.documents import Count, Document, aside
@@ -15,10 +13,8 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import given_rules
-from ttt_cli.store.files import write_bytes
-from ttt_cli.store.library import refuse_state
+from ttt_cli.shell.common import remark, resolved, write_report
+from ttt_cli.shell.options import AgentName, Report, flag
 from ttt_cli.views.page import covered, facts_of, is_whole, page
 
 
@@ -42,24 +38,24 @@ class Page(Document, name="page"):
 
 def explore(
     env: Environment,
-    agent: Annotated[str, typer.Argument(help="The player.", autocompletion=complete_agents)],
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="The page to write; - is stdout.")
-    ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    agent: AgentName,
+    out: Report = None,
+    show: Annotated[bool, flag("--open", "Open it in the browser.")] = False,
 ) -> Page | None:
-    """One page for the browser, to send to a friend: play against the player, with hints, what beats it and a
+    """A self-contained page for the browser: play against the player, with hints, what beats it and a
     review at the end, or click through every position: what each move is worth, what the player thinks of it,
-    how often it plays it, and its worst mistakes to jump to. The page is self-contained. On boards with more
+    how often it plays it, and its worst mistakes to jump to. On boards with more
     than 200,000 positions it holds what can happen when the player plays.
 
     Examples:
       ttt explore q -o q.html --open
       ttt explore minimax:depth=2 -o page.html
     """
-    player = resolve(agent, env.store, given_rules(env))
+    (player,) = resolved(env, agent)
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
+    if out == "-" and show:
+        raise UsageError("what goes to stdout cannot be opened", where="--open", hint="-o page.html")
     rules = player.rules
     policy: Policy = player.policy
     if is_whole(rules) and not player.policy.external:
@@ -70,18 +66,10 @@ def explore(
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
     content = page(policy, player.name, facts_of(rules, verdict, player.games), opponents, coverage)
-    env.remark(player.remarks)
-    if out == "-":
-        if show:
-            raise UsageError("what goes to stdout cannot be opened", where="--open", hint="-o page.html")
-        env.out_bytes([content])
+    remark(env, [player])
+    if not write_report(env, out, content, source=player.source):
         return None
-    path = Path(out)
-    if player.source is not None and path.exists() and path.samefile(player.source):
-        raise UsageError("is the file of the player itself", where=out, hint="-o page.html")
-    refuse_state(path)
-    write_bytes(path, content)
-    address = path.resolve().as_uri()
+    address = Path(out).resolve().as_uri()
     opened = show and webbrowser.open(address)
     mistakes = verdict.mistakes.positions if verdict.mistakes else None
     sizes = len(content), len(coverage.positions)

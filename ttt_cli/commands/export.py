@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
-from ttt_cli.agents.grammar import Agent, resolve
+from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.position import Position
@@ -18,15 +17,12 @@ from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError, own_positions
-from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import given_rules, whole
-from ttt_cli.shell.reports import write_report
-from ttt_cli.store import library
+from ttt_cli.shell.common import locked, refuse_source, resolved, save_state, write_report
+from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store.formats import all_formats, get
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT
-from ttt_cli.store.locks import lock
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.views.numbers import percent
@@ -53,13 +49,13 @@ class Export(Document, name="export"):
 MOST_REACHED = 4_000_000
 """Positions that a walk may take to find out what is to be written, on a board without a state space."""
 
-STATE = "state"
-"""Short for ``ttt-state``."""
+PICTURE_DEPTH = 2
+"""Plies of the whole game tree that a picture shows by default: more fits on no screen."""
 
 
 def complete_formats() -> list[str]:
     """The names that ``--format`` takes."""
-    return list(dict.fromkeys(form.name for form in _written()))
+    return _names(_written())
 
 
 def _written() -> list[Format]:
@@ -67,39 +63,29 @@ def _written() -> list[Format]:
     return sorted(written, key=lambda form: not form.learner)  # a method's own first
 
 
-PICTURE_DEPTH = 2
-"""Plies of the whole game tree that a picture shows by default: more fits on no screen."""
+def _names(formats: Iterable[Format]) -> list[str]:
+    return list(dict.fromkeys(form.name for form in formats))
 
 
 def export(
     env: Environment,
-    source: Annotated[
-        str, typer.Argument(help="A player, or any file ttt reads.", autocompletion=complete_agents)
-    ],
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write; - is stdout.")
-    ] = None,
+    source: AgentName,
+    out: Report = None,
     format_name: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="FORMAT",
-            help="A format that ttt show --formats lists as written.",
+        option(
+            "FORMAT",
+            "A format that ttt show --formats lists as written.",
+            *("--format", "-f"),
             show_default="what FILE's ending says, if only one fits",
             autocompletion=complete_formats,
         ),
     ] = None,
     start: Annotated[
-        str | None,
-        typer.Option("--from", metavar="POSITION", help="dot, svg: the game tree from this position."),
+        str | None, option("POSITION", "dot, svg: the game tree from this position.", "--from")
     ] = None,
-    depth: Annotated[
-        int | None, typer.Option(parser=whole(0), metavar="N", help="dot, svg: at most N plies deep.")
-    ] = None,
-    best: Annotated[
-        bool, typer.Option("--best", help="moves-csv: only the moves that the book would play.")
-    ] = False,
+    depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,
+    best: Annotated[bool, flag("--best", "moves-csv: only the moves that the book would play.")] = False,
 ) -> Export | None:
     """Write what a player has learned, or how it plays, in another format.
 
@@ -110,27 +96,16 @@ def export(
       ttt export q -o q_table.json --format q-table
       ttt export graph -o graph.svg --from X...O.... --depth 2
     """
-
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
-    formats = _written()
-    if format_name is not None and not any(format_name in (form.name, STATE) for form in formats):
-        plugged = get(format_name)
-        formats += [plugged] if plugged is not None and plugged.written else []
-    names = list(dict.fromkeys(form.name for form in formats))
-    if format_name is not None and format_name not in (*names, STATE):
-        hint = did_you_mean(format_name, names) or f"there are {', '.join(names)}"
-        raise UsageError(f"no such format {format_name!r}", where="--format", hint=hint)
-    agent = resolve(source, env.store, given_rules(env), estimated=True)
-    env.remark(agent.remarks)
+    formats = _formats(format_name)
+    (agent,) = resolved(env, source, estimated=True)
     player = ExportSource(printable(agent.name), _state(agent), agent.policy)
     form = _chosen(player, out, format_name, formats)
-    for option, given in (("--from", start is not None), ("--depth", depth is not None), ("--best", best)):
-        if given and option not in form.options:
-            takers = _listed(other for other in formats if option in other.options)
-            raise UsageError(
-                f"does not go with --format {form.name}", where=option, hint=f"it is for {takers}"
-            )
+    given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
+    for name in (name for name, value in given.items() if value and name not in form.options):
+        hint = f"it is for {', '.join(_names(other for other in formats if name in other.options))}"
+        raise UsageError(f"does not go with --format {form.name}", where=name, hint=hint)
     folded = form.name == "svg" and start is None and depth is None
     if folded:
         depth = PICTURE_DEPTH
@@ -142,12 +117,20 @@ def export(
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
     position = None if start is None else Position.parse(start, agent.rules)
-    wanted = ExportOptions(Path(out).suffix.lower(), position, depth, best, folded)
-    chunks = form.write(player, wanted)
+    chunks = form.write(player, ExportOptions(Path(out).suffix.lower(), position, depth, best, folded))
     if form.holds == "table" and form.name != FORMAT:
         chunks = [b"".join(chunks)]
         env.remark(_otherwise(agent, form, chunks[0]))
-    return _write(env, out, form, agent, chunks)
+    if out == "-" and form.binary and env.stdout.isatty():
+        raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
+    if form.name == FORMAT and out != "-":
+        refuse_source(out, agent.source)
+        assert player.state is not None
+        with locked(env, Path(out), "exported to"):
+            save_state(env, player.state, Path(out))
+    elif not write_report(env, out, chunks, source=agent.source):
+        return None
+    return Export(agent.name, form.name, out, Path(out).stat().st_size, form.then)
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:
@@ -178,26 +161,20 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     """A remark where a table that is read back plays otherwise than its source, with the figures of both."""
     try:
         found = form.read(Source(form.name, content), Options(empty_brain=True))
-        assert isinstance(found, Imported)
-        again = to_state(found, "").policy
     except InvalidFileError:  # nothing to be read back
         return
-    positions = StateSpace.of(agent.rules).positions
+    assert isinstance(found, Imported)
+    again, positions = to_state(found, "").policy, StateSpace.of(agent.rules).positions
     difference = again.probabilities(positions) - agent.policy.probabilities(positions)
-    if np.abs(difference).max() > 1e-9:
-        random = Uniform(agent.rules)
-        rates = [both_sides(policy, random) for policy in (agent.policy, again)]
-        was, now = (_figures(x.win, o.win) for x, o in rates)
-        if was == now:
-            was, now = (_figures(x.win, o.win, 6) for x, o in rates)
-        yield (
-            f"a {form.name} file plays otherwise than {agent.name}: read back, it wins {now} against random, "
-            f"not {was}"
-        )
-
-
-def _figures(as_x: float, as_o: float, digits: int = 2) -> str:
-    return f"{percent(as_x, digits)} as X and {percent(as_o, digits)} as O"
+    if np.abs(difference).max() <= 1e-9:
+        return
+    rates = [both_sides(policy, Uniform(agent.rules)) for policy in (agent.policy, again)]
+    for digits in (2, 6):
+        was, now = (f"{percent(x.win, digits)} as X and {percent(o.win, digits)} as O" for x, o in rates)
+        if was != now:
+            break
+    how = f"read back, it wins {now} against random, not {was}"
+    yield f"a {form.name} file plays otherwise than {agent.name}: {how}"
 
 
 def _state(agent: Agent) -> State | None:
@@ -208,8 +185,19 @@ def _state(agent: Agent) -> State | None:
     return state.choosing(agent.options["choice"]) if "choice" in agent.options else state
 
 
-def _listed(formats: Iterable[Format]) -> str:
-    return ", ".join(dict.fromkeys(form.name for form in formats))
+def _formats(asked: str | None) -> list[Format]:
+    """What can be written, one that a plug-in brings included if it is asked for.
+
+    :raises UsageError: if it is unknown.
+    """
+    formats = _written()
+    names = _names(formats)
+    if asked is None or asked in (*names, "state"):
+        return formats
+    if (plugged := get(asked)) is not None and plugged.written:
+        return [*formats, plugged]
+    hint = did_you_mean(asked, names) or f"there are {', '.join(names)}"
+    raise UsageError(f"no such format {asked!r}", where="--format", hint=hint)
 
 
 def _chosen(player: ExportSource, out: str, asked: str | None, formats: list[Format]) -> Format:
@@ -219,33 +207,15 @@ def _chosen(player: ExportSource, out: str, asked: str | None, formats: list[For
     """
     fitting = [form for form in formats if form.fits(player.state)]
     if asked is not None:
-        for form in fitting:
-            if form.name in (asked, f"ttt-{asked}"):
-                return form
-        hint = f"it has {_listed(fitting)}"
-        raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
+        found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]
+        if not found:
+            hint = f"it has {', '.join(_names(fitting))}"
+            raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
+        return found[0]
     ending = Path(out).suffix.lower()
     meant = [form for form in fitting if out != "-" and ending in form.endings]
     if len(meant) != 1:
         what = f"{ending} may mean several formats" if meant else "which format is meant?"
-        raise UsageError(what, where="--format", hint=f"one of {_listed(meant or fitting)}")
+        hint = f"one of {', '.join(_names(meant or fitting))}"
+        raise UsageError(what, where="--format", hint=hint)
     return meant[0]
-
-
-def _write(env: Environment, out: str, form: Format, agent: Agent, chunks: Iterable[bytes]) -> Export | None:
-    """To stdout, or to a file: the same bytes."""
-    path = Path(out)
-    if out == "-" and form.binary and env.stdout.isatty():
-        raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
-    if form.name == FORMAT and out != "-":
-        if agent.source is not None and path.exists() and path.samefile(agent.source):
-            raise UsageError("is the file that it is made from", where=out, hint="-o another file")
-        state = _state(agent)
-        assert state is not None
-        with lock(path, "exported to", parents=library.is_stored(env.store, path)):
-            backup = library.save(state, path, keep_backup=library.would_lose_runs(path, state))
-        if backup:
-            env.say(f"the previous file is kept as {backup}")
-    elif not write_report(env, out, chunks, source=agent.source):
-        return None
-    return Export(agent.name, form.name, out, path.stat().st_size, form.then)

@@ -4,17 +4,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ttt_cli.agents.grammar import file_and_reading
-from ttt_cli.documents import Count, Document, RejectedFields, aside
+from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import offer_file
-from ttt_cli.shell.options import given_rules
+from ttt_cli.shell.common import locked, save_state
+from ttt_cli.shell.options import Out, argument, flag, given_rules, option
 from ttt_cli.store import library
-from ttt_cli.store.library import Loaded
-from ttt_cli.store.locks import lock
+from ttt_cli.store.formats.imported import Rejected
+from ttt_cli.store.state import State
 from ttt_cli.views.numbers import what_is_held
 
 SHOWN = 10
@@ -25,45 +24,27 @@ SHOWN = 10
 class Import(Document, name="import"):
     """What ``ttt import`` made of a file, put right and left out."""
 
-    file: str
+    file: Path
     format: str
     learner: str
     games: Count | None
     positions: Count
     moves: Count
     repaired: list[str]
-    rejected: list[RejectedFields]
+    rejected: list[Rejected]
     notes: list[str]
-    units: tuple[str, str] = aside()
-    choice: str = aside()
-
-    @classmethod
-    def of(cls, loaded: Loaded, path: Path) -> "Import":
-        """What came of reading a file, now a state at ``path``."""
-        state, found = loaded.state, loaded.imported
-        assert found is not None
-        return cls(
-            str(path),
-            found.format,
-            state.learner.name,
-            state.games,
-            *state.entries,
-            repaired=found.repaired,
-            rejected=[RejectedFields(one.where, one.why) for one in found.rejected],
-            notes=found.notes,
-            units=state.learner.units,
-            choice=state.learner.choice,
-        )
+    state: State = aside()
 
     def show(self, env: Environment) -> None:
         """Print what was recognised, put right and left out."""
+        kind = self.state.learner
         lines = [("format", self.format), *(("", note) for note in self.notes)]
-        lines.append(("holds", what_is_held((self.positions, self.moves), self.units)))
+        lines.append(("holds", what_is_held((self.positions, self.moves), kind.units)))
         lines += [("repaired", text) for text in self.repaired]
         lines += [("left out", f"{one.where}: {one.why}") for one in self.rejected[:SHOWN]]
         if more := self.rejected[SHOWN:]:
             lines.append(("", f"and {len(more):,} more; --json lists them"))
-        lines.append(("saved", f"{self.file} ({self.learner}, choice rule {self.choice})"))
+        lines.append(("saved", f"{self.file} ({self.learner}, choice rule {kind.choice})"))
         for name, text in lines:
             env.out(f"{name:<9} {text}", indent=10)
         env.say("next:", command_line("ttt", "evaluate", self.file))
@@ -71,21 +52,10 @@ class Import(Document, name="import"):
 
 def import_(
     env: Environment,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE[:OPTIONS]",
-            help="A file in any format that ttt show --formats lists, and how it is to be read.",
-        ),
-    ],
-    learner: Annotated[
-        str | None, typer.Option(metavar="LEARNER", help="The method whose table it becomes.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Where the state goes.", show_default="the store"),
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail instead of leaving anything out.")] = False,
+    file: Annotated[str, argument("FILE[:OPTIONS]", "A file of another program, and how it is to be read.")],
+    learner: Annotated[str | None, option("LEARNER", "The method whose table it becomes.")] = None,
+    out: Out = None,
+    strict: Annotated[bool, flag("--strict", "Fail instead of leaving anything out.")] = False,
 ) -> Import:
     """Import a file that another program wrote into the store.
 
@@ -105,20 +75,20 @@ def import_(
       ttt import q_table.json:values=x,unknown=0.5,ties=last
       ttt import odd.json:spelling.first=O,spelling.cells=1
     """
-    path_in, reading, played = file_and_reading(file, given_rules(env))
-    options = replace(reading, strict=strict)
+    source, reading, played = file_and_reading(file, given_rules(env))
     learner = offer_file(learner) if learner and ":" in learner else learner
-    loaded = library.import_file(path_in, options, learner)
-    loaded = replace(loaded, state=loaded.state.playing(played.get("choice"), played.get("ties")))
-    path = out or library.path_in(env.store, path_in.stem, loaded.state.learner.name)
-    if path.exists() and path.samefile(path_in):
+    loaded = library.import_file(source, replace(reading, strict=strict), learner)
+    found, state = loaded.imported, loaded.state.playing(played.get("choice"), played.get("ties"))
+    assert found is not None
+    path = out or library.path_in(env.store, source.stem, state.learner.name)
+    if path.exists() and path.samefile(source):
         raise UsageError("would overwrite the file being imported", where=str(path), hint="-o another file")
-    with lock(path, "imported", parents=library.is_stored(env.store, path)):
+    with locked(env, path, "imported"):
         if out is None and path.exists():
-            both = f"{command_line('ttt', 'merge', path_in, path)} -o FILE"
+            both = f"{command_line('ttt', 'merge', source, path)} -o FILE"
             hint = f"-o FILE saves elsewhere; {both} joins both"
             raise UsageError("already exists", where=str(path), hint=hint)
-        backup = library.save(loaded.state, path, keep_backup=library.would_lose_runs(path, loaded.state))
-    if backup:
-        env.say(f"the previous file is kept as {backup}")
-    return Import.of(loaded, path)
+        save_state(env, state, path)
+    counts = (state.games, *state.entries)
+    told = found.repaired, found.rejected, found.notes
+    return Import(path, found.format, state.learner.name, *counts, *told, state)

@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ttt_cli.documents import Count, Document, aside
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.shell.completion import complete_states
-from ttt_cli.shell.options import given_rules
+from ttt_cli.shell.common import locked, save_state
+from ttt_cli.shell.options import FileNames, Out, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.imported import Options
-from ttt_cli.store.locks import lock
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.views.numbers import counted
 
@@ -26,7 +23,7 @@ KEPT = 4
 class Input:
     """A file that was merged; it is not used where another one contains it."""
 
-    file: str
+    file: Path
     games: Count | None
     used: bool
 
@@ -39,17 +36,14 @@ class Merge(Document, name="merge"):
     games: Count | None
     positions: Count | None
     duplicates: list[str]
-    file: str | None
+    file: Path | None
     runs: int = aside()
-    backup: Path | None = aside()
 
     def show(self, env: Environment) -> None:
         """Print what the merged state holds, and which inputs add nothing."""
         for one in self.inputs:
             if not one.used:
                 env.say(f"{one.file} adds nothing: another input contains its runs")
-        if self.backup:
-            env.say(f"the previous file is kept as {self.backup}")
         games = "an unknown number of games" if self.games is None else counted(self.games, "game")
         goal = "would hold" if self.file is None else f"saved to {self.file}:"
         positions = counted(self.positions or 0, "position")
@@ -58,19 +52,11 @@ class Merge(Document, name="merge"):
 
 def merge(
     env: Environment,
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="States, native or foreign.", autocompletion=complete_states),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where the merged state goes.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what the merged state would hold.")
-    ] = False,
+    files: FileNames,
+    out: Out = None,
+    dry_run: Annotated[bool, flag("--dry-run", "Only say what the merged state would hold.")] = False,
     allow_overlap: Annotated[
-        bool,
-        typer.Option("--allow-overlap", help="Count experience twice where it cannot be separated."),
+        bool, flag("--allow-overlap", "Count experience twice where it cannot be separated.")
     ] = False,
 ) -> Merge:
     """Merge states into one; no experience is counted twice.
@@ -84,9 +70,8 @@ def merge(
     """
     if out is None and not dry_run:
         raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run to only look")
-    rules, target, backup = given_rules(env), None if dry_run else out, None
-    parents = target is not None and library.is_stored(env.store, target)
-    with lock(target, "merged", wait=30.0, parents=parents) if target else nullcontext():
+    rules, target = given_rules(env), None if dry_run else out
+    with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
         inputs: list[library.Loaded] = []
         for name in files:
             path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
@@ -96,14 +81,6 @@ def merge(
         merged = merge_states(inputs, allow_overlap=allow_overlap)
         state = merged.state
         if target is not None:
-            backup = library.save(state, target, keep_backup=library.would_lose_runs(target, state))
-    used = set(merged.used)
-    return Merge(
-        [Input(str(loaded.path), loaded.state.games, loaded in used) for loaded in inputs],
-        state.games,
-        state.positions,
-        list(merged.duplicates),
-        None if target is None else str(target),
-        len(state.runs),
-        backup,
-    )
+            save_state(env, state, target)
+    rows = [Input(loaded.path, loaded.state.games, loaded in merged.used) for loaded in inputs]
+    return Merge(rows, state.games, state.positions, list(merged.duplicates), target, len(state.runs))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isnan
 from shlex import join
 from typing import Annotated, Literal
 
@@ -18,7 +17,7 @@ from ttt_cli.play.player import players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.completion import complete_agents, stored_names
 from ttt_cli.shell.match import play_machines, play_with_people
-from ttt_cli.shell.options import given_rules, whole
+from ttt_cli.shell.options import Seed, argument, finite, flag, given_rules, number, option
 from ttt_cli.shell.prompt import choose
 from ttt_cli.store.games import try_log
 from ttt_cli.store.library import Loaded
@@ -32,52 +31,38 @@ MENU_STATES = 9
 def play(
     env: Environment,
     agent: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[AGENT]", help="The opponent.", autocompletion=complete_agents, show_default="q"
-        ),
+        str | None, argument("[AGENT]", "The opponent.", complete_agents, show_default="q")
     ] = None,
-    other: Annotated[
-        str | None, typer.Argument(hidden=True, help="One too many; the error names --x and --o.")
-    ] = None,
-    side: Annotated[
-        Literal["x", "o"] | None, typer.Option("--as", help="Your side in the first game.")
-    ] = None,
-    x: Annotated[
-        str | None,
-        typer.Option(metavar="AGENT", help="Who is X.", autocompletion=complete_agents),
-    ] = None,
-    o: Annotated[
-        str | None,
-        typer.Option(metavar="AGENT", help="Who is O.", autocompletion=complete_agents),
-    ] = None,
+    other: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
+    x: Annotated[str | None, option("AGENT", "Player X.", autocompletion=complete_agents)] = None,
+    o: Annotated[str | None, option("AGENT", "Player O.", autocompletion=complete_agents)] = None,
     alternate: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            None,
+            "Change sides after each game.",
             "--alternate/--no-alternate",
-            help="Change sides after each game.",
             show_default="alternate, unless --x or --o is given",
         ),
     ] = None,
-    games: Annotated[
-        int | None, typer.Option("--games", "-n", parser=whole(), metavar="N", help="Leave after N games.")
-    ] = None,
+    games: Annotated[int | None, number("Leave after N games.", "--games", "-n")] = None,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Show two machines' boards, until Ctrl-C without --games.")
+        bool, flag("--watch", "Show two machines' boards, until Ctrl-C without --games.")
     ] = False,
     delay: Annotated[
-        float,
-        typer.Option(min=0, max=60, metavar="SECONDS", help="Between the moves of --watch at a terminal."),
+        float, option("SECONDS", "Between the moves of --watch.", min=0, max=60, callback=finite)
     ] = 0.4,
     learn: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            None,
+            "Whether machines learn from finished games.",
             "--learn/--no-learn",
-            help="Whether machines learn from finished games.",
             show_default="learn from games with people",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Random seed.")] = None,
+    seed: Seed = None,
 ) -> int:
     """Play against a machine, which learns from each finished game, or let two machines play. The opponent
     may also be easy, medium or hard.
@@ -94,8 +79,6 @@ def play(
     if agent is not None and other is not None:
         hint = f"{command_line('ttt', 'play', '--x', agent, '--o', other)} lets two agents play"
         raise UsageError("one AGENT plays against you", where=other, hint=hint)
-    if isnan(delay):
-        raise UsageError("nan is not a number of seconds", where="--delay")
     if agent is None and x is None and o is None and env.interactive:
         agent = _opponent(env)
         if agent is None:

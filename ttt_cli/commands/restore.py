@@ -4,32 +4,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from ttt_cli.documents import Count, Document, aside
+from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.shell.completion import complete_states
-from ttt_cli.store import backups, library
+from ttt_cli.shell.options import argument
+from ttt_cli.store import library
+from ttt_cli.store.backups import Backup, backups, original
+from ttt_cli.store.backups import restore as put_back
 from ttt_cli.store.verification import verify
 
 IGNORES = {"board", "line"}
 
 
 @dataclass(frozen=True)
-class BackupFields:
-    """A backup, and how many games it says it knows."""
-
-    file: str
-    games: Count | None
-
-
-@dataclass(frozen=True)
 class Backups(Document, name="backups"):
     """The backups that ``ttt restore`` found, newest first, or the file it has brought back."""
 
-    backups: list[BackupFields]
-    restored: str | None
+    backups: list[Backup]
+    restored: Path | None
     source: str = aside()
 
     def show(self, env: Environment) -> None:
@@ -50,11 +43,11 @@ def restore(
     env: Environment,
     file: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="A state, whose backups are listed, or a backup, which is brought back.",
+        argument(
+            "[FILE]",
+            "A state, whose backups are listed, or a backup, which is brought back.",
+            complete_states,
             show_default="all of the store",
-            autocompletion=complete_states,
         ),
     ] = None,
 ) -> Backups:
@@ -67,37 +60,19 @@ def restore(
       ttt restore q
       ttt restore state_store/q.json.bak
     """
-    if file is not None and backups.original(Path(file)) is not None and Path(file).exists():
+    if file is None:
+        known = {original(path) for path in env.store.glob("*.bak")}
+        return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None)
+    if original(Path(file)) is not None and Path(file).exists():
         library.load(Path(file))  # what cannot be read is not brought back
-        path = backups.restore(Path(file))
-        return Backups(_listed(path), str(path), file)
-    paths = _all(env.store) if file is None else [library.find(env.store, file) or _lost(env, file)]
-    found = [one for path in paths for one in _listed(path)]
-    if file is not None and not found:
-        _refuse_unfit(paths[0])
-    return Backups(found, None)
-
-
-def _listed(path: Path) -> list[BackupFields]:
-    return [BackupFields(str(one.path), one.games) for one in backups.backups(path)]
-
-
-def _all(store: Path) -> list[Path]:
-    """The files in the store of which there are backups."""
-    known = {backups.original(path) for path in store.glob("*.bak")}
-    return sorted(path for path in known if path is not None)
-
-
-def _refuse_unfit(path: Path) -> None:
-    """A damaged file without backups is lost, which is not what "no backups" alone would say.
-
-    :raises InvalidFileError: what is wrong with the file.
-    """
-
-    found = verify(path)
-    if found.unfit:
-        fault = found.faults[0]
+        path = put_back(Path(file))
+        return Backups(backups(path), path, file)
+    path = library.find(env.store, file) or _lost(env, file)
+    found = backups(path)
+    if not found and (checked := verify(path)).unfit:  # more than "no backups" alone would say
+        fault = checked.faults[0]
         raise InvalidFileError(f"{fault.why}; there are no backups of it", where=f"{path}, {fault.where}")
+    return Backups(found, None)
 
 
 def _lost(env: Environment, name: str) -> Path:
@@ -105,8 +80,7 @@ def _lost(env: Environment, name: str) -> Path:
 
     :raises TttError: if there are none either.
     """
-
     for path in (Path(name), *(env.store / f"{name}{suffix}" for suffix in library.SUFFIXES)):
-        if backups.backups(path):
+        if backups(path):
             return path
     return library.existing(env.store, name, what="file")

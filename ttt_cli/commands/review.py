@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.review import review as review_game
-from ttt_cli.shell.options import whole
+from ttt_cli.shell.options import argument, flag, number, option
 from ttt_cli.store.games import LOG, GameRecord, pick_game, read_games
 from ttt_cli.views.review import ReviewedGame
 
@@ -20,15 +18,13 @@ IGNORES = {"board", "line", "learner"}
 def review(
     env: Environment,
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="A log of games.", show_default="games.jsonl in the store"),
+        Path | None, argument("[FILE]", "A log of games.", show_default="games.jsonl in the store")
     ] = None,
     game: Annotated[
-        str | None,
-        typer.Option(metavar="N|ID", help="Which of its games.", show_default="the last with a person"),
+        str | None, option("N|ID", "Which of its games.", show_default="the last with a person")
     ] = None,
-    last: Annotated[int | None, typer.Option(parser=whole(), metavar="N", help="Its last N games.")] = None,
-    boards: Annotated[bool, typer.Option("--boards", help="Show every board.")] = False,
+    last: Annotated[int | None, number("Its last N games.")] = None,
+    boards: Annotated[bool, flag("--boards", "Show every board.")] = False,
 ) -> Iterator[ReviewedGame]:
     """What each move of a finished game was worth, the better ones, the accuracy of both sides, and the move
     that decided the game.
@@ -47,10 +43,10 @@ def review(
     if file is None and not path.exists():
         hint = "ttt play records each finished game there"
         raise InvalidFileError("no game has been recorded yet", where=str(path), hint=hint)
-    for place, (number, record) in enumerate(_picked(path, game, last)):
+    for place, (at, record) in enumerate(_picked(path, game, last)):
         if place and not env.json:
             env.out("")
-        yield ReviewedGame.of(number, record, review_game(record.game()), boards=boards)
+        yield ReviewedGame.of(at, record, review_game(record.game()), boards=boards)
 
 
 def _picked(path: Path, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:

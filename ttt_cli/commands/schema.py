@@ -1,17 +1,13 @@
 """``ttt schema``: the JSON Schemas of what the program prints and saves."""
 
 from dataclasses import dataclass
-from importlib import import_module
-from keyword import iskeyword
 from typing import Annotated, Any
 
-import typer
-
-from ttt_cli.commands import COMMANDS
-from ttt_cli.documents import Document, StateFile, about, json_schema
+from ttt_cli.commands import COMMANDS, command_module
+from ttt_cli.documents import Document, StateFile, about, json_schema, json_text
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError, did_you_mean
-from ttt_cli.json_text import json_text
+from ttt_cli.shell.options import argument
 
 IGNORES = {"store", "board", "line", "learner"}
 
@@ -37,17 +33,14 @@ class Schemas(Document, name="schemas"):
             env.out(f"{row.name:<15}{row.about}", indent=15)
 
 
-def complete_names(context: typer.Context, incomplete: str) -> list[str]:
+def complete_names(incomplete: str) -> list[str]:
     """The names of the documents, for the shell."""
     return [name for name in document_types() if name.startswith(incomplete)]
 
 
 def schema(
     env: Environment,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Which; without it all names.", autocompletion=complete_names),
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "Which; without it all names.", complete_names)] = None,
 ) -> Schemas | None:
     """The JSON Schema of a document: what --json prints, and the native state file.
 
@@ -69,5 +62,5 @@ def schema(
 def document_types() -> dict[str, Any]:
     """The type of every document by name: those that the commands return, and the state file."""
     for name in COMMANDS:
-        import_module(f"ttt_cli.commands.{name}" + "_" * iskeyword(name))
+        command_module(name)
     return {**Document.known, "state": StateFile}

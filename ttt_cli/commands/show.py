@@ -5,8 +5,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, cast
 
-import typer
-
 from ttt_cli.agents.levels import LEVELS, level
 from ttt_cli.agents.registry import AgentType, players
 from ttt_cli.documents import Document, RunFields
@@ -17,7 +15,7 @@ from ttt_cli.evaluation.overview import overview
 from ttt_cli.learners import plugged_learners
 from ttt_cli.plugins import AGENTS, plugins
 from ttt_cli.shell.completion import complete_agents, stored_files, stored_names
-from ttt_cli.shell.options import given_rules
+from ttt_cli.shell.options import argument, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
 from ttt_cli.store.games import LOG, GameRecord, each_record, holds_games, record_against_people
@@ -39,16 +37,14 @@ def show(
     env: Environment,
     file: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="A state's name, any file ttt reads, or a player.",
+        argument(
+            "[FILE]",
+            "A state's name, any file ttt reads, or a player.",
+            complete_agents,
             show_default="all states and players",
-            autocompletion=complete_agents,
         ),
     ] = None,
-    formats: Annotated[
-        bool, typer.Option("--formats", help="List the files that can be read and written.")
-    ] = False,
+    formats: Annotated[bool, flag("--formats", "List the files that can be read and written.")] = False,
 ) -> Document:
     """What is in a state: learner, rules, games and their results, runs, sizes. Of a log of games: who
     played, and how the games ended. Bare: the states in the store with their verdicts, and the players that

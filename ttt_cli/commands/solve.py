@@ -2,14 +2,12 @@
 
 from typing import Annotated
 
-import typer
-
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.solver import Solver
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, Stopped
-from ttt_cli.shell.options import finite, given_rules, whole
+from ttt_cli.shell.options import argument, finite, given_rules, number, option
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 from ttt_cli.views.solution import Solution
@@ -20,15 +18,11 @@ IGNORES = {"store", "learner"}
 def solve(
     env: Environment,
     position: Annotated[
-        str | None,
-        typer.Argument(metavar="[POSITION]", help="Such as X...O....; without it, the empty board."),
+        str | None, argument("[POSITION]", "Such as X...O....; without it, the empty board.")
     ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(parser=whole(), metavar="N", help="Visit at most N positions.")
-    ] = None,
+    nodes: Annotated[int | None, number("Visit at most N positions.")] = None,
     seconds: Annotated[
-        float,
-        typer.Option(min=0, metavar="S", help="Stop after S seconds of processor time.", callback=finite),
+        float, option("S", "Stop after S seconds of processor time.", min=0, callback=finite)
     ] = 60.0,
 ) -> Solution:
     """Prove whether the side to move wins, draws or loses, on any board up to 64 cells, and print a line of
@@ -50,7 +44,6 @@ def solve(
         solver = Solver(rules)
         try:
             return Solution.of(solver.solve(asked, nodes=nodes, seconds=seconds, report=report))
-        except KeyboardInterrupt:
-            return Solution.of(solver.so_far(asked), ExitCode.INTERRUPTED)
-        except Stopped as end:
-            return Solution.of(solver.so_far(asked), end.exit_code)
+        except (KeyboardInterrupt, Stopped) as end:
+            code = end.exit_code if isinstance(end, Stopped) else ExitCode.INTERRUPTED
+            return Solution.of(solver.so_far(asked), code)

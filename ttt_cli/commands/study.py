@@ -7,14 +7,21 @@ from os import cpu_count
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import LEARNERS, learner_class, offer_file
-from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import given_rules, whole
+from ttt_cli.learners.base import Learner
+from ttt_cli.shell.options import (
+    Games,
+    Opponent,
+    Symmetry,
+    argument,
+    flag,
+    given_rules,
+    number,
+    option,
+)
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.locks import lock
@@ -37,63 +44,32 @@ def study(
     env: Environment,
     learners: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[LEARNER]...",
-            help="The methods to compare; a name and --help lists its parameters.",
-            autocompletion=complete_learners,
+        argument(
+            "[LEARNER]...",
+            "The methods to compare; a name and --help lists its parameters.",
+            complete_learners,
         ),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            parser=whole(1, 100_000),
-            metavar="N",
-            help="Train with the seeds 1 to N.",
-            show_default=f"{SEEDS}; with --presets alone 1",
-        ),
+        number("Train with the seeds 1 to N.", most=100_000, show_default=f"{SEEDS}; with --presets alone 1"),
     ] = None,
     vary: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=A,B,…",
-            help="Values of a parameter to try; repeat it to try all combinations. One value fixes it.",
-        ),
+        option("NAME=A,B,…", "Values of a parameter to try; one fixes it. Repeat it for all combinations."),
     ] = None,
     presets: Annotated[
-        bool, typer.Option("--presets", help="Each method by its article and by default; bare: all methods.")
+        bool, flag("--presets", "Each method by its article and by default; bare: all methods.")
     ] = False,
-    games: Annotated[
-        int | None,
-        typer.Option(
-            "--games",
-            "-n",
-            parser=whole(),
-            metavar="N",
-            help="The games of each training, such as 100k; by default the method's own.",
-        ),
-    ] = None,
-    opponent: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AGENT",
-            autocompletion=complete_agents,
-            help="The opponent: an agent, or self.",
-            show_default="self, or the article's",
-        ),
-    ] = None,
-    symmetry: Annotated[
-        bool, typer.Option("--symmetry", help="One entry for all rotations and reflections of a position.")
-    ] = False,
+    games: Games = None,
+    opponent: Opponent = None,
+    symmetry: Symmetry = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="All of it as CSV; continues where that file ends."),
+        Path | None, option("FILE", "All of it as CSV; continues where that file ends.", "--out", "-o")
     ] = None,
-    keep: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the states in this folder.")] = None,
+    keep: Annotated[Path | None, option("DIR", "Keep the states in this folder.")] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole(1, 1024), metavar="N", help="Threads that share the work.", show_default="all cores"
-        ),
+        int | None, number("Threads that share the work.", most=1024, show_default="all cores")
     ] = None,
 ) -> StudyResult | ExitCode:
     """Train methods many times, each from nothing, with many seeds and settings, and compare how strong they
@@ -106,12 +82,18 @@ def study(
     """
     if not (learners or presets):
         raise UsageError("which method?", where="LEARNER", hint=f"one of {', '.join(LEARNERS)}, or --presets")
-    names = [offer_file(name) if ":" in name else name for name in learners or LEARNERS]
-    designs = [
-        _design(env, name, choice, vary or [], seeds or (SEEDS if learners else 1), games, opponent, symmetry)
-        for name in dict.fromkeys(names)
-        for choice in _choices(name, presets, bool(learners))
-    ]
+    rules = given_rules(env) or STANDARD
+    designs = []
+    for name in dict.fromkeys(offer_file(name) if ":" in name else name for name in learners or LEARNERS):
+        kind = learner_class(name)
+        for choice in _choices(kind, presets, bool(learners)):
+            base = learner_of(name, choice)
+            own_games = base.article_games if choice == "article" else base.default_games
+            tried = range(1, 1 + (seeds or (SEEDS if learners else 1)))
+            settings, folded = variations(kind, vary or []), symmetry or kind.symmetric_only
+            designs.append(
+                Design(base, rules, settings, tried, games or own_games, opponent, folded, env.store)
+            )
     for design in designs:  # what cannot be trained is reported before any training
         for key in design.keys[:: len(design.seeds)]:
             design.training(key)
@@ -122,53 +104,28 @@ def study(
 
 def more_help(arguments: Sequence[str]) -> str:
     """The parameters of the methods that are named before ``--help``, with their defaults."""
-    lines = []
-    for name in arguments:
-        own: Any = fields(learner_class(name)) if name in LEARNERS else ()  # type: ignore[arg-type]
-        lines += [
-            f"  {item.name}={item.default}  {item.metadata.get('help', '')}"
-            for item in own
-            if item.name != "choice"
-        ]
+    kinds: list[Any] = [learner_class(name) for name in arguments if name in LEARNERS]
+    named = [item for kind in kinds for item in fields(kind)]
+    lines = [
+        f"  {item.name}={item.default}  {item.metadata.get('help', '')}"
+        for item in named
+        if item.name != "choice"
+    ]
     return "\n".join(["Parameters that --vary takes:", *lines]) if lines else ""
 
 
-def _choices(name: str, presets: bool, named: bool) -> list[str]:
+def _choices(kind: type[Learner[Any]], presets: bool, named: bool) -> list[str]:
     """The presets to train a method with.
 
     :raises UsageError: if a method that was named has but one.
     """
     if not presets:
         return ["default"]
-    if "article" in learner_class(name).choices:
+    if "article" in kind.choices:
         return ["article", "default"]
     if named:
-        raise UsageError(f"{name} has no preset article", where="--presets")
+        raise UsageError(f"{kind.name} has no preset article", where="--presets")
     return []
-
-
-def _design(
-    env: Environment,
-    name: str,
-    choice: str,
-    vary: Sequence[str],
-    seeds: int,
-    games: int | None,
-    opponent: str | None,
-    symmetry: bool,
-) -> Design:
-    kind, base = learner_class(name), learner_of(name, choice)
-    own_games = base.article_games if choice == "article" else base.default_games
-    return Design(
-        base,
-        given_rules(env) or STANDARD,
-        variations(kind, vary),
-        range(1, seeds + 1),
-        games or own_games,
-        opponent,
-        symmetry or kind.symmetric_only,
-        env.store,
-    )
 
 
 def _fill(

@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
 from ttt_cli.agents.grammar import is_program
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
@@ -18,9 +16,9 @@ from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, typed_as
-from ttt_cli.shell.completion import complete_agents, complete_states
+from ttt_cli.shell.completion import complete_states
 from ttt_cli.shell.learner_commands import LearnerCommands
-from ttt_cli.shell.options import finite, given_rules, whole
+from ttt_cli.shell.options import Games, Opponent, Symmetry, finite, flag, given_rules, number, option
 from ttt_cli.shell.signals import Stopping, graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.imported import Options as Readings
@@ -45,66 +43,40 @@ MANY_CELLS, MOVE_BYTES = 36, 24
 CHECKPOINT = 60.0
 """Seconds between two saves of a run."""
 
-GAMES = typer.Option(
-    "--games", "-n", parser=whole(), metavar="N", help="The number of games; by default the method's own."
-)
-OPPONENT = typer.Option(
-    metavar="AGENT",
-    autocompletion=complete_agents,
-    help="The opponent: an agent, or self.",
-    show_default="self, or the article's",
-)
-
 
 @dataclass(frozen=True)
 class Options:
     """The options of every ``ttt train``, but for the learner's own parameters."""
 
-    games: Annotated[int | None, GAMES] = None
-    opponent: Annotated[str | None, OPPONENT] = None
+    games: Games = None
+    opponent: Opponent = None
     games_from: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Learn from the game records in FILE; alone, play no games."),
+        Path | None, option("FILE", "Learn from the game records in FILE; alone, play no games.")
     ] = None
     preset: Annotated[
-        Literal["article"] | None, typer.Option(help="The rule and the constants of the method's author.")
+        Literal["article"] | None, option(None, "The rule and the constants of the method's author.")
     ] = None
-    seed: Annotated[
-        int | None,
-        typer.Option(parser=whole(0), metavar="N", help="Random seed: the same call writes the same bytes."),
-    ] = None
-    symmetry: Annotated[
-        bool,
-        typer.Option("--symmetry", help="One entry for all rotations and reflections of a position."),
-    ] = False
+    seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
+    symmetry: Symmetry = False
     until: Annotated[
         Literal["unbeatable"] | None,
-        typer.Option(help="Stop as soon as this holds; exit with 1 if it never does."),
+        option(None, "Stop as soon as this holds; exit with 1 if it never does."),
     ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="State to update, instead of the store's."),
-    ] = None
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="FILE", autocompletion=complete_states, help="Start from another state."
-        ),
-    ] = None
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start from nothing.")] = False
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the unfinished run in the file.")] = False
-    checkpoint: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", callback=finite, help="Save this often while training.")
-    ] = CHECKPOINT
-    curve: Annotated[Path | None, typer.Option(metavar="FILE", help="Write its learning curve as CSV.")] = (
+    out: Annotated[Path | None, option("FILE", "State to update, instead of the store's.", "--out", "-o")] = (
         None
     )
-    workers: Annotated[
-        int, typer.Option(min=1, max=1024, metavar="N", help="Threads that share the games of a long run.")
-    ] = 1
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="The scheduler of a Dask cluster to train on.")
+    source: Annotated[
+        str | None,
+        option("FILE", "Start from another state.", "--from", autocompletion=complete_states),
     ] = None
+    fresh: Annotated[bool, flag("--fresh", "Start from nothing.")] = False
+    resume: Annotated[bool, flag("--resume", "Continue the unfinished run in the file.")] = False
+    checkpoint: Annotated[
+        float, option("SECONDS", "Save this often while training.", min=0, callback=finite)
+    ] = CHECKPOINT
+    curve: Annotated[Path | None, option("FILE", "Write its learning curve as CSV.")] = None
+    workers: Annotated[int, option("N", "Threads that share the games of a long run.", min=1, max=1024)] = 1
+    cluster: Annotated[str | None, option("ADDRESS", "The scheduler of a Dask cluster to train on.")] = None
 
     def again(self, env: Environment) -> dict[str, Any]:
         """The options that a command which goes on with the run has to repeat; None where they are usual."""
@@ -179,8 +151,8 @@ class Call:
         asks_program = options.opponent is not None and is_program(options.opponent)
         own = {"--games": options.games, "--seed": options.seed, "--symmetry": options.symmetry, **self.given}
         own["--opponent"] = None if asks_program else options.opponent
-        for option in (name for name, value in own.items() if value and options.resume):
-            raise UsageError(f"{option} does not go with --resume, which takes it from the file")
+        for name in (name for name, value in own.items() if value and options.resume):
+            raise UsageError(f"{name} does not go with --resume, which takes it from the file")
         typed, shared = typed_as(self.learner), "--cluster" if options.cluster else "--workers"
         for wrong, message, where, hint in (
             (

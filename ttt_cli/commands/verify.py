@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from ttt_cli.documents import Count, Document, RejectedFields, aside, optional
+from ttt_cli.documents import Count, Document, aside, optional
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
-from ttt_cli.shell.completion import complete_states
+from ttt_cli.shell.options import FileNames, flag
 from ttt_cli.store import library
 from ttt_cli.store.formats.format import Verification
+from ttt_cli.store.formats.imported import Rejected
 from ttt_cli.store.locks import lock
 from ttt_cli.store.reading import read_bytes
 from ttt_cli.store.verification import verify as read_through
@@ -25,21 +24,14 @@ IGNORES = {"board", "line"}
 class Check(Document, name="verification"):
     """What ``ttt verify`` found in a file; ``accepted`` is whether an edited file was sealed anew."""
 
-    file: str
+    file: Path
     format: str
     positions: Count
     moves: Count
     repaired: list[str]
-    rejected: list[RejectedFields]
+    rejected: list[Rejected]
     accepted: bool | None = optional()
     found: Verification = aside()
-
-    @classmethod
-    def of(cls, path: Path, found: Verification, accepted: bool | None = None) -> "Check":
-        """What reading a file through found."""
-        rejected = [RejectedFields(one.where, one.why) for one in found.faults]
-        counts = (found.positions, found.moves)
-        return cls(str(path), found.format, *counts, found.repaired, rejected, accepted, found)
 
     @property
     def code(self) -> ExitCode:
@@ -56,21 +48,16 @@ class Check(Document, name="verification"):
         valid = ", valid" if self.code is ExitCode.DONE else ""
         sealed = "; sealed with a new digest" if self.accepted else ""
         env.out(f"{self.file}: {holds}{valid}{sealed}")
-        for text in self.repaired:
-            env.out(f"  can be repaired: {text}", indent=4)
-        for item in self.rejected:
-            env.out(f"  {item.where}: {item.why}", indent=4)
+        problems = [f"can be repaired: {text}" for text in self.repaired]
+        for text in (*problems, *(f"{one.where}: {one.why}" for one in self.rejected)):
+            env.out(f"  {text}", indent=4)
 
 
 def verify(
     env: Environment,
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Any files ttt reads.", autocompletion=complete_states),
-    ],
+    files: FileNames,
     accept: Annotated[
-        bool,
-        typer.Option("--accept", help="Seal native files that were edited by hand and are otherwise sound."),
+        bool, flag("--accept", "Seal native files that were edited by hand and are otherwise sound.")
     ] = False,
 ) -> Iterator[Check]:
     """Check files and report every problem, with its location; nothing is changed without --accept.
@@ -85,7 +72,9 @@ def verify(
     for name in files:
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, what="file")
         accepted = _accept(path) if accept else None
-        yield Check.of(path, read_through(path), accepted)
+        found = read_through(path)
+        counts = found.positions, found.moves
+        yield Check(path, found.format, *counts, found.repaired, found.faults, accepted, found)
 
 
 def _accept(path: Path) -> bool:

@@ -1,4 +1,8 @@
-"""Options that commands share, and numbers as people write them."""
+"""Options that commands share, and numbers as people write them.
+
+``argument``, ``option``, ``number`` and ``flag`` are Typer's, spelled shortly; the annotations below them are
+the parameters that several commands have.
+"""
 
 import os
 import re
@@ -13,12 +17,10 @@ import typer
 from ttt_cli.environment import DEFAULT_STORE, Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import offer_file
+from ttt_cli.shell.completion import complete_agents, complete_states
 
 if TYPE_CHECKING:
     from ttt_cli.engine.rules import Rules
-
-COMMON = "Common options"
-"""The heading of the common options in the help."""
 
 _NUMBER = re.compile(
     r"([0-9]+|[0-9]{1,3}(?:[,_ ][0-9]{3})+)(?:\.([0-9]+))?(?:[eE]\+?([0-9]{1,2}))?\s*([kKmMgG]?)"
@@ -50,6 +52,50 @@ def finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
     if value is not None and not isfinite(value):
         raise UsageError(f"{value!r} is not a finite number", where=parameter.opts[0])
     return value
+
+
+def argument(metavar: str, help: str, complete: Callable[..., Any] | None = None, **more: Any) -> Any:
+    """An argument, with what completes it in the shell."""
+    return typer.Argument(metavar=metavar, help=help, autocompletion=complete, **more)
+
+
+def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value, called as its parameter unless ``names`` say otherwise."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def number(help: str, *names: str, least: int = 1, most: int = (1 << 63) - 1, **more: Any) -> Any:
+    """An option whose value is a whole number."""
+    return typer.Option(*names, parser=whole(least, most), metavar="N", help=help, **more)
+
+
+def flag(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help)
+
+
+AgentName = Annotated[str, argument("AGENT", "A player's name or file.", complete_agents)]
+FileNames = Annotated[list[str], argument("FILE...", "States, or any files ttt reads.", complete_states)]
+PositionGiven = Annotated[str, argument("POSITION", "Such as X...O....; - reads positions from stdin.")]
+Games = Annotated[int | None, number("The number of games; by default the method's own.", "--games", "-n")]
+Opponent = Annotated[
+    str | None,
+    option(
+        "AGENT",
+        "The opponent: an agent, or self.",
+        autocompletion=complete_agents,
+        show_default="self, or the article's",
+    ),
+]
+Out = Annotated[Path | None, option("FILE", "The state to write.", "--out", "-o")]
+Report = Annotated[str | None, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
+Seed = Annotated[int | None, number("Random seed.", least=0)]
+Symmetry = Annotated[bool, flag("--symmetry", "One entry for all rotations and reflections of a position.")]
+Walked = Annotated[int | None, number("Visit at most N positions.", show_default="10,000,000")]
+
+
+COMMON = "Common options"
+"""The heading of the common options in the help."""
 
 
 def _common(*names: str, **settings: Any) -> Any:

@@ -26,7 +26,7 @@ _NAME = re.compile(r"(.+?)(\.[0-9]+)?" + re.escape(BACKUP))
 class Backup:
     """A backup of a file, and how many games it says it knows; None if it does not say."""
 
-    path: Path
+    file: Path
     games: int | None
 
 
@@ -59,7 +59,7 @@ def prune(path: Path) -> None:
     for one in found:
         if one not in spared and (one is not most or allowed() == 0):
             with suppress(OSError):
-                one.path.unlink()
+                one.file.unlink()
 
 
 def original(path: Path) -> Path | None:

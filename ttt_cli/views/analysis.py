@@ -63,7 +63,7 @@ class AnalysisResult(Document, name="analysis"):
     agents: list[OpinionFields] | None = optional()
     rules: Rules = aside()
 
-    def line(self) -> str:
+    def as_line(self) -> str:
         """One line: ``X...O.... x draw 2:draw:7 3:loss:6 …``; a player adds its name and the cells it
         plays."""
         parts = [self.position, self.to_move or "-", self.value or "?"]

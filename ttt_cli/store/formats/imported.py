@@ -1,7 +1,7 @@
 """What a foreign file holds once it is read: the experience in native form, and what the reader did to it."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +36,8 @@ class Row:
     count: int = 1
 
 
-class Rejected(NamedTuple):
+@dataclass(frozen=True)
+class Rejected:
     """A part of a file that cannot be from a game and was left out."""
 
     where: str
