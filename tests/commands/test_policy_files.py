@@ -151,7 +151,7 @@ HEADER = "position,move,probability,value\n"
         (
             '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},'
             '"positions":{".........":{"0":{"probability":1,"value":null}}}}',
-            "position '.........': expected",
+            "position '.........': '0' is not a cell from 1 to 9",
         ),
     ],
 )

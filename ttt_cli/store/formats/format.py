@@ -16,7 +16,6 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected
-from ttt_cli.store.formats.recorded import held
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 
@@ -170,8 +169,6 @@ class Format:
         :raises InvalidFileError: if it cannot be used as it is.
         """
         found = self.read(source, DEFAULTS)
-        if isinstance(found, Policy):
-            return Verification(self.name, held(found))
         assert isinstance(found, Imported)
         units = learner_class(found.learner).units
         return Verification(found.format, found.positions, found.moves, units, found.repaired, found.rejected)

@@ -8,15 +8,15 @@ alike.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.errors import InvalidFileError, NotationError
+from ttt_cli.errors import NotationError
 from ttt_cli.store.formats.format import Format
-from ttt_cli.store.formats.imported import Imported, Options, Rejected, Row, book, refuse, truncated
+from ttt_cli.store.formats.imported import Imported, Options, Report, Row, book
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 from ttt_cli.store.unknown.cell_values import namings
@@ -35,16 +35,21 @@ _RESULTS = {1: "X", -1: "O", 0: "draw"}
 
 
 @dataclass(frozen=True)
-class _Layout:
-    """Where the moves and the result stand in a row.
+class _Reading:
+    """A way to read rows as games.
 
     :ivar moves: the first field with moves; the only one, if not ``spread``.
     :ivar result: the field with the result, from the left or (negative) from the right.
+    :ivar words: how cells are named; cells: the cell of each name.
+    :ivar results: the result that each word stands for; None: any word may stand for any.
     """
 
     moves: int
     spread: bool
     result: int
+    words: str = ""
+    cells: Mapping[str, int] = field(default_factory=dict)
+    results: Mapping[str, int] | None = None
 
     def names(self, row: Sequence[str]) -> list[str] | None:
         """The cells of a row's moves, as written."""
@@ -58,99 +63,58 @@ class _Layout:
         """The result of a row, as written."""
         return row[self.result].lower() if -len(row) <= self.result < len(row) else ""
 
-
-@dataclass(frozen=True)
-class _Meaning:
-    """How rows are to be read: the layout, the cell of each name, the result that each word stands for."""
-
-    layout: _Layout
-    words: str
-    cells: dict[str, int]
-    results: dict[str, int]
-
-    def play(self, row: Sequence[str], space: StateSpace) -> Game:
-        """The game of a row.
-
-        :raises NotationError: with what is wrong with it.
-        """
-        names = self.layout.names(row)
+    def game(self, row: Sequence[str], rules: Rules) -> Game | str:
+        """The game of a row, or why there is none."""
+        names, word = self.names(row), self.word(row)
         if names is None or not all(name in self.cells for name in names):
-            raise NotationError(f"no cells in {quoted(' '.join(row))}")
-        return Game.of(space.rules, [self.cells[name] for name in names])
+            return f"no cells in {quoted(' '.join(row))}"
+        try:
+            game = Game.of(rules, [self.cells[name] for name in names])
+        except NotationError as error:
+            return error.message
+        assert game.result is not None
+        if self.results is not None and self.results.get(word) != game.result:
+            return f"the result is {quoted(word)}, but {_RESULTS[game.result]} is how the game ends"
+        return game
+
+    def with_results(self, sample: Sequence[Sequence[str]], rules: Rules) -> "_Reading":
+        """With the result that each word most often stands for."""
+        seen: dict[str, Counter[int]] = {}
+        for row in sample:
+            if isinstance(game := self.game(row, rules), Game) and game.result is not None:
+                seen.setdefault(self.word(row), Counter())[game.result] += 1
+        results = {word: counts.most_common(1)[0][0] for word, counts in seen.items()}
+        if "x" in results and results["x"] == results.get("o"):
+            del results[min("xo", key=lambda word: seen[word].total())]
+        return replace(self, results={} if len(results) > MOST_WORDS or "" in results else results)
 
 
-def _learnt(meaning: _Meaning, row: Sequence[str], space: StateSpace) -> list[Row] | str:
-    """What a book learns from a row, or why it does not."""
-    try:
-        game = meaning.play(row, space)
-    except NotationError as error:
-        return error.message
-    word = meaning.layout.word(row)
-    assert game.result is not None
-    if meaning.results.get(word) != game.result:
-        return f"the result is {quoted(word)}, but {_RESULTS[game.result]} is how the game ends"
-    plies, result = len(game.moves), _RESULTS[game.result]
-    return [Row(text, cell + 1, plies, result) for text, cell in zip(game.texts(), game.moves, strict=False)]
-
-
-def _meaning_of(source: Source, options: Options) -> _Meaning | None:
-    space = StateSpace.of(options.rules or STANDARD)
-    return _meaning([row for _, row in _stripped(source)], space, options)
-
-
-def _stripped(source: Source) -> list[tuple[int, list[str]]]:
-    return [(number, [field.strip() for field in row]) for number, row in source.rows]
-
-
-def _meaning(rows: Sequence[Sequence[str]], space: StateSpace, options: Options) -> _Meaning | None:
-    """The reading under which the most rows are games, if they are enough."""
-    sample = rows[:: max(1, len(rows) // SAMPLE)]
-    shortest = int(space.plies[space.terminal].min())
-    found: list[tuple[int, _Meaning]] = []
-    for layout in _layouts(sample):
-        games = [names for row in sample if len(names := layout.names(row) or ()) >= shortest]
-        if len(games) < ENOUGH * (len(sample) - 1):
-            continue
-        for words, cells in namings({name for names in games for name in names}, space.rules):
-            if options.spelling.get("cells", words) != words:
-                continue
-            meaning = _with_results(_Meaning(layout, words, cells, {}), sample, space)
-            played = sum(isinstance(_learnt(meaning, row, space), list) for row in sample)
-            found.append((played, meaning))
-    if not found:
-        return None
-    played, meaning = max(found, key=lambda item: item[0])
-    return meaning if played >= max(1, ENOUGH * (len(sample) - 1)) else None
-
-
-def _layouts(sample: Sequence[Sequence[str]]) -> Iterator[_Layout]:
-    width = max(map(len, sample), default=0)
-    if width > 64:
-        return
-    for result in (-1, 0, *range(1, width - 1)):
+def _layouts(width: int) -> Iterator[_Reading]:
+    """Where the moves and the result may stand in rows of so many fields."""
+    for result in (-1, 0, *range(1, width - 1)) if width <= 64 else ():
         for moves in range(min(width, 4)):
             if moves != result % width:
-                yield _Layout(moves, False, result)
+                yield _Reading(moves, False, result)
             if moves <= 2 and result in (-1, *range(moves)):
-                yield _Layout(moves, True, result)
+                yield _Reading(moves, True, result)
 
 
-def _with_results(meaning: _Meaning, sample: Sequence[Sequence[str]], space: StateSpace) -> _Meaning:
-    """With the result that each word most often stands for."""
-    seen: dict[str, Counter[int]] = {}
-    for row in sample:
-        try:
-            game = meaning.play(row, space)
-        except NotationError:
+def _reading(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _Reading | None:
+    """The reading under which the most rows are games, if they are enough."""
+    sample, space = rows[:: max(1, len(rows) // SAMPLE)], StateSpace.of(rules)
+    shortest, enough = int(space.plies[space.terminal].min()), ENOUGH * (len(sample) - 1)
+    best, most = None, 0
+    for layout in _layouts(max(map(len, sample), default=0)):
+        games = [names for row in sample if len(names := layout.names(row) or ()) >= shortest]
+        if len(games) < enough:
             continue
-        assert game.result is not None
-        seen.setdefault(meaning.layout.word(row), Counter())[game.result] += 1
-    results = {word: counts.most_common(1)[0][0] for word, counts in seen.items()}
-    if "x" in results and results["x"] == results.get("o"):
-        del results[min("xo", key=lambda word: seen[word].total())]
-    if len(results) > MOST_WORDS or "" in results:
-        results = {}
-    return _Meaning(meaning.layout, meaning.words, meaning.cells, results)
+        for words, cells in namings({name for names in games for name in names}, rules):
+            if options.spelling.get("cells", words) == words:
+                reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
+                played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
+                if played > most:
+                    best, most = reading, played
+    return best if most >= enough else None
 
 
 class GameCsv(Format):
@@ -163,54 +127,46 @@ class GameCsv(Format):
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether the rows of a file are games, most of them."""
-        return not source.is_json and _meaning_of(source, options) is not None
+        if source.is_json:
+            return False
+        rows = [[field.strip() for field in row] for _, row in source.rows]
+        return _reading(rows, options.rules or STANDARD, options) is not None
 
     def read(self, source: Source, options: Options) -> Imported:
         """The book of a file of games; games that cannot be, or end otherwise than they say, are left out.
 
-        :raises InvalidFileError: if the rows are no games; under ``options.strict`` if one is not.
+        :raises InvalidFileError: under ``options.strict`` if a row is not a game.
         """
-        meaning, where = _meaning_of(source, options), source.where
-        if meaning is None:
-            raise InvalidFileError(
-                "the rows are not finished games", where=where, hint="expected moves and a result in each"
-            )
-        rules = options.rules or STANDARD
-        space, rows = StateSpace.of(rules), _stripped(source)
-        if (
-            rows
-            and meaning.layout.word(rows[0][1]) not in meaning.results
-            and meaning.layout.names(rows[0][1]) in ([], None)
-        ):
-            rows = rows[1:]  # a header
-        times = Counter(tuple(row) for _, row in rows)
-        learnt = {row: _learnt(meaning, row, space) for row in times}
+        rows = [(number, tuple(field.strip() for field in row)) for number, row in source.rows]
+        rules, report = options.rules or STANDARD, Report(source.where, options.strict)
+        reading = _reading([row for _, row in rows], rules, options)
+        assert reading is not None and reading.results is not None  # it is recognised by this
+        if reading.word(rows[0][1]) not in reading.results and not reading.names(rows[0][1]):
+            del rows[0]  # a header
+        times = Counter(row for _, row in rows)
+        games = {row: reading.game(row, rules) for row in times}
+        for number, row in rows:
+            if isinstance(why := games[row], str):
+                report.leave_out(f"line {number}", why)
         counted: Counter[Row] = Counter()
         results = dict.fromkeys(("x", "o", "draw"), 0)
-        for row, found in learnt.items():
-            if not isinstance(found, str):
-                results[found[0].result.lower()] += times[row]
-                for item in found:
-                    counted[item] += times[row]
-        rejected = [
-            Rejected(f"line {number}", why)
-            for number, row in rows
-            if isinstance(why := learnt[tuple(row)], str)
-        ]
-        refuse(rejected, len(rows), options.strict, "a finished game", where)
-        kept = sorted(
-            Row(row.position, row.move, row.plies, row.result, count) for row, count in counted.items()
-        )
-        notes = [f"cells: {meaning.words}"]
-        if meaning.results.get("x") == -1 or meaning.results.get("o") == 1:
+        for row, game in games.items():
+            if not isinstance(game, str):
+                assert game.result is not None
+                result = _RESULTS[game.result]
+                results[result.lower()] += times[row]
+                for text, cell in zip(game.texts(), game.moves, strict=False):
+                    counted[Row(text, cell + 1, len(game.moves), result)] += times[row]
+        notes = [f"cells: {reading.words}"]
+        if reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
         return book(
             NAME,
-            kept,
+            sorted(replace(row, count=count) for row, count in counted.items()),
             choice="default",
             rules=rules,
-            games=len(rows) - len(rejected),
+            games=len(rows) - report.count,
             results=results,
-            rejected=truncated(rejected),
+            rejected=report.of(len(rows), "a finished game"),
             notes=notes,
         )

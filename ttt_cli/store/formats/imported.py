@@ -154,30 +154,46 @@ def book(format_name: str, rows: list[Row], **other: Any) -> Imported:
     )
 
 
-def refuse(
-    rejected: list[Rejected], rows: int, strict: bool, what: str, where: str, *, count: int | None = None
-) -> None:
-    """Make an error of rejected rows where nothing else is left, or where the call is strict.
+class Report:
+    """The rows of a file that are left out, with the reason; an error at once where the call is strict.
 
-    :param count: how many there are, where not all are listed.
-    :raises InvalidFileError: naming the first of them.
+    :ivar rejected: the first of them.
+    :ivar count: how many there are.
     """
-    if rejected and (strict or (len(rejected) if count is None else count) == rows):
-        first = rejected[0]
-        if strict:
-            raise InvalidFileError(first.why, where=f"{where}, {first.where}")
-        raise InvalidFileError(
-            f"none of the {rows:,} rows can be from {what}: {first.why}",
-            where=f"{where}, {first.where}",
-        )
+
+    def __init__(self, where: str, strict: bool) -> None:
+        self.where, self.strict = where, strict
+        self.rejected: list[Rejected] = []
+        self.count = 0
+
+    def leave_out(self, place: str, why: str) -> None:
+        """Leave a row out.
+
+        :raises InvalidFileError: if the call is strict.
+        """
+        if self.strict:
+            raise InvalidFileError(why, where=f"{self.where}, {place}")
+        self.count += 1
+        if self.count <= MOST_REJECTED:
+            self.rejected.append(Rejected(place, why))
+
+    def of(self, rows: int, what: str) -> list[Rejected]:
+        """What was left out, of so many rows.
+
+        :param what: what they would have to be from, for the error.
+        :raises InvalidFileError: if no row is left.
+        """
+        if self.count and self.count == rows:
+            first = self.rejected[0]
+            message = f"none of the {rows:,} rows can be from {what}: {first.why}"
+            raise InvalidFileError(message, where=f"{self.where}, {first.where}")
+        return truncated(self.rejected, self.count)
 
 
 def truncated(rejected: list[Rejected], count: int | None = None) -> list[Rejected]:
     """The rejected rows as they are reported: beyond the first thousand, their number."""
     more = (len(rejected) if count is None else count) - MOST_REJECTED
-    return (
-        rejected if more <= 0 else [*rejected[:MOST_REJECTED], Rejected("further on", f"{more:,} more rows")]
-    )
+    return rejected[:MOST_REJECTED] + [Rejected("further on", f"{more:,} more rows")] * (more > 0)
 
 
 def fault_of(error: TttError, where: str) -> Rejected:

@@ -10,159 +10,122 @@ empty brain.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container
 from typing import Any
 
 from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options, why_not
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import quoted
 
 NAME = "state-action"
-DISCOUNT = 0.9
 
 _FIELDS = ("state", "next", "score", "end")
 _SYMBOLS = {1: "X", -1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
-_EMPTY = "." * STANDARD.cells
+_EMPTY = [0] * STANDARD.cells
 
 
-class _Node:
-    """A node of the file: its key there, its position's text, the keys that follow, the score as written."""
-
-    def __init__(self, key: str, text: str, following: list[int], score: float, end: bool) -> None:
-        self.key, self.text, self.following, self.score, self.end = key, text, following, score, end
-
-
-def _node(key: str, node: Any, at: int, nodes: int, where: str) -> _Node:
-    place = f"{where}, key {quoted(key)}"
-    if key != str(at):
-        raise InvalidFileError(f"expected key '{at}': nodes are numbered from 0 on, in order", where=place)
+def _fault(node: Any, is_first: bool, keys: Container[str]) -> str:
+    """What is wrong with the form of a node; empty if nothing is."""
     if not isinstance(node, dict) or node.keys() != set(_FIELDS):
-        raise InvalidFileError(f"a node has {', '.join(_FIELDS)} and nothing else", where=place)
+        return f"a node has {', '.join(_FIELDS)} and nothing else"
     state, following, score, end = (node[name] for name in _FIELDS)
-    if state == [] and at == 0:
-        text = _EMPTY
-    elif (
-        isinstance(state, list)
-        and len(state) == STANDARD.cells
-        and all(type(stone) is int and stone in _SYMBOLS for stone in state)
-    ):
-        text = "".join(_SYMBOLS[stone] for stone in state)
-    else:
-        raise InvalidFileError("state must be a list of 9 numbers, each 1, -1 or 0", where=place)
+    is_board = isinstance(state, list) and all(type(stone) is int and stone in _SYMBOLS for stone in state)
+    if not is_board or (len(state) != STANDARD.cells and (state or not is_first)):
+        return "state must be a list of 9 numbers, each 1, -1 or 0"
     if not isinstance(following, list) or not all(type(child) is str for child in following):
-        raise InvalidFileError("next must be a list of keys, as strings", where=place)
+        return "next must be a list of keys, as strings"
     for child in following:
-        if not (child.isascii() and child.isdigit() and child == str(int(child[:9])) and int(child) < nodes):
-            raise InvalidFileError(f"next names the key {quoted(child)}, which is not there", where=place)
+        if child not in keys:
+            return f"next names the key {quoted(child)}, which is not there"
     if type(score) not in (int, float):
-        raise InvalidFileError("score must be a number", where=place)
-    if type(end) is not bool:
-        raise InvalidFileError("end must be true or false", where=place)
-    return _Node(key, text, [int(child) for child in following], score, end)
+        return "score must be a number"
+    return "" if type(end) is bool else "end must be true or false"
 
 
-def _join_roots(nodes: list[_Node], found: dict[str, Any]) -> list[str]:
+def _join_roots(found: dict[str, Any]) -> list[str]:
     """Make a root without a board the empty board, joining a later node that is the empty board too."""
-    if not nodes or found["0"]["state"] != []:
+    root = found.get("0")
+    if root is None or root["state"]:
         return []
-    twin = next((at for at, node in enumerate(nodes) if at and node.text == _EMPTY), None)
+    twin = next((key for key, node in found.items() if node["state"] == _EMPTY), None)
+    found["0"] = root = {**root, "state": _EMPTY}
     if twin is None:
         return ["the root had no board; it is the empty one"]
-    nodes[0].following = list(dict.fromkeys(nodes[0].following + nodes[twin].following))
-    del nodes[twin]
-    for node in nodes:
-        node.following = [child - (child > twin) for child in node.following if child != twin]
+    root["next"] = list(dict.fromkeys(root["next"] + found.pop(twin)["next"]))
+    for key, node in found.items():
+        found[key] = {**node, "next": [child for child in node["next"] if child != twin]}
     return [f"the root had no board; it is the empty one, and key '{twin}', the same board, has joined it"]
 
 
-def _entries(nodes: list[_Node], visits: int, where: str) -> tuple[dict[str, Any], int]:
-    """The graph in native form, and how many of its scores were stale."""
-    space = StateSpace.of(STANDARD)
-    index_of = space.index_of
-    at_key: dict[str, str] = {}
-    for at, node in enumerate(nodes):
-        place = f"{where}, key {quoted(node.key)}"
-        if node.text not in index_of:
-            raise InvalidFileError(why_not(node.text), where=place)
-        if node.text in at_key:
-            raise InvalidFileError(f"the same board as key {quoted(at_key[node.text])}", where=place)
-        if at == 0 and node.text != _EMPTY:
-            raise InvalidFileError("the first node must be the empty board", where=place)
-        at_key[node.text] = node.key
-        if node.end != bool(space.results[index_of[node.text]]):
-            raise InvalidFileError(f"end is {str(node.end).lower()}, but {_ending(node.text)}", where=place)
-    cells_of: list[list[int]] = []
-    for node in nodes:
-        successors = space.successors[index_of[node.text]].tolist()
-        cells = []
-        for child in node.following:
-            after = index_of[nodes[child].text]
-            if after not in successors:
-                why = f"key {quoted(nodes[child].key)} is not one move further"
-                raise InvalidFileError(why, where=f"{where}, key {quoted(node.key)}")
-            cells.append(successors.index(after) + 1)
-        if len(set(cells)) < len(cells):
-            raise InvalidFileError("next names a key twice", where=f"{where}, key {quoted(node.key)}")
-        cells_of.append(cells)
-    results = [int(space.results[index_of[node.text]]) for node in nodes]
-    scores = back_up([node.text for node in nodes], results, [node.following for node in nodes])
-    entries, stale = {}, 0
-    for at, (node, cells, score) in enumerate(zip(nodes, cells_of, scores, strict=True)):
-        entries[node.text] = {"seen": at, "next": cells, "visits": visits}
-        if node.score != score:
-            stale += 1
-        elif repr(node.score) != repr(score):
-            entries[node.text]["score"] = node.score
-    return entries, stale
+def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
+    """The nodes in native form.
 
-
-def back_up(texts: Sequence[str], results: Sequence[int], children: Sequence[Sequence[int]]) -> list[float]:
-    """The article's score of every node: an int where nothing follows, else a float.
-
-    :param texts: of the nodes' positions; results: +1, -1 or 0; children: indexes of the known successors.
+    :raises InvalidFileError: naming the key of a node that the rules of the game do not allow.
     """
-    scores: list[float] = list(results)
-    for at in sorted(range(len(texts)), key=lambda at: texts[at].count(".")):
-        if children[at]:
-            scores[at] = DISCOUNT * max((scores[child] for child in children[at]), key=abs)
-    return scores
+    space = StateSpace.of(STANDARD)
+    texts = {key: "".join(_SYMBOLS[stone] for stone in node["state"]) for key, node in found.items()}
+    keys: dict[str, str] = {}
+    for key, node in found.items():
+        text = texts[key]
+        if text not in space.index_of:
+            why = why_not(text)
+        elif text in keys:
+            why = f"the same board as key {quoted(keys[text])}"
+        elif not keys and node["state"] != _EMPTY:
+            why = "the first node must be the empty board"
+        elif node["end"] != bool(winner := Position(text).winner):
+            why = f"end is {str(node['end']).lower()}, but {winner or 'nobody'} has won"
+        else:
+            keys[text] = key
+            continue
+        raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
+    entries = {}
+    for at, (text, key) in enumerate(keys.items()):
+        after, place = space.successors[space.index_of[text]].tolist(), f"{where}, key {quoted(key)}"
+        cells = []
+        for child in found[key]["next"]:
+            if (row := space.index_of[texts[child]]) not in after:
+                raise InvalidFileError(f"key {quoted(child)} is not one move further", where=place)
+            cells.append(after.index(row) + 1)
+        if len(set(cells)) < len(cells):
+            raise InvalidFileError("next names a key twice", where=place)
+        entries[text] = {"seen": at, "next": cells, "visits": visits}
+    return entries
+
+
+def _scores(entries: dict[str, Any]) -> list[float]:
+    """The article's score of every node: an int where nothing follows, else a float."""
+    learner = learner_of("graph", "article")
+    table = learner.from_entries(STANDARD, False, entries.items())
+    scores = learner.position_scores(table, Positions.parse(list(entries), STANDARD))
+    assert scores is not None
+    following = (entry["next"] for entry in entries.values())
+    return [score if some else int(score) for score, some in zip(scores.tolist(), following, strict=True)]
 
 
 def to_bytes(entries: dict[str, Any]) -> bytes:
     """A graph's entries as a brain: ``json.dumps(…, indent=4)`` without a line end, or nothing at all."""
+    entries = dict(sorted(entries.items(), key=lambda item: item[1]["seen"]))
     space = StateSpace.of(STANDARD)
-    index_of = space.index_of
-    texts = sorted(entries, key=lambda text: entries[text]["seen"])
-    number = {index_of[text]: at for at, text in enumerate(texts)}
-    successors = space.successors
-    children = [
-        [number[int(successors[index_of[text], cell - 1])] for cell in entries[text]["next"]]
-        for text in texts
-    ]
-    results = [int(space.results[index_of[text]]) for text in texts]
-    scores = back_up(texts, results, children)
-    brain = {
-        str(at): {
+    key_of = {space.index_of[text]: str(at) for at, text in enumerate(entries)}
+    brain = {}
+    for (text, entry), score in zip(entries.items(), _scores(entries), strict=True):
+        row = space.index_of[text]
+        brain[key_of[row]] = {
             "state": [_INTS[symbol] for symbol in text],
-            "next": [str(child) for child in children[at]],
-            "score": entries[text].get("score", scores[at]),
-            "end": results[at] != 0,
+            "next": [key_of[int(space.successors[row, cell - 1])] for cell in entry["next"]],
+            "score": entry.get("score", score),
+            "end": bool(space.results[row]),
         }
-        for at, text in enumerate(texts)
-    }
     return json.dumps(brain, indent=4).encode() if brain else b""
-
-
-def _ending(text: str) -> str:
-    winner = Position(text).winner
-    return f"{winner} has won" if winner else "nobody has won"
 
 
 class StateAction(Format):
@@ -194,14 +157,23 @@ class StateAction(Format):
 
         :raises InvalidFileError: naming the key and what is wrong with it.
         """
-        found, where = source.json if source.data.strip() else {}, source.where
-        if not isinstance(found, dict):
-            raise InvalidFileError("expected an object of nodes", where=where)
-        nodes = [_node(key, node, at, len(found), where) for at, (key, node) in enumerate(found.items())]
-        repaired = _join_roots(nodes, found)
-        entries, stale = _entries(nodes, options.visits, where)
+        found, where = dict(source.json if source.data.strip() else {}), source.where
+        keys = set(map(str, range(len(found))))
+        for at, (key, node) in enumerate(found.items()):
+            why = _fault(node, at == 0, keys)
+            if key != str(at):
+                why = f"expected key '{at}': nodes are numbered from 0 on, in order"
+            if why:
+                raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
+        repaired = _join_roots(found)
+        entries, stale = _entries(found, options.visits, where), 0
+        for node, entry, score in zip(found.values(), entries.values(), _scores(entries), strict=True):
+            if node["score"] != score:
+                stale += 1
+            elif repr(node["score"]) != repr(score):
+                entry["score"] = node["score"]
         if stale:
-            repaired.append(f"{stale} of {len(nodes)} scores were stale and have been recomputed")
+            repaired.append(f"{stale} of {len(entries)} scores were stale and have been recomputed")
         if not repaired and to_bytes(entries) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
             repaired.append("laid out differently from the format")
         edges = sum(len(entry["next"]) for entry in entries.values())

@@ -4,6 +4,7 @@ import io
 import math
 import warnings
 import zipfile
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -11,6 +12,7 @@ from numpy.lib import format as npy
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.pickles.document import Document, elements, read_pickle
 from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
@@ -68,6 +70,25 @@ def load_npz(data: bytes, where: str) -> Document:
         tuple(dict.fromkeys(name for part in found.values() for name in part.objects)),
         tuple(dict.fromkeys(name for part in found.values() for name in part.factories)),
     )
+
+
+def array_in(source: Source, name: str) -> "np.ndarray[Any, Any]":
+    """An array of numbers or texts in an archive.
+
+    :raises InvalidFileError: if it is damaged or too large, or holds Python objects.
+    """
+    where, most = f"{source.where}, array {name}", most_unpacked(source.data)
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive, archive.open(f"{name}.npy") as member:
+            content = member.read(most + 1)
+    except Exception as error:  # zipfile promises no kind of error for an archive that lies
+        raise InvalidFileError(f"is damaged: {error}", where=where) from None
+    if len(content) > most:
+        raise beyond(f"has more than {most:,} bytes", where)
+    value = load_npy(content, where).value
+    if not isinstance(value, np.ndarray) or value.dtype == object:
+        raise InvalidFileError("holds Python objects", where=where)
+    return value
 
 
 def load_npy(data: bytes, where: str) -> Document:

@@ -1,0 +1,350 @@
+"""``policy-csv``, ``policy-json`` and ``npz``: how a player plays and what it thinks of its moves.
+
+    position,move,probability,value
+
+A row of the CSV for each legal move of each open position, cells from 1; the value is from the mover's side,
+in the player's own unit, and left out where it has no opinion. Where no move has a probability the player
+resigns. The JSON object holds the same in ``positions``: for each position its moves by cell.
+
+The archive has arrays over ``n`` positions, readable without pickle: ``positions`` (text), ``probabilities``
+and ``values`` (float64[n, cells], NaN: no opinion), ``successors`` (int32[n, cells], -1: no move, or one to
+none of them), ``results`` (int8[n]) and ``ended`` (bool[n]); the first three are read.
+
+A file may hold every position of a board, or only those that its player could come to face: of another one
+it says nothing, and such a position is an error when it is met. What is read back is the same to the last
+digit.
+"""
+
+import io
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ttt_cli.engine.arrays import Floats, Int32s
+from ttt_cli.engine.policy import Policy, are_sound
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import enumerated
+from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.store.csv_text import csv_rows, number_in
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Verification
+from ttt_cli.store.formats.imported import DEFAULTS, Options
+from ttt_cli.store.pickles.npy import array_in, is_archive, names
+from ttt_cli.store.source import Source
+
+HEADER = b"position,move,probability,value"
+ARRAYS = ("positions", "probabilities", "values")
+EQUAL = 1e-9
+"""By so much the probabilities in a position may miss 1."""
+
+Move = tuple[str, str, str, float, float]
+"""The place in the file, the position, the cell from 1 as written, its probability and value (NaN: none)."""
+
+
+class Recorded(Policy):
+    """The policy that a file holds.
+
+    :param texts: its open positions.
+    :param probabilities: float64[k, cells], 0 where there is no move; values: NaN where it has no opinion.
+    :raises InvalidFileError: if these are not positions and the probabilities of their moves.
+    """
+
+    def __init__(
+        self, where: str, rules: Rules, texts: Sequence[str], probabilities: Floats, values: Floats
+    ) -> None:
+        self.rules, self._where = rules, where
+        if not texts:
+            raise InvalidFileError("holds no positions", where=where)
+        for text in texts:
+            if len(text) != rules.cells or text.strip("XO."):
+                raise InvalidFileError(f"{text[:80]!r} is not a position of {rules.describe()}", where=where)
+        positions, space = Positions.parse(texts, rules), enumerated(rules)
+        codes = _codes(positions)
+        order = np.argsort(codes, kind="stable")
+        self._codes, self._probabilities, self._values = codes[order], probabilities[order], values[order]
+        again = np.zeros(len(texts), np.bool_)
+        again[order[1:]] = self._codes[1:] == self._codes[:-1]
+        for wrong, why in (
+            (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
+            (
+                ~are_sound(probabilities, positions.legal, EQUAL),
+                "has numbers that are not probabilities of its free cells",
+            ),
+            (again, "is in it twice"),
+        ):
+            for row in np.flatnonzero(wrong)[:1].tolist():
+                raise InvalidFileError(f"{texts[row]!r} {why}", where=where)
+        # With a part of the board alone it has no answer about just any position.
+        self.external = space is None or len(texts) < int(np.count_nonzero(~space.terminal))
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def probabilities(self, positions: Positions) -> Floats:
+        """As ``Policy.probabilities``.
+
+        :raises TttError: at an open position that is not in the file.
+        """
+        return self._answers(positions, self._probabilities, 0.0)
+
+    def values(self, positions: Positions) -> Floats | None:
+        return None if np.isnan(self._values).all() else self._answers(positions, self._values, nan)
+
+    def _answers(self, positions: Positions, held: Floats, ended: float) -> Floats:
+        found = np.full((len(positions), self.rules.cells), ended)
+        (still_open,) = np.nonzero(~positions.terminal)
+        codes = _codes(positions[still_open])
+        rows = np.minimum(np.searchsorted(self._codes, codes), len(self) - 1)
+        for at in still_open[self._codes[rows] != codes][:1].tolist():
+            raise TttError(
+                f"does not say what is played in {positions.text(at)!r}",
+                where=self._where,
+                hint="it holds what its player could come to face by itself",
+            )
+        found[still_open] = held[rows]
+        return found
+
+
+def _codes(positions: Positions) -> NDArray[Any]:
+    """A number, or on large boards a string of bytes, for each position, which sort alike."""
+    keys = positions.keys
+    return keys[:, 0] if keys.shape[1] == 1 else keys.astype(">u8").view(f"S{8 * keys.shape[1]}")[:, 0]
+
+
+def rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float, float | None]]:
+    """Position, cell from 1, probability and value (None: no opinion) of each legal move."""
+    texts = positions.texts()
+    played, values = policy.probabilities(positions), policy.values(positions)
+    indexes, cells = np.nonzero(positions.legal)
+    opinions = np.full(len(indexes), np.nan) if values is None else values[indexes, cells]
+    columns = (indexes, cells, played[indexes, cells], opinions)
+    for index, cell, probability, value in zip(*(column.tolist() for column in columns), strict=True):
+        yield texts[index], cell + 1, probability, None if isnan(value) else value
+
+
+def recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorded:
+    """The policy of moves as they are read from a file, one after the other.
+
+    :raises InvalidFileError: naming the place that is wrong.
+    :raises UsageError: if nobody says which game it is.
+    """
+    texts: dict[str, int] = {}
+    at, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
+    for place, text, move, probability, value in moves:
+        rules = rules or game_of(where, len(text))
+        if not (move.isascii() and move.isdigit() and 1 <= int(move[:3]) <= rules.cells):
+            what = f"{move[:20]!r} is not a cell from 1 to {rules.cells}"
+            raise InvalidFileError(what, where=f"{where}, {place}")
+        at.append(texts.setdefault(text, len(texts)))
+        cells.append(int(move) - 1)
+        probabilities.append(probability)
+        values.append(value)
+    rules = rules or STANDARD
+    played, opinions = np.zeros((len(texts), rules.cells)), np.full((len(texts), rules.cells), nan)
+    held = np.frombuffer(at, np.int64), np.frombuffer(cells, np.int8)
+    played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
+    return Recorded(where, rules, list(texts), played, opinions)
+
+
+def game_of(where: str, cells: int) -> Rules:
+    """The game of a file that does not name it.
+
+    :raises UsageError: if it is not the usual one.
+    """
+    if cells != STANDARD.cells:
+        unnamed = f"does not say which game its boards of {cells} cells are of"
+        raise UsageError(unnamed, where=where, hint="say it: --board ROWSxCOLS --line N")
+    return STANDARD
+
+
+class PolicyFormat(Format):
+    """A format of policies."""
+
+    holds = "policy"
+    written = True
+
+    def read(self, source: Source, options: Options) -> Recorded:
+        """The policy of a file.
+
+        :raises InvalidFileError: naming the place that is wrong.
+        :raises UsageError: if nobody says which game it is.
+        """
+        raise NotImplementedError
+
+    def check(self, source: Source) -> Verification:
+        return Verification(self.name, len(self.read(source, DEFAULTS)))
+
+
+class PolicyCsv(PolicyFormat):
+    """A policy for people and spreadsheets, a row for each move."""
+
+    name = "policy-csv"
+    about = "CSV: the probability and value of each move of any player"
+    endings = (".csv",)
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file has the header."""
+        return source.start.startswith(HEADER)
+
+    def read(self, source: Source, options: Options) -> Recorded:
+        return recorded(source.where, options.rules, self._moves(source))
+
+    def _moves(self, source: Source) -> Iterator[Move]:
+        before = 0
+        for block in source.blocks():
+            for line, row in csv_rows(block, source.where):
+                place = f"line {before + line}"
+                if before + line == 1:  # the header
+                    continue
+                if len(row) != 4:
+                    what = f"expected 4 fields, found {len(row)}"
+                    raise InvalidFileError(what, where=f"{source.where}, {place}")
+                chance, value = number_in(row[2]), number_in(row[3]) if row[3] else nan
+                if chance is None or value is None:
+                    what = f"{(row[2][:40], row[3][:40])} are not numbers"
+                    raise InvalidFileError(what, where=f"{source.where}, {place}")
+                yield place, row[0], row[1], chance, value
+            before += block.count(b"\n")
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """How a player plays."""
+        yield HEADER + b"\n"
+        for positions in player.positions.parts():
+            lines = (
+                f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n"
+                for text, cell, probability, value in rows(player.answers, positions)
+            )
+            yield "".join(lines).encode()
+
+
+class PolicyJson(PolicyFormat):
+    """A policy as one JSON object."""
+
+    name = "policy-json"
+    about = "the same as one JSON object"
+    endings = (".json",)
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file says that it is one."""
+        return b'"ttt-policy"' in source.start[:100] and source.is_json
+
+    def read(self, source: Source, options: Options) -> Recorded:
+        where = source.where
+        try:
+            found = _head(source) if source.large else source.json
+            rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
+            held = _entries(source) if source.large else found["positions"].items()
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidFileError(f"is without sound rules and positions: {error}", where=where) from None
+        except UsageError as error:
+            raise InvalidFileError(error.message, where=f"{where}, rules") from None
+        if options.rules not in (None, rules):
+            raise InvalidFileError(f"plays {rules.describe()}, not what --board and --line say", where=where)
+        return recorded(where, rules, self._moves(held, where))
+
+    def _moves(self, held: Iterable[tuple[str, Any]], where: str) -> Iterator[Move]:
+        for text, moves in held:
+            place = f"position {text[:80]!r}"
+            try:
+                for cell, move in moves.items():
+                    value = nan if move["value"] is None else float(move["value"])
+                    yield place, text, cell, float(move["probability"]), value
+            except (KeyError, TypeError, ValueError, AttributeError):
+                what = 'expected {"CELL": {"probability": NUMBER, "value": NUMBER or null}, …}'
+                raise InvalidFileError(what, where=f"{where}, {place}") from None
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """How a player plays, a position a line."""
+        head = {"schema": "ttt-policy", "version": 1, "rules": player.answers.rules.fields()}
+        separator = orjson.dumps(head)[:-1] + b',"positions":{\n'
+        for positions in player.positions.parts():
+            found: dict[str, dict[str, dict[str, float | None]]] = {}
+            for text, cell, probability, value in rows(player.answers, positions):
+                found.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
+            if found:
+                lines = (orjson.dumps({text: moves})[1:-1] for text, moves in found.items())
+                yield separator + b",\n".join(lines)
+                separator = b",\n"
+        yield separator.removesuffix(b",\n") + b"\n}}\n"
+
+
+def _head(source: Source) -> Any:
+    """The first line of a large file, without its positions."""
+    return _parsed(source.start.partition(b"\n")[0] + b"}}", source.where)
+
+
+def _entries(source: Source) -> Iterator[tuple[str, Any]]:
+    """The positions of a large file, which stand one a line, as they were written."""
+    lines = (line for block in source.blocks() for line in block.splitlines())
+    next(lines)
+    for line in lines:
+        if line != b"}}":
+            yield from _parsed(b"{" + line.removesuffix(b",") + b"}", source.where).items()
+
+
+def _parsed(text: bytes, where: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise InvalidFileError("is no longer as it was written, a position a line", where=where) from None
+
+
+class Npz(PolicyFormat):
+    """A policy as arrays."""
+
+    name = "npz"
+    about = "the same as arrays for NumPy"
+    endings = (".npz",)
+    binary = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file is an archive with these arrays."""
+        return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
+
+    def read(self, source: Source, options: Options) -> Recorded:
+        where = source.where
+        texts, *numbers = (array_in(source, name) for name in ARRAYS)
+        if texts.ndim != 1 or texts.dtype.kind != "U" or not len(texts):
+            raise InvalidFileError("expected texts", where=f"{where}, array positions")
+        shape = len(texts), len(str(texts[0]))
+        for name, found in zip(ARRAYS[1:], numbers, strict=True):
+            if found.shape != shape or found.dtype != np.float64:
+                what = f"expected float64 of shape {shape}, found {found.dtype} of {found.shape}"
+                raise InvalidFileError(what, where=f"{where}, array {name}")
+        rules, listed = options.rules or game_of(where, shape[1]), texts.tolist()
+        if any(len(text) != rules.cells or text.strip("XO.") for text in listed):
+            what = f"expected positions of {rules.describe()}"
+            raise InvalidFileError(what, where=f"{where}, array positions")
+        still_open = np.flatnonzero(~Positions.parse(listed, rules).terminal)
+        held = [listed[row] for row in still_open.tolist()]
+        return Recorded(where, rules, held, *(found[still_open] for found in numbers))
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
+        """How a player plays."""
+        positions, values = player.positions, player.answers.values(player.positions)
+        probabilities = player.answers.probabilities(positions)
+        stream = io.BytesIO()
+        np.savez_compressed(
+            stream,
+            positions=np.array(positions.texts(), dtype=f"U{positions.rules.cells}"),
+            probabilities=probabilities,
+            values=np.full(probabilities.shape, np.nan) if values is None else values,
+            successors=_successors(positions),
+            results=positions.results,
+            ended=positions.terminal,
+        )
+        return [stream.getvalue()]
+
+
+def _successors(positions: Positions) -> Int32s:
+    """int32[n, cells]: which of the positions a move leads to, -1 where it leads to none of them."""
+    numbers = {text: number for number, text in enumerate(positions.texts())}
+    at, cells = np.nonzero(positions.legal)
+    found = np.full(positions.legal.shape, -1, np.int32)
+    found[at, cells] = [numbers.get(text, -1) for text in positions.play(at, cells).texts()]
+    return found
