@@ -1,7 +1,5 @@
 """``ttt evaluate``."""
 
-import csv
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -23,43 +21,6 @@ def make_state(name: str, rules: Rules = STANDARD, learner: str = "td") -> None:
     if rules == STANDARD:
         state = teach(state, [GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")]).state
     library.save(state, STORE / f"{name}.json")
-
-
-def test_the_document_is_what_was_promised(ttt: Run) -> None:
-    make_state("mine")
-    found = ttt("evaluate", "mine", "random", "--json")
-    assert found.code == 0
-    document = found.json
-    assert list(document)[:9] == [
-        *("schema", "version", "method", "agent", "results", "worst_case"),
-        *("unbeatable", "nash_conv", "exploitability"),
-    ]
-    assert (document["schema"], document["version"], document["method"]) == ("ttt-evaluation", 1, "exact")
-    assert document["agent"] == {"name": "mine", "source": "state_store/mine.json", "games": 1}
-    (result,) = document["results"]
-    assert list(result) == ["opponent", "as_x", "as_o"]
-    assert list(result["as_x"]) == ["win", "draw", "loss"]
-    assert sum(result["as_o"].values()) == pytest.approx(1)
-    worst = document["worst_case"]["as_o"]
-    assert worst["loss"] > 0 and all(cell in range(1, 10) for cell in worst["line"])
-    assert document["unbeatable"] is False
-    assert document["exploitability"] == document["nash_conv"] / 2
-    assert list(document["mistakes"]) == ["positions", "reachable", "of"]
-    assert document["mistakes"]["of"] == 4520
-    assert 0 < document["coverage"]["known"] < document["coverage"]["of"]
-
-
-def test_perfect_play(ttt: Run) -> None:
-    document = ttt("evaluate", "minimax:ties=trap", "--json").json
-    assert [result["opponent"] for result in document["results"]] == ["random", "heuristic", "minimax"]
-    random = document["results"][0]
-    assert random["as_x"]["win"] == pytest.approx(191 / 192, abs=1e-12)
-    assert random["as_o"]["win"] == pytest.approx(0.916402, abs=5e-7)
-    assert random["as_x"]["loss"] == random["as_o"]["loss"] == 0
-    assert document["unbeatable"] is True
-    assert document["worst_case"] == {"as_x": {"loss": 0, "line": None}, "as_o": {"loss": 0, "line": None}}
-    assert document["mistakes"] == {"positions": 0, "reachable": 0, "of": 4520}
-    assert document["coverage"] is None
 
 
 def test_check_makes_the_verdict_the_exit_code(ttt: Run) -> None:
@@ -86,42 +47,10 @@ def test_a_lost_game_explained(ttt: Run) -> None:
     assert "How heuristic loses as X: 1 9 2 3 6 7 5 8" in found.out
     assert "mistake: turns a win into a loss; perfect play: 3 or 7" in found.out
     assert "O has won" in found.out
-    document = ttt("evaluate", "heuristic", "random", "--explain", "--json").json
-    steps = document["explanation"]["as_x"]
-    assert [step["cell"] for step in steps] == document["worst_case"]["as_x"]["line"]
-    assert steps[2] == {
-        "position": "X.......O",
-        "to_move": "x",
-        "cell": 2,
-        "probability": pytest.approx(1 / 7),
-        "perfect": [3, 7],
-        "before": "win",
-        "after": "loss",
-    }
     assert ttt("evaluate", "minimax", "--explain", "--json").json["explanation"] == {
         "as_x": None,
         "as_o": None,
     }
-
-
-def test_mistakes_as_csv(ttt: Run) -> None:
-    found = ttt("evaluate", "heuristic", "random", "minimax:depth=2,ties=first", "--mistakes", "m.csv")
-    assert found.code == 0 and "m.csv" in found.err
-    with Path("m.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == [
-        *("position", "cell", "probability", "value_before", "value_after", "reachable"),
-        *("reach_random", "reach_minimax:depth=2,ties=first"),
-    ]
-    assert len({row["position"] for row in rows}) == 467
-    stakes = {("draw", "loss"): 1, ("win", "draw"): 1, ("win", "loss"): 2}
-    costs = [
-        stakes[row["value_before"], row["value_after"]]
-        * float(row["probability"])
-        * (float(row["reach_random"]) + float(row["reach_minimax:depth=2,ties=first"]))
-        for row in rows
-    ]
-    assert all(before >= after - 1e-15 for before, after in pairwise(costs))
 
 
 def test_other_boards(ttt: Run) -> None:
@@ -152,29 +81,17 @@ def test_a_sampled_match(ttt: Run) -> None:
         "--games-to",
         "g.jsonl",
     )
-    found = ttt(*call, "--json")
-    document = found.json
-    assert (document["method"], document["seed"], document["games"]) == ("sampled", 5, 202)
-    first = document["results"][0]
-    assert (first["opponent"], first["games"], first["as_x"]["games"]) == ("random", 101, 51)
+    first = ttt(*call, "--json").json["results"][0]
     low, high = first["as_x"]["win_ci"]
     assert 0 <= low < first["as_x"]["win"] < high <= 1
-    assert 50 < first["distinct_games"] <= 101
-    assert document["distinct_games"] == sum(result["distinct_games"] for result in document["results"])
     records = list(read_games(Path("g.jsonl")))
     assert len({record.id for record in records}) == 202
-    assert [(record.x, record.o) for record in records[:2]] == [
-        ("heuristic", "random"),
-        ("random", "heuristic"),
-    ]
     wins = sum(record.result == "x" for record in records[:101:2])
     assert wins / 51 == pytest.approx(first["as_x"]["win"])
     written = Path("g.jsonl").read_bytes()
-    assert ttt(*call, "--json").out == found.out
-    assert Path("g.jsonl").read_bytes() == written
     text = ttt(*call).out
     assert "101 games against random" in text and "distinct" in text and "(--seed 5)" in text
-    assert max(map(len, text.splitlines())) <= 80
+    assert Path("g.jsonl").read_bytes() == written
 
 
 def test_where_too_much_can_happen_a_match_is_played(ttt: Run) -> None:

@@ -41,21 +41,6 @@ def test_another_board(ttt):
     assert "2x3, 3 in a row" in Path("p.html").read_text()
 
 
-def test_json_report(ttt):
-    found = ttt("explore", "heuristic", "-o", "p.html", "--json").json
-    assert found["schema"] == "ttt-page"
-    assert found["bytes"] == Path("p.html").stat().st_size
-    assert (found["positions"], found["agent"]) == (5478, "heuristic")
-
-
-def test_misuse(ttt):
-    assert "no output file given" in ttt("explore", "minimax").err
-    assert "did you mean 'minimax'?" in ttt("explore", "minmax").err
-    assert ttt("explore", "human", "-o", "p.html").code == 2
-    assert ttt("explore", "random", "--board", "4x4", "-o", "p.html").code == 2
-    assert list(Path().iterdir()) == []
-
-
 def test_the_player_s_own_file_stays(ttt):
     assert ttt("train", "td", "--games", 200, "--seed", 1, "-o", "td.json").code == 0
     before = Path("td.json").read_bytes()

@@ -4,19 +4,12 @@ import shutil
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
-import numpy as np
-import orjson
 import pytest
 
-from tests import tables
 from ttt_cli.app import run
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
 from ttt_cli.learners import learner_class
-from ttt_cli.learners.growth import FIRST
-from ttt_cli.store import formats, library
-from ttt_cli.store.formats.format import ExportOptions, ExportSource
+from ttt_cli.store import library
 from ttt_cli.store.locks import lock
 
 TRAINED = {"td": 3000, "graph": 300, "menace": 500, "q": 3000, "book": 500}
@@ -37,22 +30,6 @@ def trained(tmp_path_factory):
 def store(ttt, trained):
     """A copy of it, in the working directory."""
     return Path(shutil.copytree(trained, "state_store"))
-
-
-def written(name, policy):
-    """The bytes of a policy in a format."""
-    return b"".join(formats.get(name).write(ExportSource("", None, policy), ExportOptions()))
-
-
-def test_policies_of_any_player(ttt):
-    policy = tables.minimax(StateSpace.of())
-    assert ttt("export", "minimax", "-o", "p.csv").code == 0
-    assert Path("p.csv").read_bytes() == written("policy-csv", policy)
-    assert ttt("export", "minimax", "-o", "p.json", "--format", "policy-json").code == 0
-    assert Path("p.json").read_bytes() == written("policy-json", policy)
-    assert ttt("export", "minimax", "-o", "p.npz").code == 0
-    arrays = np.load("p.npz")
-    assert np.array_equal(arrays["probabilities"], policy.played)
 
 
 @pytest.mark.parametrize("name", ["policy-csv", "policy-json", "dot", "svg", "npz"])
@@ -100,85 +77,6 @@ def test_state_is_the_native_file(ttt, store):
     assert Path("copy.json").read_bytes() == (store / "td.json").read_bytes()
     assert ttt("export", "graph:choice=article", "-o", "a.json", "--format", "state").code == 0
     assert library.load(Path("a.json")).state.learner.choice == "article"
-
-
-def test_authors_formats(ttt, store):
-    """What was exported says of a position what the state says of it."""
-    assert ttt("export", "td", "-o", "v.csv", "--format", "value-table").code == 0
-    assert ttt("export", "td", "-o", "v.npz", "--format", "value-table").code == 0
-    state = library.load(store / "td.json").state
-    lines = Path("v.csv").read_text().splitlines()
-    assert lines[0] == "index,value_x,value_o"
-    assert len(lines) == 1 + 3**9
-    for text in (".........", "X...O....", "XXX.OO..."):
-        index = sum({".": 0, "X": 1, "O": 2}[stone] * 3**cell for cell, stone in enumerate(text))
-        found = lines[1 + index].split(",")
-        expected = state.table.rows["value"][FIRST + StateSpace.of().index(Position(text))].tolist()
-        assert [int(found[0]), float(found[1]), float(found[2])] == [index, *expected]
-        arrays = np.load("v.npz")
-        assert [arrays["V_x"][index], arrays["V_o"][index]] == expected
-    assert ttt("export", "graph", "-o", "g.json", "--format", "state-action").code == 0
-    brain = orjson.loads(Path("g.json").read_bytes())
-    assert brain["0"]["state"] == [0] * 9
-    assert len(brain) == (library.load(store / "graph.json").state.table.rows["seen"] >= 0).sum()
-    assert ttt("export", "q", "-o", "q.json", "--format", "q-table").code == 0
-    policy = library.load(store / "q.json").state.policy.table(StateSpace.of())
-    table = orjson.loads(Path("q.json").read_bytes())
-    assert len(table) == 4520
-    index = policy.space.index(Position("X...O...."))
-    assert table["100020000"] == np.nan_to_num(policy.worth[index]).tolist()
-
-
-@pytest.mark.parametrize(
-    ("source", "name", "ending"),
-    [
-        ("graph", "state-action", "json"),
-        ("book", "moves-csv", "csv"),
-        ("td", "value-table", "csv"),
-        ("td", "value-table", "npz"),
-        ("q", "q-table", "json"),
-    ],
-)
-def test_what_was_exported_can_be_exported_again(ttt, store, source, name, ending):
-    assert ttt("export", source, "-o", f"once.{ending}", "--format", name).code == 0
-    assert ttt("export", f"./once.{ending}", "-o", f"twice.{ending}", "--format", name).code == 0
-    assert Path(f"once.{ending}").read_bytes() == Path(f"twice.{ending}").read_bytes()
-
-
-def test_book_s_rows(ttt, store):
-    assert ttt("export", "book", "-o", "all.csv", "--format", "moves-csv").code == 0
-    assert ttt("export", "book", "-o", "best.csv", "--format", "moves-csv", "--best").code == 0
-    every, best = (Path(name).read_text().splitlines() for name in ("all.csv", "best.csv"))
-    assert set(best) < set(every)
-    policy = library.load(store / "book.csv").state.policy.table(StateSpace.of())
-    seen = ~np.isnan(policy.worth)
-    for lines, moves in ((every, seen), (best, seen & policy.support)):
-        found = set()
-        for line in lines:
-            *stones, move, _ = map(int, line.split(","))
-            found.add(("".join(".OX"[stone] for stone in stones), abs(move) - 1))
-        assert found == {(policy.space.texts[index], cell) for index, cell in np.argwhere(moves)}
-
-
-def test_symmetric_tables_are_written_for_all_positions(ttt):
-    assert ttt("train", "td", "--games", 3000, "--seed", 1, "--symmetry", "--quiet").code == 0
-    assert ttt("export", "td", "-o", "v.npz", "--format", "value-table").code == 0
-    values = np.load("v.npz")["V_x"]
-    corners = [values[3**cell] for cell in (0, 2, 6, 8)]
-    assert len(set(corners)) == 1
-    assert corners[0] != values[3**4]
-    assert ttt("train", "q", "--games", 3000, "--seed", 1, "--symmetry", "--quiet").code == 0
-    assert ttt("export", "q", "-o", "q.json", "--format", "q-table").code == 0
-    row = orjson.loads(Path("q.json").read_bytes())["0" * 9]
-    assert row[0] == row[2] == row[6] == row[8] != row[4]
-    assert ttt("train", "book", "--games", 300, "--seed", 1, "--symmetry", "--quiet").code == 0
-    assert ttt("export", "book", "-o", "b.csv", "--format", "moves-csv").code == 0
-    first = [line.split(",") for line in Path("b.csv").read_text().splitlines() if line.startswith("0," * 9)]
-    stages = {cell: {row[10] for row in first if row[9] == f"-{cell}"} for cell in (1, 3, 7, 9)}
-    assert stages[1] == stages[3] == stages[7] == stages[9] != set()
-    assert ttt("train", "graph", "--games", 300, "--seed", 1, "--symmetry", "--quiet").code == 0
-    refused = ttt("export", "graph", "-o", "g.json", "--format", "state-action")
-    assert refused.code == 2
 
 
 def test_a_state_is_never_lost_to_an_export(ttt, store):

@@ -71,15 +71,6 @@ def test_rejected_rows_are_told_or_an_error(ttt, tmp_path):
     assert "left out  line 2: X is to move" in shown.out
 
 
-def test_a_stranger_is_judged_in_one_command(ttt):
-    """Only X's moves, all of them the centre or the first free cell: as O it plays at random."""
-    done = ttt("evaluate", CORPUS / "board_and_cell.json", "random", "--json")
-    assert done.code == 0
-    as_o = done.json["results"][0]["as_o"]
-    assert as_o["win"] == pytest.approx(121 / 420)
-    assert done.json["coverage"]["known"] <= 7
-
-
 @pytest.mark.parametrize(
     ("learner", "form", "ending", "preset"),
     [

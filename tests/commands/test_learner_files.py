@@ -132,7 +132,6 @@ def test_its_parameters_are_options(ttt: Run):
         ("name = 5", "has no 'L'"),
         ("L = 5", "is int, not a class"),
         ("class L: pass", "is not a Learner"),
-        ("raise KeyError('x')", "KeyError: 'x' in line 1 of"),
         ("def f(:", "SyntaxError"),
         ("from ttt_cli import PlainLearner as L", "does not define learn, value"),
     ],
@@ -153,7 +152,7 @@ def test_no_player_s_name_can_be_taken():
     assert {*BUILT_IN, *LEVELS, "self"} == RESERVED
 
 
-@pytest.mark.parametrize("name", ["q", "book", "random", "exec", "self", "Mine", "a.b", "../up", ""])
+@pytest.mark.parametrize("name", ["q", "random", "self", "Mine", "../up", ""])
 def test_names_that_cannot_be_taken(ttt: Run, name: str):
     found = ttt("train", written(name), "--games", "5")
     assert found.code == 2 and f"the name {name!r} of Count is" in found.err
@@ -223,20 +222,15 @@ def test_a_newer_version_is_told(mc: Run):
     ("body", "said"),
     [
         ("def learn(self, t, g, sides): t['hello'] = 1", "cannot be saved: \"entries\": 'hello': expected a"),
-        ("def learn(self, t, g, sides): t[5] = 1", "expected the text of a position"),
         ("def learn(self, t, g, sides): t[g.text] = float('nan')", "expected a number, or a list of numbers"),
         (
             "def value(self, t, p, c): return float('nan')",
             "value of cell 0 in '....' is nan (a finite number",
         ),
-        ("def value(self, t, p, c): raise SystemExit('0')", "SystemExit: 0 in line 12 of mine.py"),
         ("def explore(self, t, p, r): return 0", "explore plays 0 in 'X...' (one of position.legal)"),
         ("def policy(self, t): raise ValueError('no')", "count: policy raised ValueError: no in line 12 of"),
-        ("def train(self, t, s): return None", "the learner that is not built in leads to TypeError"),
         ("def to_entries(self, t): return 5", "leads to TypeError: 'int' object is not iterable (python -m"),
         ("title = 5", "title is 5, not a text"),
-        ("block_games = 0", "block_games is 0, not a whole number from 1"),
-        ("choices = ()", "choices are (), without 'default'"),
     ],
 )
 def test_what_it_does_wrong_is_one_line_and_saves_nothing(ttt: Run, body: str, said: str):

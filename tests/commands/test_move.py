@@ -24,16 +24,6 @@ def test_sampled_moves_are_drawn_as_likely_as_they_are(ttt: Run) -> None:
     assert ttt("move", "random", "--sample", ".........", "--seed", 1).out.strip() == drawn[0]
 
 
-def test_a_move_as_a_document(ttt: Run) -> None:
-    expected = {
-        **{"schema": "ttt-move", "version": 1, "agent": "minimax:ties=first"},
-        **{"position": "X...O....", "cell": 2, "probability": 1.0},
-    }
-    assert ttt("move", "minimax:ties=first", "X...O....", "--json").json == expected
-    found = ttt("move", "minimax:ties=first", "-", "--json", stdin="X...O....\n")
-    assert orjson.loads(found.out) == expected
-
-
 @pytest.mark.parametrize("command", [["analyze", "-"], ["move", "minimax", "-"]])
 def test_a_line_that_cannot_be_answered_gets_an_error_and_the_others_their_answers(
     ttt: Run, command: list[str]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,9 @@ from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import UsageError
+from ttt_cli.store import library
+from ttt_cli.store.runs import train_run
+from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.study import MEASURES
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -172,29 +176,21 @@ def test_where_choices_vary_the_verdict_falls_back_to_games(ttt: Run, bot, monke
 
 
 WRONG = {
-    "garbage": ("for line in sys.stdin: print('hello', flush=True)", "answered 'hello' to '.........'"),
-    "no such cell": ("for line in sys.stdin: print(10, flush=True)", "answered '10' to '.........'"),
-    "a taken cell": ("for line in sys.stdin: print(1, flush=True)", "answered '1', which is taken, to"),
-    "a banner": ("print('Welcome!')\n" + FIRST, "answered 'Welcome!' to '.........'"),
-    "endless lines": ("while True: print(1)", "wrote more than a line in answer to '.........'"),
-    "one endless line": ("while True: sys.stdout.write('1' * 100)", "wrote more than a line in answer"),
-    "bytes": ("sys.stdout.buffer.write(bytes([255, 0, 10]))\nsys.stdout.flush()\ntime.sleep(9)", "answered"),
-    "silence": ("for line in sys.stdin: pass", "gave no answer within 0.5 s to '.........'"),
-    "sleep": ("time.sleep(60)", "gave no answer within 0.5 s to '.........' (does it flush"),
-    "no flush": ("for line in sys.stdin: print(1)", "gave no answer within 0.5 s to '.........' (does it fl"),
-    "early exit": ("print(1)", "ended (exit status 0) without an answer to"),
-    "failure": (
-        "sys.stderr.write('no brain\\n'); sys.exit(3)",
-        "ended (exit status 3), saying 'no brain' on",
-    ),
-    "crash": ("import os\nos.kill(os.getpid(), 11)", "ended (killed by SIGSEGV) without an answer"),
-    "closed output": ("os.close(1)\ntime.sleep(60)", "closed its output without an answer to"),
+    "for line in sys.stdin: print('hello', flush=True)": "answered 'hello' to '.........'",
+    "for line in sys.stdin: print(1, flush=True)": "answered '1', which is taken, to",
+    "while True: print(1)": "wrote more than a line in answer to '.........'",
+    "while True: sys.stdout.write('1' * 100)": "wrote more than a line in answer",
+    "sys.stdout.buffer.write(bytes([255, 0, 10]))\nsys.stdout.flush()\ntime.sleep(9)": "answered",
+    "for line in sys.stdin: print(1)": "gave no answer within 0.5 s to '.........' (does it flush",
+    "print(1)": "ended (exit status 0) without an answer to",
+    "sys.stderr.write('no brain\\n'); sys.exit(3)": "ended (exit status 3), saying 'no brain' on",
+    "os.kill(os.getpid(), 11)": "ended (killed by SIGSEGV) without an answer",
+    "os.close(1)\ntime.sleep(60)": "closed its output without an answer to",
 }
 
 
-@pytest.mark.parametrize("kind", WRONG)
-def test_misbehaviour_ends_the_call_with_one_line(kind: str, ttt: Run, bot) -> None:
-    code, told = WRONG[kind]
+@pytest.mark.parametrize(("code", "told"), WRONG.items())
+def test_misbehaviour_ends_the_call_with_one_line(code: str, told: str, ttt: Run, bot) -> None:
     agent = bot(code)
     started = time.monotonic()
     found = ttt("evaluate", patient(agent, 0.5), "random")
@@ -234,7 +230,6 @@ def test_chatter_is_told_and_no_harm(ttt: Run, bot) -> None:
 @pytest.mark.parametrize(
     ("agent", "told"),
     [
-        ("exec:", "exec needs a COMMAND"),
         ("exec", "exec needs a COMMAND"),
         ("exec:no-such-program -x", "there is no program 'no-such-program'"),
         ("exec:bot.txt", "exec:./bot.txt"),
@@ -242,7 +237,6 @@ def test_chatter_is_told_and_no_harm(ttt: Run, bot) -> None:
         ("exec:./noise", "cannot be run"),
         ("exec:echo 'x", "no closing quotation"),
         ("exec,samples=0:true", "samples is N (from 1), not '0'"),
-        ("exec,sample=5:true", "did you mean 'samples'"),
     ],
 )
 def test_a_command_that_is_none(agent: str, told: str, ttt: Run, tmp_path: Path) -> None:
@@ -266,68 +260,29 @@ def test_a_program_is_resolved_only_where_it_was_typed(tmp_path: Path) -> None:
     )  # and nothing runs before a question
 
 
-COMMANDS = (
-    "show FILE",
-    "analyze X...O.... --agent FILE",
-    "verify FILE",
-    "accept FILE",
-    "evaluate FILE random",
-    "tournament FILE random",
-    "analyze X...O.... --agent FILE",
-    "move FILE X...O....",
-    "diff FILE random",
-    "explore FILE -o page.html",
-    "export FILE -o policy.csv",
-    "import FILE -o copy.json",
-    "merge FILE FILE -o merged.json",
-    "curve FILE -o curve.svg",
-    "train q -o FILE --games 10",
-    "train q -o FILE --resume",
-    "train q --from FILE --games 10",
-    "train q --opponent FILE --games 10",
-    "play --x FILE --o random --games 1",
-    "show",
-    "agents --store STORE",
-    "review FILE",
-    "review",
-    "restore FILE",
-    "restore q",
-    "study q --games 10 --seeds 1 --opponent FILE --keep kept",
-    "study q -o STUDY",
-    "curve STUDY -o curve.svg",
-    "train q --games-from LOG -o FILE",
-    "review LOG",
-    "show LOG",
-    "verify LOG",
-)
+COMMANDS = """
+show FILE; verify FILE; verify --accept FILE; evaluate FILE random; tournament FILE random
+move FILE X...O....; analyze X...O.... --agent FILE; explore FILE -o page.html; export FILE -o policy.csv
+import FILE -o copy.json; merge FILE FILE -o merged.json; curve FILE -o curve.svg; train q -o FILE --games 10; train q -o FILE --resume
+train q --from FILE --games 10; train q --opponent FILE --games 10; play --x FILE --o random --games 1; show
+review; restore q; study q --games 10 --seeds 1 --opponent FILE --keep kept; study q -o STUDY
+curve STUDY -o curve.svg; train q --games-from LOG -o FILE; review LOG; show LOG; verify LOG
+""".replace("\n", ";").split(";")[1:-1]
 """Everything that reads a state."""
 
 
 @pytest.fixture(scope="module")
 def poisoned(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A state with a run that has not ended, whose opponent is a command, sound in all else."""
-    from dataclasses import replace
-
-    from ttt_cli.store import library
-    from ttt_cli.store.runs import train_run
-    from ttt_cli.store.state import State, learner_of
-
     state = State.empty(learner_of("q", "default"), STANDARD)
-    run = train_run(
-        state.learner,
-        state.rules,
-        state.symmetric,
-        seed=1,
-        planned=1000,
-        opponent="exec:touch PWNED",
-        behaviour="exec:touch PWNED",
-    )
+    command = {"opponent": "exec:touch PWNED", "behaviour": "exec:touch PWNED"}
+    run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=1000, **command)
     path = tmp_path_factory.mktemp("poisoned") / "q.json"
     library.save(state.with_run(replace(run, games=0, results=None), state.table), path)
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMANDS, ids=str.strip)
 def test_what_a_file_says_is_never_run(command: str, poisoned: bytes, ttt: Run, tmp_path: Path) -> None:
     store = tmp_path / "state_store"
     store.mkdir()
@@ -344,7 +299,7 @@ def test_what_a_file_says_is_never_run(command: str, poisoned: bytes, ttt: Run, 
     for place in (tmp_path, store):
         (place / "games.jsonl").write_text(log)
     (tmp_path / "pwned.py").write_text("open('PWNED', 'w')\n")
-    names = {"FILE": "other.json", "STORE": str(store), "STUDY": "study.csv", "LOG": "games.jsonl"}
+    names = {"FILE": "other.json", "STUDY": "study.csv", "LOG": "games.jsonl"}
     words = [names.get(word, word) for word in command.split()]
     found = ttt(*words)
     assert not list(tmp_path.rglob("PWNED")), found
@@ -354,18 +309,12 @@ def test_what_a_file_says_is_never_run(command: str, poisoned: bytes, ttt: Run, 
 
 
 def test_resuming_demands_the_program_again(ttt: Run, bot, tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from ttt_cli.store import library
-
     agent = bot(FIRST)
     assert (
         ttt("train", "q", "--games", "600", "--seed", "1", "--opponent", agent, "-o", "whole.json").code == 0
     )
     state = library.load(tmp_path / "whole.json").state
     (run,) = state.runs
-    from ttt_cli.store.state import State
-
     start = State.empty(state.learner, state.rules)
     unfinished = replace(run, games=0, results={"x": 0, "o": 0, "draw": 0})
     library.save(start.with_run(unfinished, start.table), tmp_path / "part.json")

@@ -19,11 +19,6 @@ def test_a_tournament(ttt: Run) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_a_tournament_of_equals(ttt: Run) -> None:
-    document = ttt("tournament", "minimax", "minimax", "minimax:ties=last", "--json").json
-    assert [player["rating"] for player in document["players"]] == pytest.approx([0, 0, 0], abs=1e-6)
-
-
 def test_players_who_can_bring_about_too_much_play_a_match(ttt):
     played = ttt("tournament", "random", "heuristic", "--board", "5x5", "--line", "4", "--json")
     assert played.code == 0

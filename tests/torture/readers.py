@@ -1,6 +1,6 @@
 """Every reader as a function of bytes, a small valid file for each, and ways to break one.
 
-``tests/torture/test_fuzz.py`` mutates at random, ``tests/torture/fuzz.py`` guided by coverage.
+``tests/torture/test_fuzz.py`` mutates at random.
 """
 
 import io

@@ -26,30 +26,6 @@ def plays(name: str, position: str, choice: str = "most") -> set[int]:
 
 
 @pytest.mark.parametrize(
-    ("name", "form", "learner", "positions", "moves"),
-    [
-        ("matchboxes_first.json", "position-keyed", "q", 9, 42),
-        ("matchboxes_second.json", "position-keyed", "q", 8, 48),
-        ("ternary.csv", "position-keyed", "td", 11, 11),
-        ("printed_tuples.json", "position-keyed", "td", 18, 18),
-        ("nested_lists_with_turn.json", "position-keyed", "q", 9, 29),
-        ("second_player_only.json", "position-keyed", "q", 9, 43),
-        ("o_begins.json", "position-keyed", "td", 19, 19),
-        ("numpy_arrays.json", "position-keyed", "q", 8, 25),
-        ("board_and_cell.json", "position-keyed", "q", 6, 14),
-        ("policy_for_numbers.json", "position-keyed", "q", 6, 31),
-        ("games.csv", "game-csv", "book", 32, 36),
-        ("games_from_zero.csv", "game-csv", "book", 21, 24),
-        ("games_named_cells.csv", "game-csv", "book", 18, 20),
-    ],
-)
-def test_a_file_is_recognised(name, form, learner, positions, moves):
-    found = imported(name)
-    assert (found.format, found.learner, found.positions, found.moves) == (form, learner, positions, moves)
-    assert not found.repaired and not found.rejected
-
-
-@pytest.mark.parametrize(
     ("name", "position", "cells"),
     [
         ("matchboxes_first.json", "./.", {5}),  # the fullest box of beads
@@ -108,21 +84,6 @@ def test_the_side_that_moves_first_becomes_x():
     entries = imported("o_begins.json").entries
     assert entries["O...X...."]["x"][0] == pytest.approx(0.2)  # for O, who moved first
     assert "first 'O'" in imported("o_begins.json").notes[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "results"),
-    [
-        ("games.csv", {"x": 2, "o": 1, "draw": 2}),
-        ("games_from_zero.csv", {"x": 2, "o": 1, "draw": 1}),
-        ("games_named_cells.csv", {"x": 1, "o": 1, "draw": 1}),
-    ],
-)
-def test_games_become_a_book(name, results):
-    found = imported(name)
-    assert found.results == results and found.games == sum(results.values())
-    opening = [row for row in found.rows if row.position == "." * 9]
-    assert sum(row.count for row in opening) == found.games
 
 
 def test_visits_are_what_the_user_says():

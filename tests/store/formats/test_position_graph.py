@@ -15,7 +15,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.dot import dot
-from ttt_cli.store.formats.position_graph import PositionGraph, color_of, scores_of
+from ttt_cli.store.formats.position_graph import PositionGraph, scores_of
 from ttt_cli.store.formats.svg import svg
 
 SPACE = StateSpace.of()
@@ -111,31 +111,11 @@ def test_svg_is_well_formed_and_says_everything_without_colour():
     assert b"http" not in data.replace(b"http://www.w3.org/2000/svg", b"")
 
 
-def test_boards_do_not_overlap():
-    data = b"".join(svg(graph_of(tables.uniform(SPACE), None, 3), "random"))
-    tree = ElementTree.fromstring(data)
-    places = [
-        tuple(map(int, re.findall(r"\d+", group.get("transform", ""))))
-        for group in tree.iter(f"{SVG}g")
-        if group.get("transform")
-    ]
-    assert len(places) == 1 + 9 + 72 + 252
-    assert len(set(places)) == len(places)
-    right, bottom = int(tree.get("width", "0")), int(tree.get("height", "0"))
-    assert all(x + 42 <= right and y + 42 <= bottom for x, y in places)
-
-
 def test_too_many_boards_are_refused():
     policy = tables.uniform(StateSpace.of(Rules(3, 4, 3)))
     graph = PositionGraph.of(policy, scores_of(policy))
     with pytest.raises(UsageError, match="too large for any viewer"):
         b"".join(svg(graph, "random"))
-
-
-def test_colours_are_told_apart():
-    assert color_of(0.0)[0] == "#ffffff"
-    assert color_of(1.0)[0] != color_of(-1.0)[0]
-    assert color_of(float("nan"))[0] not in (color_of(level)[0] for level in (-1.0, 0.0, 1.0))
 
 
 def test_a_folded_graph_has_each_class_of_positions_once():
