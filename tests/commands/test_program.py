@@ -264,8 +264,9 @@ COMMANDS = """
 show FILE; verify FILE; verify --accept FILE; evaluate FILE random; tournament FILE random
 move FILE X...O....; analyze X...O.... --agent FILE; explore FILE -o page.html; export FILE -o policy.csv
 import FILE -o copy.json; merge FILE FILE -o merged.json; curve FILE -o curve.svg; train q -o FILE --games 10
-train q -o FILE --resume; train q --from FILE --games 10; train q --opponent FILE --games 10; play --x FILE --o random --games 1; show
-review; restore q; study q --games 10 --seeds 1 --opponent FILE --keep kept; study q -o STUDY
+train q -o FILE --resume; train q --from FILE --games 10; train q --opponent FILE --games 10
+play --x FILE --o random --games 1; show; review; restore q; study q -o STUDY
+study q --games 10 --seeds 1 --opponent FILE --keep kept
 curve STUDY -o curve.svg; train q --games-from LOG -o FILE; review LOG; show LOG; verify LOG
 """.replace("\n", ";").split(";")[1:-1]
 """Everything that reads a state."""
