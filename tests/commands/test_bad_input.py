@@ -182,12 +182,6 @@ def test_a_file_that_is_none(refused: Callable[..., Outcome], call: str, fault: 
     refused(called((READERS | OTHERS)[call], "./bad.json"), {3}, "bad.json", json=json)
 
 
-@pytest.mark.parametrize("call", [*SOME, "train out", "review"])
-def test_a_name_that_is_too_long(refused: Callable[..., Outcome], call: str) -> None:
-    code = 1 if call == "train out" else 3  # where it cannot be written
-    refused(called((READERS | OTHERS)[call], 300 * "x"), {code}, "name", json=False)
-
-
 @pytest.mark.parametrize("call", SOME)
 def test_a_flipped_byte(refused: Callable[..., Outcome], call: str) -> None:
     FLIPPED(Path("bad.json"))
@@ -260,18 +254,6 @@ def test_nothing_replaces_a_log(refused: Callable[..., Outcome], call: str) -> N
     words = called(WRITERS[call], str(log))
     refused(words, {2}, str(log))
     assert log.read_bytes() == before
-
-
-def test_a_match_may_be_played_again(ttt: Run) -> None:
-    call = ["evaluate", "random", "random", "--games", "20", "--seed", "1", "--games-to", "match.jsonl"]
-    assert [ttt(*call).code for _ in range(2)] == [0, 0]
-
-
-def test_an_export_never_replaces_a_book(ttt: Run) -> None:
-    library.save(State.empty(learner_of("book", "default"), STANDARD), Path("book.csv"))
-    before = Path("book.csv").read_bytes()
-    assert ttt("export", "random", "-o", "book.csv", "-f", "policy-csv").code == 2
-    assert Path("book.csv").read_bytes() == before
 
 
 USAGE: list[tuple[list[str], str]] = [

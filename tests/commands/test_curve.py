@@ -54,14 +54,6 @@ def test_several_curves_and_a_poor_terminal(ttt, curves):
     assert max(map(len, plot.splitlines())) <= 60
 
 
-def test_plain_ascii_where_the_stream_takes_no_more(curves):
-    from ttt_cli.store.curves import read
-    from ttt_cli.views.plot import text_plot
-
-    rows = read(Path("fast.csv"))
-    assert "\n".join(text_plot([("fast", rows)], 80, unicode=False)).isascii()
-
-
 @pytest.mark.parametrize("width", [1, 20, 75, 76, 300])
 @pytest.mark.parametrize("last", [0, 1, 7, 10**12])
 def test_any_width_and_any_length(width, last):

@@ -6,21 +6,9 @@ import pytest
 
 from tests.ttt import Run
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord, read_games
-from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.teaching import teach
-
-STORE = Path("state_store")
-
-
-def make_state(name: str, rules: Rules = STANDARD, learner: str = "td") -> None:
-    state = State.empty(learner_of(learner, "default"), rules)
-    if rules == STANDARD:
-        state = teach(state, [GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")]).state
-    library.save(state, STORE / f"{name}.json")
+from ttt_cli.store.games import read_games
 
 
 def test_check_makes_the_verdict_the_exit_code(ttt: Run) -> None:
@@ -51,21 +39,6 @@ def test_a_lost_game_explained(ttt: Run) -> None:
         "as_x": None,
         "as_o": None,
     }
-
-
-def test_other_boards(ttt: Run) -> None:
-    document = ttt("evaluate", "minimax", "random", "--board", "3x4", "--json").json
-    assert document["unbeatable"] is True  # O always loses, but that is what the game is worth
-    assert document["results"][0]["as_x"] == {"win": 1, "draw": 0, "loss": 0}
-    assert document["worst_case"]["as_o"]["loss"] == 1
-    make_state("wide", Rules(3, 4))
-    assert ttt("evaluate", "wide", "random", "--json").json["mistakes"]["of"] > 50_000
-
-
-def test_the_terminal_without_unicode_or_colour(ttt: Run) -> None:
-    found = ttt("evaluate", "heuristic", "random", "--explain", terminal=True, NO_COLOR="1")
-    assert "\x1b" not in found.out
-    assert "\x1b[" in ttt("evaluate", "heuristic", "random", FORCE_COLOR="1").out
 
 
 def test_a_sampled_match(ttt: Run) -> None:

@@ -111,16 +111,6 @@ def test_each_game_counts_once(tmp_path, learner):
     assert merge([a, c], allow_overlap=True).state.games is not None
 
 
-def test_games_of_a_log_are_learned_once_from_the_command_line(ttt: Run):
-    for _ in range(2):
-        record_game(Path("state_store"), GAME)
-    record_game(Path("state_store"), OTHER)
-    assert ttt("train", "q", "--games", "10", "--seed", "1").code == 0
-    again = ttt("train", "q", "--games-from", "state_store/games.jsonl")
-    assert "learned 0 games from state_store/games.jsonl; 3 were known already" in again.err
-    assert ttt("show", "q", "--json").json["games"] == 12
-
-
 # ---- a finished game is never lost
 
 

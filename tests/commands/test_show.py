@@ -76,12 +76,6 @@ def test_the_states_with_games_verdict_and_worst_case(ttt):
     assert re.search(r"^hard +the same as minimax$", out, re.MULTILINE)
 
 
-def test_on_a_narrow_screen_nothing_is_cut_off(ttt):
-    ttt("train", "q", "--games", "1500", "--seed", "1")
-    out = ttt("show", terminal=True, COLUMNS="40").out
-    assert "…" not in out and "1,500" in out and re.search(r"20\d\d-\d\d-\d\d \d\d:\d\d$", out, re.MULTILINE)
-
-
 def test_a_large_board_is_judged_by_a_line_of_play(ttt):
     ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
     assert re.search(r"^q.4x4-3 +50 +(beatable|not known) +20", ttt("show").out, re.MULTILINE)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 WINS_MISSING = {"X........": 0.2, "....X....": 0.5, "XX.OOX...": 0.3, "X...O...X": 0.25, "XX.OOX..O": 0.1}
-BEADS = {".........": {"0": 3, "4": 12, "8": 1}, "O...X....": {"1": 2, "8": 6}}
 
 
 @pytest.fixture
@@ -54,16 +53,6 @@ def test_other_formats_cannot_be_read_so(ttt):
     for said in ("values=x", "unknown=1", "wins=known", "spelling.first=O"):
         refused = ttt("evaluate", f"./plain.json:{said}")
         assert refused.code == 2 and "is read in one way alone" in refused.err
-
-
-def test_beads_are_drawn_and_ties_need_the_largest(ttt, tmp_path):
-    path = tmp_path / "beads.json"
-    path.write_text(json.dumps(BEADS))
-    shown = ttt("analyze", ".........", "--agent", path, "--json").json["agents"][0]["moves"]
-    assert [move["probability"] for move in shown if move["probability"]] == [3 / 16, 12 / 16, 1 / 16]
-    assert ttt("move", f"{path}:choice=most", ".........").out == "5\n"
-    assert "has no ties" in ttt("move", f"{path}:ties=first", ".........").err
-    assert ttt("merge", path, "q", "-o", "m.json").code == 2  # there is no q
 
 
 def test_ties_of_native_players(ttt):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 
@@ -43,13 +43,6 @@ def test_every_position_of_the_space_is_accepted_and_agrees():
         assert [cell for cell in range(9) if space.successors[index, cell] >= 0] == list(position.legal)
         for cell in position.legal:
             assert position.play(cell).text == space.text(space.successors[index, cell])
-
-
-def test_small_boards_agree_with_their_spaces():
-    for rules in (Rules(1, 1, 1), Rules(2, 2, 2), Rules(1, 3, 3), Rules(2, 3, 2), Rules(3, 2, 3)):
-        space = StateSpace.of(rules)
-        for text in space.texts:
-            assert Position(text, rules).text == text
 
 
 @pytest.mark.parametrize(
@@ -96,10 +89,3 @@ def test_nothing_can_be_played_when_the_game_is_over():
     assert won.terminal and won.winner == "X" and won.winning_line == (0, 1, 2) and won.legal == ()
     with pytest.raises(NotationError, match="over"):
         won.play(5)
-
-
-def test_the_mover():
-    assert Position.start().mover == "X"
-    assert Position.start().play(4).mover == "O"
-    assert Position.start(Rules(3, 4)).text == "." * 12
-    assert Position.start().rules == STANDARD

@@ -10,9 +10,6 @@ HOSTILE = [
     "q$(touch PWNED).json",
     "q`touch PWNED`.json",
     "q;touch PWNED.json",
-    "q|touch.json",
-    "q&.json",
-    "q>PWNED.json",
     "q'.json",
     'q".json',
     "q\n.json",
@@ -20,8 +17,6 @@ HOSTILE = [
     "q*.json",
     "q{a,b}.json",
     "q!1.json",
-    "q#.json",
-    "q(e).json",
 ]
 
 

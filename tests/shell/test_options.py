@@ -166,11 +166,3 @@ def test_states_are_completed(complete: Callable[..., list[str]]) -> None:
     assert complete(complete_states, "q.") == ["q.article"]
     assert complete(complete_states, "state_store/b") == ["state_store/book.csv"]
     assert complete(complete_states, "s") == ["state_store/"]
-
-
-def test_did_you_mean_is_for_everyone() -> None:
-    from ttt_cli.errors import did_you_mean
-
-    assert did_you_mean("MiniMix", ["random", "minimax"]) == "did you mean 'minimax'?"
-    assert did_you_mean("zebra", ["random", "minimax"]) == ""
-    assert str(UsageError("no such agent 'zebra'", hint=did_you_mean("zebra", []))) == "no such agent 'zebra'"

@@ -56,12 +56,6 @@ def test_numbers_of_backups_go_on_however_high_they_are(tmp_path):
     assert saved_in_turn(tmp_path / "q.json", [5, 6, 7, 8]) == [7, 6, 5, None]
 
 
-def test_a_number_of_backups_that_is_none(monkeypatch):
-    monkeypatch.setenv("TTT_BACKUPS", "many")
-    with pytest.raises(UsageError, match="not a number of backups"):
-        backups.allowed()
-
-
 def test_nothing_but_backups_is_restored(tmp_path):
     path = tmp_path / "q.json"
     library.save(state_of(5), path)

@@ -122,27 +122,6 @@ def test_two_holders_in_one_process_exclude_each_other(path):
         pass
 
 
-def test_threads_take_turns(path):
-    inside: list[int] = []
-    most: list[int] = []
-
-    def work():
-        for _ in range(5):
-            with lock(path, wait=30):
-                inside.append(1)
-                most.append(len(inside))
-                time.sleep(0.001)
-                inside.pop()
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(most) == 20
-    assert max(most) == 1
-
-
 def test_waiting_ends_when_the_lock_is_free_or_the_time_is_up(path):
     held = lock(path)
     started = time.monotonic()

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store import reading, strict_json
+from ttt_cli.store import reading
 from ttt_cli.store.reading import read_bytes, read_lines
 from ttt_cli.store.strict_json import load_json
 from ttt_cli.store.text import decode, quoted
@@ -188,17 +188,6 @@ def test_memory_is_limited_by_counting_before_parsing():
     assert load_json(data, "q.json", limit=2 * len(data))
 
 
-def test_the_programs_own_files_are_read_fast(monkeypatch):
-    """They never need the exact, slow reading, whatever their digest and floats."""
-    monkeypatch.setattr(strict_json, "_check_exactly", lambda *_: pytest.fail("read twice"))
-    cells = b",".join(
-        b'"%d":[%r,%d]' % (cell, 0.00012345678901234567 * cell, 10**6 + cell) for cell in range(1, 6)
-    )
-    body = b",\n".join(b'"%09d":{%b}' % (number, cells) for number in range(1000))
-    data = b'{"digest":"sha256:%b","entries":{\n%b\n}}\n' % (b"0a1b" * 16, body)
-    assert len(load_json(data, "q.json")["entries"]) == 1000
-
-
 # ---- text and encodings
 
 
@@ -280,21 +269,6 @@ def test_pipes_sockets_and_devices_are_refused_without_waiting(tmp_path):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "s"))
         assert "is a socket" in refused(tmp_path / "s").message
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (lambda: b"{" + b",".join(b'"%d":0' % i for i in range(10**7)) + b',"7":0}', "twice"),
-        (lambda: b"[" * 2**28, "memory"),
-        (lambda: b"[" + b"1" * 10**8 + b"]", "too large"),
-        (lambda: b"\0" * 2**28, "NUL"),
-        (lambda: b'{"' + b"a" * 10**8 + b'":1,"' + b"a" * 10**8 + b'":1}', "twice"),
-    ],
-)
-def test_enormous_texts_end_in_one_error(data, said):
-    assert said in refusal(data()).message
 
 
 def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):

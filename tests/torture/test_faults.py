@@ -23,12 +23,6 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),
 ]
 
-COMMANDS = {
-    "train": "train td -n 100 --seed 9",
-    "train new": "train td -n 300 --seed 9 --checkpoint 0 --fresh --curve new/curve.csv",
-    "merge": "merge td other.json -o td.json",
-}
-"""Commands that write the same bytes whenever they run."""
 
 PLAY = "play --x td --o random -n 2 --seed 1 --learn"
 CODES = {ExitCode.DONE, ExitCode.FAILED, ExitCode.INVALID_FILE, ExitCode.INTERRUPTED}
@@ -82,42 +76,6 @@ def check_words(ended: Ended, what: object) -> None:
         assert ended.code in (0, ExitCode.INTERRUPTED), ended
     else:
         assert ended.code != ExitCode.INTERRUPTED, ended
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_whatever_fails_files_are_old_or_new(given, tmp_path, name, sized, capsys):
-    words = [*COMMANDS[name].split(), "--quiet"]
-    old, done = contents(given), tmp_path / "done"
-    shutil.copytree(given, done)
-    assert command(words, done, tmp_path / "first").code == 0
-    new, number, count = contents(done), 0, 0
-    for number, what, folder, ended in points(given, tmp_path, words, sized(True, False)):
-        place = f"call {number}, {what}: {ended}"
-        check_words(ended, what)
-        for path, content in contents(folder).items():
-            if path.endswith(".ttt-tmp"):
-                assert what is Killed or path in old, f"{place}: {path} lies about"
-            else:
-                known = {old.get(path), new.get(path), old.get(path.removesuffix(".bak"))}
-                fits = content in known or is_stage(name, folder / path, new.get(path, b""))
-                assert fits, f"{place}: {path} is neither old nor new"
-        lost = {path for path in old if not path.endswith(".ttt-tmp")} - contents(folder).keys()
-        assert not lost, f"{place}: {lost} lost"
-        if ended.code == 0:
-            assert new.keys() <= contents(folder).keys(), place
-        else:
-            again = command(words, folder, tmp_path / "again")
-            assert again.code in (0, ExitCode.USAGE), f"{place}; and then {again}"
-        count += 1
-    with capsys.disabled():
-        print(f" {name}: {number} calls, {count} faults")
-
-
-def is_stage(name: str, path: Path, final: bytes) -> bool:
-    """Whether a file is what a command writes on the way, or what no two calls write alike."""
-    if name == "train new" and path.suffix == ".csv":
-        return final.startswith(path.read_bytes())
-    return name == "train new" and path.suffix == ".json" and (library.load(path).state.games or 0) > 0
 
 
 def test_whatever_fails_games_are_played_and_learnt_once(given, tmp_path, sized, capsys):

@@ -1,9 +1,7 @@
 """Learning curves: when a run is looked at, what a row says, and the file."""
 
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +12,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.store.curves import HEADER, Row, read, to_csv
+from ttt_cli.store.curves import HEADER, read, to_csv
 from ttt_cli.training.curve import Curve, points, row
 
 SPACE = StateSpace.of()
@@ -99,18 +97,6 @@ def test_a_player_to_whom_too_much_can_happen_has_no_row(tmp_path, caplog):
     assert "after 0 games" in caplog.text
 
 
-def test_a_policy_is_made_only_when_it_is_looked_at(tmp_path):
-    curve = Curve(1000, tmp_path / "a.csv")
-    curve.look(500, lambda: RANDOM)
-
-    def never():
-        raise AssertionError
-
-    assert curve.look(501, never) is None
-    assert curve.look(501, lambda: RANDOM, now=True) is not None
-    assert curve.look(501, never, now=True) is None
-
-
 def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     whole, broken = tmp_path / "whole.csv", tmp_path / "broken.csv"
     run(Curve(1000, whole), 1000, 10)
@@ -156,11 +142,3 @@ def test_faults_are_named_with_their_place(tmp_path, text, said):
     with pytest.raises(InvalidFileError) as caught:
         read(path)
     assert said in str(caught.value)
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are_a_curve_or_one_error(tmp_path_factory, data):
-    path: Path = tmp_path_factory.mktemp("fuzz") / "curve.csv"
-    path.write_bytes(HEADER.encode() + b"\n" + data)
-    with suppress(TttError):
-        assert all(isinstance(found, Row) for found in read(path))

@@ -114,11 +114,6 @@ def test_what_cannot_be_varied(texts: list[str], says: str):
     assert says in str(error.value)
 
 
-def test_values_have_the_type_of_their_parameter():
-    assert variations(Q, ["alpha=0.5,0.1,0.5", "pace=3"]) == {"alpha": [0.1, 0.5], "pace": [3.0]}
-    assert variations(Graph, []) == {}
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

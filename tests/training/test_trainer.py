@@ -6,14 +6,13 @@ import pytest
 
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners import LEARNERS
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
 from ttt_cli.store.curves import curves_of
 from ttt_cli.store.games import GameRecord, record_game
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training.curve import Curve, row
-from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, train, usual_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, train
 
 
 @pytest.fixture(autouse=True)
@@ -133,28 +132,3 @@ def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):
     run = started(path)
     train(run)
     assert run.backup is not None and run.backup.read_bytes() == before
-
-
-def test_a_state_is_not_its_own_opponent(tmp_path: Path):
-    run = started(tmp_path / "td.json")
-    train(run)
-    with pytest.raises(UsageError, match="the opponent is the state being trained"):
-        usual_run(run.path, empty(), seed=1, store=tmp_path, opponent="td")
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_warming_up_changes_nothing_and_makes_no_table_of_the_board(
-    learner: str, monkeypatch: pytest.MonkeyPatch
-):
-    state, boards = empty(learner), []
-    kind, made = type(state.learner), type(state.learner).empty
-
-    def noted(self, rules, symmetric=False):
-        boards.append(rules)
-        return made(self, rules, symmetric)
-
-    monkeypatch.setattr(kind, "empty", noted)
-    before = library.content(state)
-    warm_up(state)
-    assert library.content(state) == before
-    assert [rules.cells <= 4 for rules in boards] == [True]

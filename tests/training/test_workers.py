@@ -4,11 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.learners.fragile import Fragile, trained
-from ttt_cli.engine.rules import STANDARD
 from ttt_cli.errors import TttError
 from ttt_cli.learners.base import Shard
 from ttt_cli.training import workers as training_workers
@@ -19,16 +17,6 @@ from ttt_cli.training.workers import local_workers
 def test_the_number_of_workers_changes_no_byte(count: int) -> None:
     with local_workers(count) as workers:
         assert trained(Fragile(), workers) == trained(Fragile())
-
-
-def test_workers_leave_the_table_they_start_from_alone() -> None:
-    learner = Fragile()
-    table = learner.empty(STANDARD)
-    shards = [Shard(first=0, games=10, rng=np.random.default_rng(number)) for number in range(3)]
-    with local_workers(2) as workers:
-        trained_parts = [part for part, _ in workers(learner, table, shards)]
-    assert not table.moves["visits"].any()
-    assert all(part.moves["visits"].any() for part in trained_parts)
 
 
 def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
