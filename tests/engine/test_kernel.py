@@ -151,10 +151,9 @@ def test_records_are_the_same_compiled_and_as_written():
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
-def test_compiled_code_that_cannot_be_read_is_compiled_anew(folder: Path, run: Run, suffix: str):
+def test_compiled_code_that_cannot_be_read_is_compiled_anew(folder: Path, run: Run):
     run()
-    (path,) = (folder / "cache").rglob(f"*{suffix}")
+    (path,) = (folder / "cache").rglob("walk-*")
     path.write_bytes(path.read_bytes()[:20])
     assert run() == COMPILING
     assert run() == ""

@@ -1,4 +1,4 @@
-"""Where compiled code is kept: a folder for each kernel and all it is made of, in one that is the user's own.
+"""Where compiled code is kept: in files named after a digest of all it is made of, in a folder of the user's.
 
 Whoever can write compiled code can run it, so a folder that others own or may write to is not used.
 """
@@ -6,11 +6,10 @@ Whoever can write compiled code can run it, so a folder that others own or may w
 import errno
 import logging
 import os
-import shutil
 import stat
 import sys
-from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from time import time
 
 log = logging.getLogger("ttt_cli")
@@ -19,61 +18,62 @@ KEPT_DAYS = 30
 """Compiled code that nobody has used for so long is deleted."""
 
 
-def code_folder(name: str) -> Path | None:
-    """The folder that is called so, for compiled code; None, with a notice, if there can be none."""
+def read(name: str) -> bytes | None:
+    """The compiled code that is kept under a name, empty if there is none.
+
+    :returns: None, with a notice, where none can be kept.
+    """
     try:
-        root = _root()
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _check_owner(root)
-        folder = root / name
-        folder.mkdir(mode=0o700, exist_ok=True)
-        os.utime(folder)
-        for other in root.iterdir():
-            if time() - other.stat().st_mtime > KEPT_DAYS * 86_400:
-                shutil.rmtree(other, ignore_errors=True)
-        return folder
-    except (OSError, RuntimeError) as error:  # the latter: there is no home
-        unkept(error)
+        path = _folder() / name
+        if not path.exists():
+            return b""
+        os.utime(path)
+        return path.read_bytes()
+    except OSError as error:
+        _say_why(error)
         return None
 
 
-def unkept(error: Exception) -> None:
-    """Say why compiled code is not kept."""
-    place = getattr(error, "filename", None)
-    reason = getattr(error, "strerror", None) or error
-    where = f"{place}: " if place else ""
-    log.info(
-        "compiled code cannot be kept (%s%s); NUMBA_CACHE_DIR=FOLDER names another folder", where, reason
-    )
+def write(name: str, code: bytes) -> None:
+    """Keep compiled code under a name, and delete what nobody has used for long."""
+    try:
+        folder = _folder()
+        for other in folder.iterdir():
+            if other.is_file() and time() - other.stat().st_mtime > KEPT_DAYS * 86_400:
+                other.unlink()
+        with NamedTemporaryFile(dir=folder, delete=False) as file:
+            temporary = Path(file.name)
+            try:
+                file.write(code)
+                file.close()
+                temporary.replace(folder / name)
+            finally:
+                temporary.unlink(missing_ok=True)
+    except OSError as error:
+        _say_why(error)
 
 
-def _check_owner(root: Path) -> None:
-    """Refuse a folder that others own or may write to.
-
-    :raises OSError: if it is one.
-    """
-    known = root.lstat()
-    if not stat.S_ISDIR(known.st_mode):
-        raise OSError(errno.ENOTDIR, "not a folder", str(root))
-    if sys.platform != "win32" and (known.st_uid != os.geteuid() or known.st_mode & 0o022):
-        raise OSError(errno.EPERM, "others own the folder, or may write there", str(root))
+def _say_why(error: OSError) -> None:
+    what = "compiled code cannot be kept (%s: %s); NUMBA_CACHE_DIR=FOLDER names another folder"
+    log.info(what, error.filename, error.strerror)
 
 
-def _root() -> Path:
+def _folder() -> Path:
     """A folder of ours in the user's cache, or in what NUMBA_CACHE_DIR names; never in the working folder.
 
-    :raises OSError: if there is none.
+    :raises OSError: if it cannot be made, or others own it or may write to it.
     """
-    named, cache = (Path(os.environ.get(name, "")) for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"))
-    if named.is_absolute():
-        return named / "ttt"
-    if not cache.is_absolute():
-        cache = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    if not cache.is_absolute():
-        with suppress(ImportError, KeyError):
-            import pwd
-
-            cache = Path(pwd.getpwuid(os.geteuid()).pw_dir) / ".cache"
-    if not cache.is_absolute():
-        raise OSError(errno.ENOENT, "HOME is no absolute path", str(cache))
-    return cache / "ttt" / "kernels"
+    user = os.path.expanduser(  # noqa: PTH111 (it raises no error where there is no home)
+        "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    )
+    caches = os.environ.get("NUMBA_CACHE_DIR", ""), os.environ.get("XDG_CACHE_HOME", ""), user
+    folder = Path(next(filter(os.path.isabs, caches), ""), "ttt")
+    if not folder.is_absolute():
+        raise OSError(errno.ENOENT, "HOME is not an absolute path", user)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    known = folder.lstat()
+    if not stat.S_ISDIR(known.st_mode):
+        raise OSError(errno.ENOTDIR, "not a folder", str(folder))
+    if sys.platform != "win32" and (known.st_uid != os.geteuid() or known.st_mode & 0o022):
+        raise OSError(errno.EPERM, "others own the folder, or may write there", str(folder))
+    return folder

@@ -1,34 +1,35 @@
 """Kernels: plain Python functions over arrays that Numba compiles when they are first needed.
 
-A kernel may call functions that are marked as a ``Part``, and can be composed with others in their place.
-Compiled code is kept in a folder named after a digest of all it is made of, so that a change to any of it is
-noticed. Where Numba is missing or switched off the plain functions run instead: slower, the same bytes.
+A kernel may call functions that are marked as a ``Part``, and can be composed with others in their place. It
+allocates nothing: then compiled code need not count references to arrays, which took half of its time.
+Compiled code is kept under a digest of all it is made of (``engine.code_cache``). Where Numba is missing or
+switched off the plain functions run instead: slower, the same bytes.
 """
 
 import logging
 import os
-import shutil
+import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from copy import copy
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from threading import Lock
 from types import FunctionType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-from ttt_cli.engine.code_cache import code_folder, unkept
+from ttt_cli.engine import code_cache
 
 log = logging.getLogger("ttt_cli")
 
-OPTIONS = {"nogil": True, "error_model": "numpy"}
-"""Kernels divide by nothing that can be zero: no need to check."""
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
+"""Kernels divide by nothing that can be zero, and nothing but Python calls them."""
 
-UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Only compiled code calls parts: what would make them callable from elsewhere need not be compiled."""
+PART_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True}
+"""Only compiled code calls parts."""
 
 u32 = int
 """In compiled code ``numpy.uint32``; as written Python's own numbers do, several times as fast."""
@@ -45,7 +46,6 @@ announce: Callable[[str, float], AbstractContextManager[None]] = _logged
 afterwards: a user interface replaces it by what it shows meanwhile."""
 
 _as_written: ContextVar[bool] = ContextVar("_as_written", default=False)
-_preparing = Lock()
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def few_games() -> AbstractContextManager[None]:
 
 @cache
 def _warn(message: str) -> None:
-    """Say it once."""
+    """Log a warning once."""
     log.warning(message)
 
 
@@ -82,45 +82,11 @@ class Part:
     def __call__(self, *arguments: Any) -> Any:
         return self.python(*arguments)
 
-    def names(self, bound: dict[str, Any]) -> dict[str, Any]:
-        """What it reads by a name from outside, ``bound`` in place of what its module has."""
-        known = {**self.python.__globals__, **bound}
-        return {name: known[name] for name in sorted(self.python.__code__.co_names) if name in known}
-
-    def linked(self, bound: dict[str, Any], finish: "Finish", made: "dict[Part, Any]") -> Any:
-        """A function as this one with other names bound, finished, and so its parts."""
-        if self not in made:
-            function, found = self.python, self.names(bound).items()
-            parts = {name: item.linked(bound, finish, made) for name, item in found if isinstance(item, Part)}
-            known = {**function.__globals__, **bound, **parts}
-            made[self] = finish(
-                FunctionType(function.__code__, known, function.__name__, None, function.__closure__), self
-            )
-        return made[self]
-
-    def describe(self, bound: dict[str, Any], found: dict[str, str]) -> dict[str, str]:
-        """All that its compiled code is made of: add to ``found`` its own code and that of its parts, and the
-        constants that they read."""
-        code = self.python.__code__
-        name = f"{self.python.__module__}.{self.python.__qualname__}"
-        if name not in found:
-            constants = [item for item in code.co_consts if item != self.python.__doc__]
-            values = {key: item for key, item in self.names(bound).items() if not isinstance(item, Part)}
-            found[name] = repr((code.co_code, constants, code.co_names, code.co_varnames, self.inline))
-            found[name] += "".join(f"\n{key} = {_described(item)}" for key, item in values.items())
-            for item in self.names(bound).values():
-                if isinstance(item, Part):
-                    item.describe(bound, found)
-        return found
-
 
 class Inlined(Part):
-    """A part that is written into each function that calls it: a call counts references to every array."""
+    """A part that is written into each function that calls it."""
 
     inline = True
-
-
-Finish = Callable[[FunctionType, Part], Any]
 
 
 class Kernel(Part):
@@ -131,19 +97,18 @@ class Kernel(Part):
     """
 
     seconds = 3.0
-    options: ClassVar[dict[str, Any]] = OPTIONS
 
     def __init__(self, function: Callable[..., Any], **bound: Any) -> None:
         super().__init__(function)
         self.name, self._bound = function.__name__, bound
         self._compiled: Callable[..., Any] | None = None
         self._plain: Callable[..., Any] | None = None
-        self._compiling = Lock()
+        self._preparing = Lock()
 
     def composed(self, name: str, **bound: Any) -> Self:
         """The same kernel with other parts and constants for some of the names that it, or a part, reads.
 
-        :param name: what it is called; no other composition may have that name.
+        :param name: how its compiled code is announced and kept.
         """
         composed = type(self)(self.python, **self._bound, **bound)
         composed.name = name
@@ -157,7 +122,8 @@ class Kernel(Part):
     def compiled_call(self, *arguments: Any) -> Any:
         """Run compiled code even where the games are few."""
         if self._compiled is None:
-            return self._first_call(*arguments)
+            with self._preparing:
+                self._compiled = self._compiled or self._prepared()
         return self._compiled(*arguments)
 
     def run_as_written(self, *arguments: Any) -> Any:
@@ -165,7 +131,7 @@ class Kernel(Part):
         import numpy as np
 
         if self._plain is None:
-            self._plain = self.linked(self._bound, lambda function, _: function, {})
+            self._plain = self._linked(self.reads(), lambda function, _: function)
         records = [
             Records(item) if isinstance(item, np.ndarray) and item.dtype.names else item for item in arguments
         ]
@@ -176,20 +142,46 @@ class Kernel(Part):
                 item.write_back()
         return result
 
-    def _first_call(self, *arguments: Any) -> Any:
-        """Compile or load, and run; of several threads one does it, and the others wait."""
-        with self._compiling:
-            if self._compiled is None:
-                compiled = self._prepared()
-                kept = getattr(compiled, "_cache", None)
-                try:
-                    result = compiled(*arguments)
-                finally:
-                    if kept is not None:
-                        kept.done()
-                self._compiled = compiled
-                return result
-        return self._compiled(*arguments)
+    def reads(self, **bound: Any) -> dict[Part, dict[str, Any]]:
+        """All parts it is made of, each after those that it calls and the kernel last, and what each reads by
+        names from outside, ``bound`` in place of what its module has."""
+        found: dict[Part, dict[str, Any]] = {}
+
+        def add(part: Part) -> None:
+            known = {**part.python.__globals__, **self._bound, **bound}
+            names = {name: known[name] for name in part.python.__code__.co_names if name in known}
+            for item in names.values():
+                if isinstance(item, Part) and item not in found:
+                    add(item)
+            found[part] = names
+
+        add(self)
+        return found
+
+    def digest(self, **bound: Any) -> str:
+        """A digest of the code and the constants of all parts."""
+        digest = sha256()
+        for part, names in self.reads(**bound).items():
+            code = part.python.__code__
+            constants = [item for item in code.co_consts if item != part.__doc__]
+            values = {name: _described(item) for name, item in names.items()}
+            made_of = code.co_code, constants, code.co_names, code.co_varnames, part.inline, values
+            digest.update(repr(made_of).encode())
+        return digest.hexdigest()
+
+    def _linked(
+        self, reads: dict[Part, dict[str, Any]], finish: Callable[[FunctionType, Part], Any]
+    ) -> Callable[..., Any]:
+        """The kernel as a function that calls its parts, each of them made by ``finish``."""
+        made: dict[Part, Any] = {}
+        for part, names in reads.items():
+            python = part.python
+            parts = {name: made[item] for name, item in names.items() if isinstance(item, Part)}
+            known = {**python.__globals__, **names, **parts}
+            function = FunctionType(python.__code__, known, python.__name__, None, python.__closure__)
+            made[part] = finish(function, part)
+        compiled: Callable[..., Any] = made[self]
+        return compiled
 
     def _prepared(self) -> Callable[..., Any]:
         """What to run."""
@@ -203,76 +195,49 @@ class Kernel(Part):
             return self.run_as_written
         import numpy as np
 
-        bound = {**self._bound, "u32": np.uint32}
-        found = sorted(self.describe(bound, {}).items())
-        digest = sha256(repr((numba.__version__, sorted(self.options.items()), found)).encode()).hexdigest()
-        with _preparing:  # Numba's settings hold for the whole process
-            numba.config.DISABLE_JIT = 0
-            folder = code_folder(f"{self.name}-{digest[:16]}")
-            if folder is not None:
-                numba.config.CACHE_DIR = str(folder)
+        numba.config.DISABLE_JIT = 0  # it may have been loaded when it was switched off
 
-            def finish(function: FunctionType, part: Part) -> Any:
-                if part is not self:
-                    return numba.njit(forceinline=part.inline, **UNWRAPPED, **self.options)(function)
-                function.__name__ = function.__qualname__ = self.name
-                function.__module__ = self.python.__module__
-                try:
-                    return numba.njit(cache=folder is not None, no_cfunc_wrapper=True, **self.options)(
-                        function
-                    )
-                except RuntimeError as error:  # Numba cannot write there
-                    unkept(error)
-                    return numba.njit(no_cfunc_wrapper=True, **self.options)(function)
+        def finish(function: FunctionType, part: Part) -> Any:
+            options = OPTIONS if part is self else PART_OPTIONS
+            return numba.njit(forceinline=part.inline, **options)(function)
 
-            compiled = self.linked(bound, finish, {})
-            compiled._cache = _Kept(compiled._cache, folder, lambda: announce(self.name, self.seconds))
+        compiled: Any = self._linked(self.reads(u32=np.uint32), finish)
+        compiled._cache = _Kept(self, compiled, f"{numba.__version__} {OPTIONS} {self.digest()}")
         return compiled
 
 
-class AllocatesNothing(Kernel):
-    """A kernel that allocates nothing: references to arrays are not counted, which took half of its time."""
-
-    options: ClassVar[dict[str, Any]] = {**OPTIONS, "_nrt": False}
-
-
 class _Kept:
-    """Numba's store of one kernel's compiled code, which a damaged file does not stop, nor a full disk."""
+    """Numba's access to the compiled code of a kernel: what is not there is compiled, and kept if it can be.
 
-    def __init__(
-        self, inner: Any, folder: Path | None, begin: Callable[[], AbstractContextManager[None]]
-    ) -> None:
-        self._inner, self._folder, self._begin = inner, folder, begin
-        self._shown: AbstractContextManager[None] | None = None
+    :param made_of: what the code depends on besides the types of its arguments and the processor.
+    """
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+    def __init__(self, kernel: Kernel, compiled: Any, made_of: str) -> None:
+        self._kernel, self._compiled, self._made_of = kernel, compiled, made_of
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The code that is kept for a signature; None, once it has been said, if it is to be compiled."""
-        try:
-            found = self._inner.load_overload(signature, context)
-        except Exception:  # whatever unpickling makes of a damaged file
-            shutil.rmtree(self._folder or "", ignore_errors=True)
-            found = None
-        if found is None:
-            self._shown = self._begin()
-            self._shown.__enter__()
-        return found
+        """The compiled code for a signature."""
+        from numba.core.compiler import CompileResult
+        from numba.core.serialize import dumps
 
-    def save_overload(self, signature: Any, data: Any) -> None:
-        """Keep the code that was compiled for a signature, if that can be done."""
-        try:
-            self._inner.save_overload(signature, data)
-        except OSError as error:
-            unkept(error)
-        self.done()
+        types = [(str(kind), getattr(kind, "fields", ())) for kind in signature]
+        made_of = sys.version, context.codegen().magic_tuple(), self._made_of, types
+        name = f"{self._kernel.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}"
+        context.refresh()
+        kept = code_cache.read(name)
+        if kept:
+            try:
+                return CompileResult._rebuild(context, *pickle.loads(kept))
+            except Exception as error:  # whatever unpickling makes of a damaged file
+                log.debug("the compiled code in %s cannot be read: %r", name, error)
+        with announce(self._kernel.name, self._kernel.seconds):
+            made = self._compiled._compiler.compile(signature, None)
+        if kept is not None:
+            code_cache.write(name, dumps(made._reduce()))
+        return made
 
-    def done(self) -> None:
-        """It is compiled, or will not be."""
-        shown, self._shown = self._shown, None
-        if shown is not None:
-            shown.__exit__(None, None, None)
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Nothing is left to be kept."""
 
 
 class Records(dict[int, Any]):
@@ -280,27 +245,24 @@ class Records(dict[int, Any]):
 
     def __init__(self, array: Any) -> None:
         super().__init__()
-        self._array, self._names = array, array.dtype.names
-        self._kind = type("Record", (), {"__slots__": self._names})
-        bases = [(name, array.dtype[name].base) for name in self._names]
-        self._bits = {name: base.type for name, base in bases if base.str.endswith("u8")}
+        self._array = array
+        self._kind = type("Record", (), {"__slots__": array.dtype.names})
 
     def __missing__(self, at: int) -> Any:
-        return self._put(at, self._array[at].tolist())
-
-    def __setitem__(self, at: int, record: Any) -> None:
-        self._put(at, [getattr(record, name) for name in self._names])
-
-    def _put(self, at: int, values: Any) -> Any:
-        record = self._kind()
-        for name, value in zip(self._names, values, strict=True):
-            pair = not isinstance(value, (int, float)) and not hasattr(value, "dtype")
-            found = value.tolist() if hasattr(value, "tolist") else [*value] if pair else value
-            if bits := self._bits.get(name):  # whose complement is no negative number
-                found = [bits(part) for part in found] if isinstance(found, list) else bits(found)
-            setattr(record, name, found)
+        record, found = self._kind(), self._array[at]
+        for name in self._array.dtype.names:
+            value = found[name]
+            if value.dtype != "u8":
+                value = value.tolist()
+            elif value.ndim:  # bitboards stay unsigned, so that a complement is no negative number
+                value = list(value)
+            setattr(record, name, value)
         super().__setitem__(at, record)
         return record
+
+    def __setitem__(self, at: int, record: Any) -> None:
+        for name in self._array.dtype.names:
+            setattr(self[at], name, copy(getattr(record, name)))
 
     def __len__(self) -> int:
         return len(self._array)
@@ -308,18 +270,15 @@ class Records(dict[int, Any]):
     def write_back(self) -> None:
         """Put them into the array."""
         for at, record in self.items():
-            self._array[at] = tuple(getattr(record, name) for name in self._names)
+            self._array[at] = tuple(getattr(record, name) for name in self._array.dtype.names)
 
 
 def _described(item: Any) -> str:
     """A constant, or what else a kernel reads, so that another is described differently."""
-    fields = getattr(item, "_fields", None)
-    if isinstance(item, type) or callable(item):
-        return (
-            f"{item.__module__}.{item.__qualname__} {fields}" if hasattr(item, "__qualname__") else repr(item)
-        )
     if hasattr(item, "tobytes"):
         return f"{item.dtype} {item.shape} {item.tobytes()!r}"
+    if hasattr(item, "__qualname__"):
+        return f"{item.__module__}.{item.__qualname__} {getattr(item, '_fields', '')}"
     return repr(item) if isinstance(item, (int, float, str, tuple)) else type(item).__name__
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.kernel import AllocatesNothing, Kernel, Part, u32
+from ttt_cli.engine.kernel import Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, thresholds
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
@@ -86,7 +86,7 @@ def learn(
     raise NotImplementedError
 
 
-@AllocatesNothing
+@Kernel
 def play_games(
     rows: Any,
     moves: Any,
