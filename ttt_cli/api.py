@@ -98,7 +98,7 @@ def positions(rules: Rules = STANDARD) -> Positions:
     """
     if enumerated(rules) is None:
         raise UsageError(f"{rules.describe()} has too many positions to list them")
-    return StateSpace.of(rules).positions
+    return StateSpace.of(rules)
 
 
 def policies(

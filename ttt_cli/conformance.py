@@ -110,7 +110,7 @@ def content(learner: Learner[Any], table: Any) -> bytes:
 @cache
 def _moves_of_classes(space: StateSpace) -> dict[str, list[int]]:
     """For each position the cells of its class's board that its cells correspond to."""
-    positions = StateSpace.of(space.rules).positions
+    positions = StateSpace.of(space.rules)
     return dict(zip(positions.texts(), classes(positions).moves.tolist(), strict=True))
 
 
@@ -133,8 +133,8 @@ def game_of(space: StateSpace, row: Int8s) -> Game:
 
 def check_policy(policy: Policy, *, resigns: bool) -> None:
     """For positions from all over the board: it plays legal moves, or resigns where that is allowed."""
-    positions = StateSpace.of(policy.rules).positions
-    positions = positions[np.arange(0, len(positions), max(1, len(positions) // 5000))]
+    space = StateSpace.of(policy.rules)
+    positions = space[np.arange(0, len(space), max(1, len(space) // 5000))]
     rows, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
     expect(
         rows.shape == positions.legal.shape, f"probabilities are {rows.shape}, not {positions.legal.shape}"
@@ -171,7 +171,7 @@ def an_empty_table_plays(learner: Learner[Any]) -> None:
     """Who has seen nothing plays legal moves, and knows nothing."""
     policy = learner.policy(empty_table(learner, space_of(learner)))
     check_policy(policy, resigns=False)
-    known = policy.known(StateSpace.of(policy.rules).positions)
+    known = policy.known(StateSpace.of(policy.rules))
     expect(known is None or not known.any(), "knows positions that it has never seen")
 
 
@@ -179,7 +179,7 @@ def a_trained_table_plays(learner: Learner[Any]) -> None:
     """After training it plays legal moves, and knows something."""
     policy = learner.policy(after(learner, space_of(learner), GAMES))
     check_policy(policy, resigns=learner.learns_resigned)
-    known = policy.known(StateSpace.of(policy.rules).positions)
+    known = policy.known(StateSpace.of(policy.rules))
     expect(known is None or known.any(), "knows nothing after training")
 
 
@@ -187,7 +187,7 @@ def its_policy_is_pure(learner: Learner[Any]) -> None:
     """Its policy answers alike singly, in batches, in any order and again; asking changes nothing."""
     table = after(learner, space_of(learner), GAMES)
     before, policy = pickle.dumps(table), learner.policy(table)
-    positions = StateSpace.of(STANDARD).positions
+    positions = StateSpace.of(STANDARD)
     whole = _answers(policy, positions)
     rows = np.arange(0, len(positions), 97)
     for asked in (rows, rows[::-1], *rows[:8, None]):

@@ -139,7 +139,7 @@ def plays_legal_moves(text: str, positions: Positions, probabilities, values, kn
 def test_turning_the_board_turns_the_play(text: str, store: Path) -> None:
     """Players without a sense of direction play symmetric positions alike."""
     space = StateSpace.of()
-    rows = resolve(text, store).policy.probabilities(space.positions)
+    rows = resolve(text, store).policy.probabilities(space)
     for image in space.rules.symmetries:
         turned = space.find(space.stones @ space.powers[list(image)])
         assert np.allclose(rows[turned][:, list(image)], rows)

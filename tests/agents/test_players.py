@@ -116,7 +116,7 @@ def test_without_a_state_space_minimax_proves_its_moves():
     policy = Minimax(rules)
     for side in Side:
         assert guaranteed_result(Walk.alone(policy, side)) == 0
-    positions = Positions.of(sample(rules, 20), rules)
+    positions = Positions.batch(sample(rules, 20), rules)
     rows = positions[~positions.terminal]
     values = move_values_of(rows)
     best = values == np.where(rows.legal, values, -1).max(axis=1, keepdims=True)
@@ -141,7 +141,7 @@ LAST_HOPE = "X.X.......................OO.OO..............................X.X"
 def test_minimax_always_moves_and_says_where_nothing_could_be_proved():
     rules = Rules(8, 8, 5)
     policy = Minimax(rules)
-    both = Positions.of([Position(LAST_HOPE, rules), Position.start(rules)], rules)
+    both = Positions.batch([Position(LAST_HOPE, rules), Position.start(rules)], rules)
     chosen = policy.probabilities(both)
     assert np.flatnonzero(chosen[0]).tolist() == [28]
     assert policy.probabilities(both[:1]).tolist() == chosen[:1].tolist()

@@ -47,7 +47,7 @@ def agent(text: str, rules: Rules) -> Play:
     policy, rng = resolve(text, Path("state_store"), rules).policy, np.random.default_rng(1)
 
     def play(game: Game) -> int:
-        positions = Positions.of([game.position], game.rules)
+        positions = Positions.batch([game.position], game.rules)
         return int(policy.choose(positions, np.zeros(1, np.int64), rng.random(1))[0])
 
     return play

@@ -60,7 +60,7 @@ def test_a_filter_answers_before_it_is_asked_again() -> None:
 def test_a_hundred_thousand_positions_take_no_time(ttt: Run, command: list[str]) -> None:
     """At least 100,000 a second is the aim; a busy machine gets ten times as long."""
     space = StateSpace.of()
-    texts = [text for text, ended in zip(space.texts, space.terminal, strict=True) if not ended]
+    texts = [text for text, ended in zip(space.texts(), space.terminal, strict=True) if not ended]
     lines = (texts * 23)[:100_000]
     begun = time.perf_counter()
     found = ttt(*command, stdin="\n".join(lines))

@@ -256,7 +256,7 @@ def test_games_wait_while_the_state_is_being_written(ttt):
 
 def test_foreign_files_are_taught_nothing(ttt):
     space = StateSpace.of()
-    table = {text.translate(str.maketrans(".XO", "012")): [0.0] * 9 for text in space.texts}
+    table = {text.translate(str.maketrans(".XO", "012")): [0.0] * 9 for text in space.texts()}
     Path("theirs.json").write_text(json.dumps(table))
     before = Path("theirs.json").read_bytes()
     result = ttt("play", "theirs.json", "--games", 1, stdin=GAME)

@@ -17,7 +17,7 @@ BOARDS = [Rules(), Rules(2, 4, 2), Rules(3, 4, 3), Rules(1, 5, 3), Rules(3, 3, 3
 
 def sample(rules: Rules) -> Positions:
     """The positions of random games."""
-    return Positions.of(test_positions.sample(rules), rules)
+    return Positions.batch(test_positions.sample(rules), rules)
 
 
 def opinion(net: Network, rules: Rules, moved: int, other: int) -> float:
@@ -126,7 +126,7 @@ def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
     rows = np.arange(len(space))[:: 1 + len(space) // 3000]
     expected = solve(space).move_scores(rows).astype(np.float64)
     expected[expected == ILLEGAL] = -np.inf
-    net, positions = line_network(rules), space.positions[rows]
+    net, positions = line_network(rules), space[rows]
     found = search(positions, net, depth=99, exact=True)
     assert np.array_equal(found, expected)
     quick = search(positions, net, depth=99)

@@ -26,7 +26,7 @@ def test_bitboards(board: int):
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(5, 5, 4), Rules(8, 8, 5)], ids=str)
 def test_kernels_and_arrays_agree_on_classes(rules: Rules):
-    positions = Positions.of(sample(rules), rules)[:40]
+    positions = Positions.batch(sample(rules), rules)[:40]
     found, sources = classes(positions), np.array(rules.sources, np.int8)
     for row, (x, o) in enumerate(zip(positions.x, positions.o, strict=True)):
         image = bits.image_of_class(sources, x, o)
@@ -38,6 +38,6 @@ def test_kernels_and_arrays_agree_on_classes(rules: Rules):
 
 
 def test_the_upper_half_of_a_hash_tells_short_boards_apart():
-    positions = Positions.of(sample(Rules(4, 4, 4)), Rules(4, 4, 4)).distinct()
+    positions = Positions.batch(sample(Rules(4, 4, 4)), Rules(4, 4, 4)).distinct()
     halves = bits.hashed(positions.x, positions.o) >> bits.HALF
     assert len(np.unique(halves)) == len(positions)

@@ -20,7 +20,7 @@ def test_a_search_finds_what_working_backwards_finds(rules: Rules, depth: int):
     perfect = solve(space).move_scores(rows)
     near = plies_left(space, perfect, space.plies[rows, None]) <= depth  # its end is seen
     expected = np.where(near | (perfect == ILLEGAL), perfect, 0)
-    assert np.array_equal(look_ahead(space.positions[rows], depth), expected)
+    assert np.array_equal(look_ahead(space[rows], depth), expected)
 
 
 def test_large_boards():

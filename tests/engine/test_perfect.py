@@ -13,13 +13,13 @@ from ttt_cli.engine.state_space import StateSpace
 
 def test_a_small_board_is_looked_up():
     space = StateSpace.of()
-    assert (values_of(space.positions) == solve(space).values).all()
+    assert (values_of(space) == solve(space).values).all()
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(5, 5, 4)], ids=str)
 def test_a_proved_position_is_worth_its_best_move(rules: Rules):
-    positions = Positions.of(sample(rules, 10), rules)
+    positions = Positions.batch(sample(rules, 10), rules)
     positions = positions[~positions.terminal]
     values, moves = values_of(positions), move_values_of(positions)
     assert (moves[~positions.legal] == UNPROVEN).all()

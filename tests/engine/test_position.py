@@ -27,19 +27,18 @@ def test_exactly_the_positions_of_the_space_are_accepted(text: str):
     try:
         position = Position(text)
     except NotationError:
-        assert text not in set(space.texts)
+        assert text not in set(space.texts())
         return
     assert space.text(space.index(position)) == text
 
 
 def test_every_position_of_the_space_is_accepted_and_agrees():
     space = StateSpace.of()
-    for index, text in enumerate(space.texts):
+    for index, text in enumerate(space.texts()):
         position = Position(text)
         assert position.plies == space.plies[index]
         assert position.terminal == space.terminal[index]
         assert {"X": 1, "O": -1, None: 0}[position.winner] == space.results[index]
-        assert position.code == space.codes[index]
         assert [cell for cell in range(9) if space.successors[index, cell] >= 0] == list(position.legal)
         for cell in position.legal:
             assert position.play(cell).text == space.text(space.successors[index, cell])

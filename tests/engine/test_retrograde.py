@@ -52,5 +52,5 @@ def test_what_the_empty_board_is_worth(size: tuple[int, int, int], value: int, p
 
 def test_the_classes_of_positions_are_worth_what_their_members_are() -> None:
     full, small = StateSpace.of(), StateSpace.of(symmetric=True)
-    members = small.rows(classes(full.positions).positions)
+    members = small.rows(classes(full).positions)
     assert np.array_equal(solve(small).scores[members], solve(full).scores)

@@ -80,7 +80,7 @@ def random_position(rules: Rules, free: int, seed: int) -> Position:
 def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
     space = StateSpace.of(rules)
     rows = np.arange(0, len(space), 1 if COMPILED else 1 + len(space) // 100)
-    positions = space.positions[rows]
+    positions = space[rows]
     found = Solver(rules).values(positions)
     assert np.array_equal(found, retrograde.solve(space).values[rows])
 
@@ -100,7 +100,7 @@ def test_every_position_has_the_value_that_the_state_space_gives(rules: Rules):
 )
 def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rules, free: int):
     positions = [random_position(rules, free, seed) for seed in range(1, 41 if COMPILED else 6)]
-    batch = Positions.of(positions, rules)
+    batch = Positions.batch(positions, rules)
     expected = np.sign(look_ahead(batch, free).max(axis=1))
     assert np.array_equal(Solver(rules).values(batch), expected)
 
@@ -111,7 +111,7 @@ def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rule
 def test_positions_of_4x4_have_the_value_that_the_state_space_gives(rules: Rules, sized):
     space = StateSpace.of(rules)
     rows = np.random.default_rng(1).choice(len(space), sized(20_000, 1_000_000), replace=False)
-    positions = space.positions[rows]
+    positions = space[rows]
     found = Solver(rules).values(positions)
     assert np.array_equal(found, retrograde.solve(space).values[rows])
 
@@ -230,7 +230,7 @@ def test_nodes_depend_on_nothing_but_the_position(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.compiled
 def test_a_batch_says_what_it_could_not_prove():
     rules = Rules(4, 5, 4)
-    batch = Positions.of([random_position(rules, 15, seed) for seed in range(1, 61)], rules)
+    batch = Positions.batch([random_position(rules, 15, seed) for seed in range(1, 61)], rules)
     truth = Solver(rules).values(batch)
     found = Solver(rules).values(batch, nodes_per_position=3)
     assert set(truth.tolist()) == {-1, 0, 1}

@@ -21,9 +21,9 @@ def test_look_up(space: StateSpace):
 def test_classes_are_the_smallest_members(rules: Rules):
     """Against the definition, one position at a time."""
     space = StateSpace.of(rules)
-    found = classes(space.positions).positions.texts()
+    found = classes(space).positions.texts()
     for index in range(0, len(space), 1 + len(space) // 3000):
-        text = space.texts[index]
+        text = space.text(index)
         images = set()
         for image in rules.symmetries:
             turned = [""] * rules.cells
@@ -36,7 +36,7 @@ def test_classes_are_the_smallest_members(rules: Rules):
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_a_move_and_its_class_lead_to_the_same_class(rules: Rules):
     space, small = StateSpace.of(rules), StateSpace.of(rules, symmetric=True)
-    found = classes(space.positions)
+    found = classes(space)
     members = small.rows(found.positions)
     assert (members >= 0).all() and set(members.tolist()) == set(range(len(small)))
     rows, cells = np.nonzero(space.legal)
@@ -46,10 +46,10 @@ def test_a_move_and_its_class_lead_to_the_same_class(rules: Rules):
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_uniform_play_stays_uniform_on_the_classes(rules: Rules):
-    positions = StateSpace.of(rules).positions
+    positions = StateSpace.of(rules)
     found, small = classes(positions), StateSpace.of(rules, symmetric=True)
-    everywhere, own = uniform(positions.legal), classes(small.positions)
-    on_classes = own.project(uniform(small.positions.legal))[small.rows(found.positions)]
+    everywhere, own = uniform(positions.legal), classes(small[:])
+    on_classes = own.project(uniform(small[:].legal))[small.rows(found.positions)]
     assert np.allclose(found.lift_probabilities(on_classes, positions.legal), everywhere)
 
 

@@ -15,7 +15,7 @@ def test_by_index_and_on_bitboards(rules: Rules):
     layer = Positions.start(rules)
     while len(layer):
         rows, cells = np.nonzero(layer.legal)
-        after, places = layer.successors(rows, cells)
+        after, places = layer.after(rows, cells)
         again, places_again = space.successors_of(layer, rows, cells)
         assert after.texts() == again.texts()
         assert np.array_equal(places, places_again)
@@ -29,7 +29,7 @@ def test_on_large_boards(rules: Rules):
     rng = np.random.default_rng(1)
     for _ in range(6):
         rows, cells = np.nonzero(layer.legal & (rng.random(layer.legal.shape) < 0.2))
-        after, places = layer.successors(rows, cells)
+        after, places = layer.after(rows, cells)
         texts = [str(layer.position(row).play(int(cell))) for row, cell in zip(rows, cells, strict=True)]
         assert after.texts() == sorted(set(texts))
         assert [after.text(place) for place in places.tolist()] == texts

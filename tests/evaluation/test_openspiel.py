@@ -23,7 +23,7 @@ def as_openspiel(game: Any, ours: PolicyTable) -> Any:
     from open_spiel.python import policy
 
     space = ours.space
-    rows = dict(zip(map(str.lower, space.texts), ours.played.tolist(), strict=True))
+    rows = dict(zip(map(str.lower, space.texts()), ours.played.tolist(), strict=True))
 
     class Theirs(policy.Policy):  # type: ignore[misc]
         def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:

@@ -61,7 +61,7 @@ def test_where_nothing_can_be_won_it_saves_what_can_be_saved(text: str):
     """Against perfect play every figure is what perfect play knows: a draw is saved, a loss is not."""
     position = Position(text)
     found = best_response(resolve("minimax", Path("state_store"), STANDARD).policy, position)
-    values = move_values_of(Positions.of([position], STANDARD))[0]
+    values = move_values_of(Positions.batch([position], STANDARD))[0]
     legal = list(position.legal)
     assert found.win[legal].tolist() == [0.0] * len(legal)
     assert found.save[legal].tolist() == (values[legal] >= 0).tolist()

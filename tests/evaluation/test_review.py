@@ -71,7 +71,7 @@ def test_it_says_what_the_analysis_says(seed: int):
     kept = {side: [] for side in Side}
     for ply, (text, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
         position = Position(text, rules)
-        truth = analyse(Positions.of([position], rules))
+        truth = analyse(Positions.batch([position], rules))
         values = {option: int(truth.move_values[0, option]) for option in position.legal}
         move = found.moves[ply]
         assert (move.before, move.after) == (max(values.values()), values[cell])

@@ -91,7 +91,7 @@ def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Si
         assert game.result is not None and game.result.outcome(side) == -1
         for ply, cell in enumerate(line):
             if ply % 2 == side:
-                here = Positions.of([position_after(rules, line[:ply])], rules)
+                here = Positions.batch([position_after(rules, line[:ply])], rules)
                 assert policy.probabilities(here)[0, cell] > 0
 
 

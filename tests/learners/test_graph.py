@@ -132,7 +132,7 @@ def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **
 def complete() -> Table:
     """All positions, all moves."""
     cells = [(np.flatnonzero(legal) + 1).tolist() for legal in SPACE.legal]
-    texts = SPACE.positions.texts()
+    texts = SPACE.texts()
     return graph_of(**dict(zip(texts[1:], cells[1:], strict=True)), **{texts[0]: cells[0]})
 
 

@@ -34,7 +34,7 @@ BOXES = DRAWING.holds(SPACE.legal)
 
 def all_beads(table: Table) -> np.ndarray:
     """The beads in all boxes, by class and cell."""
-    return DRAWING.beads(table, ROWS, SPACE.positions, SPACE.legal)
+    return DRAWING.beads(table, ROWS, SPACE, SPACE.legal)
 
 
 def changes(table: Table) -> np.ndarray:
@@ -70,8 +70,8 @@ def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, *
 def on_classes(learner: Menace, table: Table) -> PolicyTable:
     """What the learner plays on the classes' boards, equivalent cells taken together."""
     policy = learner.policy(table)
-    played = classes(SPACE.positions).project(policy.probabilities(SPACE.positions))
-    return PolicyTable(SPACE, played, policy.values(SPACE.positions))
+    played = classes(SPACE).project(policy.probabilities(SPACE))
+    return PolicyTable(SPACE, played, policy.values(SPACE))
 
 
 RANDOM = PolicyTable(FULL, uniform(FULL.legal))

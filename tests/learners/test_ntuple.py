@@ -78,7 +78,7 @@ def test_one_game_by_hand():
 def test_symmetric_positions_are_worth_the_same_to_the_last_bit():
     table = trained(LARGE, 2000)
     policy = NTuple().policy(table)
-    positions = Positions.of(test_positions.sample(LARGE, 5), LARGE)
+    positions = Positions.batch(test_positions.sample(LARGE, 5), LARGE)
     greedy = Search(LARGE, depth=1, network=table.network)
     for image in map(list, LARGE.symmetries):
         texts = np.array([list(text) for text in positions.texts()])
@@ -94,7 +94,7 @@ def test_what_is_known_are_patterns():
     policy = NTuple().policy(table)
     assert policy.known(Positions.start(LARGE)).all()
     assert not NTuple().policy(NTuple().empty(LARGE)).known(Positions.start(LARGE)).any()
-    positions = Positions.of(test_positions.sample(LARGE, 20), LARGE)
+    positions = Positions.batch(test_positions.sample(LARGE, 20), LARGE)
     known = policy.known(positions)
     assert 0 < known.sum() < len(known) and not known[positions.terminal].any()
 

@@ -31,7 +31,7 @@ def game(*cells: int) -> Game:
 
 def by_cell(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """The values and the visits of all moves, zeros where there is no move."""
-    rows = table.find(SPACE.positions)
+    rows = table.find(SPACE)
     values, visits = (table.by_cell(table.moves[name], rows, SPACE.legal) for name in ("value", "visits"))
     return values, visits
 

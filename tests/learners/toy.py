@@ -60,7 +60,7 @@ class Toy(Learner[Wins]):
         for _ in range(shard.games):
             game = Game(table.rules)
             while not game.is_over:
-                row = uniform(Positions.of([game.position], table.rules).legal)
+                row = uniform(Positions.batch([game.position], table.rules).legal)
                 cell = int(drawn(thresholds(row), shard.rng.random(1))[0])
                 game.push(cell)
             self.learn(table, game)

@@ -141,8 +141,8 @@ def test_an_article_explores_in_play_unless_told_otherwise(tmp_path):
         agent = resolve_all([text], tmp_path, fresh=True)[0]
         state = agent.loaded.state
         assert np.array_equal(
-            plays_by(agent, state).probabilities(SPACE.positions),
-            state.policy.probabilities(SPACE.positions),
+            plays_by(agent, state).probabilities(SPACE),
+            state.policy.probabilities(SPACE),
         )
 
 

@@ -465,7 +465,7 @@ def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tm
             chance = POLICY.played[index, cell["cell"] - 1]
             assert cell["chance"] == (f"{100 * chance:.0f} %" if text in own else "")
             assert cell["flag"] == (text in own and chance > 0 and value < SOLUTION.values[index])
-    unreached = next(text for text in SPACE.positions.texts() if text not in coverage.positions.texts())
+    unreached = next(text for text in SPACE.texts() if text not in coverage.positions.texts())
     browser.ask(f"location.hash = {json.dumps('#' + unreached)}")
     browser.wait(lambda: "no such" in browser.ask("document.getElementById('live').textContent"))
     browser.events.clear()  # it is another page than the one the fixture knows

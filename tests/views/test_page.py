@@ -63,7 +63,7 @@ def data_of(content: bytes) -> dict[str, Any]:
 def test_the_data_is_what_the_evaluation_and_the_policy_say():
     policy = tables.heuristic(SPACE)
     found = page_data(policy, "heuristic", [("random", RANDOM)])
-    described = SPACE.positions[~SPACE.terminal]
+    described = SPACE[~SPACE.terminal]
     scores = solve(SPACE).move_scores(SPACE.rows(described))[described.legal]
     assert [ord(sign) - 64 for sign in found["scores"]] == scores.tolist()
     played, mixed = policy.probabilities(described), iter(found["mixed"])
@@ -184,7 +184,7 @@ def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
     found = page_data(policy, "q")
     own = covered(policy).described.texts()
     assert found["plays"][0] == "~" and found["mixed"][0] == [(0, 9999), (1, 1)]
-    assert found["plays"][own.index(SPACE.positions[1:2].texts()[0])] == "!"
+    assert found["plays"][own.index(SPACE.text(1))] == "!"
     assert found["unknown"] == list(range(1, len(own)))
 
 

@@ -36,7 +36,7 @@ def analyze(
     rules = agents[0].rules if agents else given_rules(env) or STANDARD
 
     def result(asked: Position) -> AnalysisResult:
-        here = Positions.of([asked], rules)
+        here = Positions.batch([asked], rules)
         opinions = [consult(one.name, one.policy, here) for one in agents]
         return next(iter(results_of(here, analyse(here), opinions)))
 

@@ -164,7 +164,7 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     except InvalidFileError:  # nothing to be read back
         return
     assert isinstance(found, Imported)
-    again, positions = to_state(found, "").policy, StateSpace.of(agent.rules).positions
+    again, positions = to_state(found, "").policy, StateSpace.of(agent.rules)
     difference = again.probabilities(positions) - agent.policy.probabilities(positions)
     if np.abs(difference).max() <= 1e-9:
         return

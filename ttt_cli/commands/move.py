@@ -66,7 +66,7 @@ def move(
     def play(asked: Position) -> Move:
         if asked.terminal:
             raise UsageError(f"the game is over in {asked.text!r}")
-        here, share = Positions.of([asked], rules), None
+        here, share = Positions.batch([asked], rules), None
         if policy.external:
             cell = int(policy.choose(here, np.zeros(1, np.int64), rng.random(1))[0])
         else:

@@ -131,7 +131,7 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
         positions, moves = state.entries
     else:
         is_small = enumerated(state.rules) is not None
-        asked = StateSpace.of(state.rules).positions if is_small else state.seen
+        asked = StateSpace.of(state.rules) if is_small else state.seen
         positions, moves = state.positions, 0
         for part in asked.parts() if asked is not None else ():
             values = state.policy.values(part)

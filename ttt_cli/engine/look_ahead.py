@@ -50,7 +50,7 @@ def _moves(positions: Positions, depth: int, opinion: Opinion | None) -> Scores:
     for start in range(0, len(positions), piece):
         part = positions[start : start + piece]
         rows, cells = np.nonzero(part.legal)
-        after, places = positions.successors(start + rows, cells)
+        after, places = positions.after(start + rows, cells)
         scores = -_scores(after, depth - 1, opinion)[places]
         if depth == 1 and opinion is not None:
             scores = np.where(after.terminal[places], scores, opinion(part)[rows, cells])

@@ -49,7 +49,7 @@ class Policy(ABC):
 
     def table(self, space: StateSpace) -> "PolicyTable":
         """The same policy as a table over a state space."""
-        positions = space.positions
+        positions = space
         answers = self.probabilities(positions), self.values(positions), self.known(positions)
         return PolicyTable(space, *answers)
 

@@ -15,7 +15,7 @@ Cell = int
 """A cell, numbered from 0 row by row. People type and files hold cells from 1."""
 
 SYMBOLS = ".OX"
-"""The symbols in text order; the place of a symbol is its digit in ``Position.code``."""
+"""The symbols in text order; the place of a symbol is its digit in a code (``StateSpace.codes``)."""
 
 _NORMAL = str.maketrans("xo-_", "XO..")
 
@@ -173,11 +173,3 @@ class Position:
                 why = f"it is taken by {self.text[cell]}"
             raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
         return Position.reached(self.text[:cell] + self.mover + self.text[cell + 1 :], self.rules)
-
-    @property
-    def code(self) -> int:
-        """The text read as a number in base 3 (``.`` 0, ``O`` 1, ``X`` 2): codes sort as texts do."""
-        code = 0
-        for symbol in self.text:
-            code = 3 * code + SYMBOLS.index(symbol)
-        return code

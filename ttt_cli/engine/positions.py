@@ -41,7 +41,7 @@ class Positions:
         return cls(rules, np.zeros(1, np.uint64), np.zeros(1, np.uint64))
 
     @classmethod
-    def of(cls, positions: Sequence[Position], rules: Rules) -> "Positions":
+    def batch(cls, positions: Sequence[Position], rules: Rules) -> "Positions":
         """These positions."""
         x = np.array([position.x for position in positions], np.uint64)
         return cls(rules, x, np.array([position.o for position in positions], np.uint64))
@@ -78,6 +78,11 @@ class Positions:
         known = {name: self.__dict__[name][rows] for name in KEPT if name in self.__dict__}
         return Positions(self.rules, self.x[rows], self.o[rows], **known)
 
+    @property
+    def cells(self) -> int:
+        """The number of cells of the board."""
+        return self.rules.cells
+
     @cached_property
     def occupied(self) -> Uint64s:
         """uint64[k]: the cells that are taken."""
@@ -107,7 +112,7 @@ class Positions:
     @cached_property
     def terminal(self) -> Bools:
         """bool[k]: whether the game is over: won, or the board is full."""
-        return np.not_equal(self.results, 0) | (self.plies == self.rules.cells)
+        return np.not_equal(self.results, 0) | (self.plies == self.cells)
 
     @property
     def outcomes(self) -> Int8s:
@@ -123,7 +128,7 @@ class Positions:
     @cached_property
     def legal(self) -> Bools:
         """bool[k, cells]: where the mover may play; nowhere on a terminal board."""
-        free = _unpacked(~self.occupied, self.rules.cells)
+        free = _unpacked(~self.occupied, self.cells)
         return free & ~self.terminal[:, None]
 
     def play(self, rows: Int64s, cells: NDArray[Any]) -> "Positions":
@@ -133,18 +138,18 @@ class Positions:
         x, o = self.x[rows], self.o[rows]
         return Positions(self.rules, x | np.where(x_moves, stones, 0), o | np.where(x_moves, 0, stones))
 
-    def successors(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
+    def after(self, rows: NDArray[Any], cells: NDArray[Any]) -> tuple["Positions", Int32s]:
         """The distinct positions that moves lead to, in their order, and for each move which of them
         (int32): the mover of position ``rows[i]`` takes ``cells[i]``; all positions have as many stones."""
-        if self.rules.cells <= 32 and len(self):
+        if self.cells <= 32 and len(self):
             stone = int(self.plies[0]) % 2 == 0
-            added = ONE << (62 + stone - 2 * np.arange(self.rules.cells)).astype(np.uint64)
+            added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
             keys = (self.keys[:, 0].take(rows) + added.take(cells))[:, None]
             # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
             order = np.argsort(keys[:, 0], kind="stable")
         else:
-            after = self.play(rows, cells)
-            keys, order = after.keys, after.order()
+            reached = self.play(rows, cells)
+            keys, order = reached.keys, reached.order()
         keys = keys[order]
         new = np.ones(len(order), np.bool_)
         new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
@@ -159,7 +164,7 @@ class Positions:
     def keys(self) -> Uint64s:
         """uint64[k, words]: the texts as numbers, two bits a cell, the first cell highest, which compare as
         the texts do. One word holds 32 cells. A stone on a cell adds the same to the key of every board."""
-        used = 8 if self.rules.cells > 32 else 4
+        used = 8 if self.cells > 32 else 4
         x = self.x.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
         o = self.o.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :used]
         spread = _spread()
@@ -201,12 +206,12 @@ class Positions:
     @cached_property
     def stones(self) -> Int8s:
         """int8[k, cells]: 0 free, 1 O, 2 X."""
-        cells = self.rules.cells
+        cells = self.cells
         return 2 * _unpacked(self.x, cells).astype(np.int8) + _unpacked(self.o, cells)
 
     def texts(self) -> list[str]:
         """The text of each."""
-        cells = self.rules.cells
+        cells = self.cells
         joined = np.frombuffer(SYMBOLS.encode(), np.uint8)[self.stones].tobytes().decode("ascii")
         return [joined[at : at + cells] for at in range(0, len(joined), cells)]
 

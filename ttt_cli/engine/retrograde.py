@@ -52,7 +52,7 @@ class Solution:
 def solve(space: StateSpace) -> Solution:
     """Solve the game (once for each space)."""
     sooner = np.int8(space.cells + 1) - space.plies
-    solution = Solution(space, (space.positions.outcomes * sooner).astype(np.int8))
+    solution = Solution(space, (space.outcomes * sooner).astype(np.int8))
     for rows in space.backwards():
         best = solution.move_scores(rows).max(axis=1)
         solution.scores[rows] = np.where(space.terminal[rows], solution.scores[rows], best)

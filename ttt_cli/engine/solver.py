@@ -145,7 +145,7 @@ class Solver:
         """
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
-        here, self._started = Positions.of([position], self.rules), time.process_time()
+        here, self._started = Positions.batch([position], self.rules), time.process_time()
         self._values(here, 0, None)  # loads the compiled code
         self._started = time.process_time()
         until = None if seconds is None else self._started + seconds
@@ -268,7 +268,7 @@ class Solver:
         self, position: Position, value: int, nodes: int, until: float | None
     ) -> tuple[Cell | None, int]:
         """A move that keeps the position's value, None if the limits were too low, and the nodes visited."""
-        state, root, here = self._state, self._frames[0], Positions.of([position], self.rules)
+        state, root, here = self._state, self._frames[0], Positions.batch([position], self.rules)
         if value < 0:  # no move is worse than another: the one that a defender would try first
             self._values(here, min(nodes, 1), until, question=search.DOES_OPPONENT_WIN)
             if state.nodes == 0:
@@ -284,7 +284,7 @@ class Solver:
         # The bound shows that the draw is safe, not which moves keep it.
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         for cell in sorted(position.legal, key=lambda cell: -weights[cell]):
-            after = Positions.of([position.play(cell)], self.rules)
+            after = Positions.batch([position.play(cell)], self.rules)
             found = self._values(after, nodes - used, until, question=search.DOES_MOVER_WIN)
             used += int(state.nodes) if not after.terminal[0] else 0
             if found[0] == 0:

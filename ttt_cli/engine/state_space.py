@@ -6,7 +6,6 @@ positions up to the board's symmetries are a smaller space of the same kind.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
@@ -14,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s
+from ttt_cli.engine.arrays import Bools, Int32s, Int64s
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import KEPT, Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import NotationError, UsageError
@@ -31,19 +30,18 @@ INSTANT = 200_000
 """The most positions of boards that are enumerated on demand: in an instant."""
 
 
-@dataclass(frozen=True, eq=False)
-class StateSpace:
-    """All ``n`` positions of one game.
+class StateSpace(Positions):
+    """All ``n`` positions of one game, in their order.
 
-    :ivar positions: the positions, in their order.
     :ivar successors: int32[n, cells], the index after the mover takes that cell, -1 where it may not.
     :ivar symmetric: whether the positions stand for classes up to symmetry (``engine.symmetry``); then, of
         the moves that a symmetry of a board exchanges, only the one with the lowest cell is legal.
     """
 
-    positions: Positions
-    successors: Int32s
-    symmetric: bool = False
+    def __init__(self, positions: Positions, successors: Int32s, symmetric: bool = False) -> None:
+        known = {name: getattr(positions, name) for name in KEPT}
+        super().__init__(positions.rules, positions.x, positions.o, **known)
+        self.successors, self.symmetric = successors, symmetric
 
     @classmethod
     def of(cls, rules: Rules = STANDARD, symmetric: bool = False) -> "StateSpace":
@@ -57,39 +55,6 @@ class StateSpace:
         """A space is copied and sent to other processes by its name, not by its arrays."""
         return StateSpace.of, (self.rules, self.symmetric)
 
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    @property
-    def rules(self) -> Rules:
-        """The game."""
-        return self.positions.rules
-
-    @property
-    def cells(self) -> int:
-        """The number of cells of the board."""
-        return self.rules.cells
-
-    @property
-    def plies(self) -> Int8s:
-        """int8[n]: stones on the board; even: X to move."""
-        return self.positions.plies
-
-    @property
-    def results(self) -> Int8s:
-        """int8[n]: +1 X has won, -1 O has won, 0 drawn or open."""
-        return self.positions.results
-
-    @property
-    def terminal(self) -> Bools:
-        """bool[n]: whether the game is over."""
-        return self.positions.terminal
-
-    @property
-    def stones(self) -> Int8s:
-        """int8[n, cells]: 0 free, 1 O, 2 X."""
-        return self.positions.stones
-
     @cached_property
     def powers(self) -> Int64s:
         """int64[cells]: by how much each cell's stone counts in a code."""
@@ -97,8 +62,9 @@ class StateSpace:
 
     @cached_property
     def codes(self) -> Int64s:
-        """int64[n]: ``Position.code`` of each; ascending among positions with equally many stones."""
-        return self._codes_of(self.positions)
+        """int64[n]: each text read as a number in base 3 (``.`` 0, ``O`` 1, ``X`` 2); ascending among
+        positions with equally many stones."""
+        return self._codes_of(self)
 
     def _codes_of(self, positions: Positions) -> Int64s:
         digits = _digits(self.cells)
@@ -136,34 +102,21 @@ class StateSpace:
     def successors_of(
         self, positions: Positions, rows: NDArray[Any], cells: NDArray[Any]
     ) -> tuple[Positions, Int32s]:
-        """``Positions.successors`` by index: all positions belong to one layer of this space."""
+        """``Positions.after`` by index: all positions belong to one layer of this space."""
         after: Int32s = self.successors[self.rows(positions)[rows], cells]
         if not len(after):
-            return self.positions[:0], after
+            return self[:0], after
         layer = self.layers[int(positions.plies[0]) + 1]
         after -= layer.start
         reached = np.zeros(layer.stop - layer.start, np.bool_)
         reached[after] = True
         place = np.cumsum(reached, dtype=np.int32)
-        return self.positions[layer.start + np.flatnonzero(reached)], place[after] - np.int32(1)
-
-    def text(self, index: int) -> str:
-        """The position's text."""
-        return self.positions.text(index)
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """The text of every position."""
-        return self.positions.texts()
+        return self[layer.start + np.flatnonzero(reached)], place[after] - np.int32(1)
 
     @cached_property
     def index_of(self) -> dict[str, int]:
         """The index of every position by its text."""
-        return {text: index for index, text in enumerate(self.texts)}
-
-    def position(self, index: int) -> Position:
-        """The position as a value."""
-        return self.positions.position(index)
+        return {text: index for index, text in enumerate(self.texts())}
 
     @cached_property
     def _index(self) -> Int32s:
@@ -182,7 +135,9 @@ class StateSpace:
 
         :raises NotationError: if it belongs to other rules.
         """
-        found = int(self.find(np.array([position.code]))[0]) if position.rules == self.rules else -1
+        found = -1
+        if position.rules == self.rules:
+            found = int(self.rows(Positions.batch([position], self.rules))[0])
         if found < 0:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
         return found
@@ -220,7 +175,7 @@ def _build(rules: Rules) -> StateSpace:
     positions = Positions.start(rules)
     while len(positions):
         rows, cells = np.nonzero(positions.legal)
-        after, places = positions.successors(rows, cells)
+        after, places = positions.after(rows, cells)
         reached = np.full((len(positions), rules.cells), -1, np.int32)
         reached[rows, cells] = first + len(positions) + places
         layers.append(positions)
@@ -233,10 +188,9 @@ def _build(rules: Rules) -> StateSpace:
 @lru_cache(maxsize=8)
 def _classes(rules: Rules) -> StateSpace:
     full = _build(rules)
-    positions = full.positions
-    found = classes(positions)
-    same = (found.positions.x == positions.x) & (found.positions.o == positions.o)
+    found = classes(full)
+    same = (found.positions.x == full.x) & (found.positions.o == full.o)
     own = np.flatnonzero(same)  # the positions that stand for their classes
     members = (np.cumsum(same, dtype=np.int32) - np.int32(1))[full.rows(found.positions)]
     successors = np.where(found.legal[own], members[full.successors[own]], np.int32(-1))
-    return StateSpace(positions[own], successors, symmetric=True)
+    return StateSpace(full[own], successors, symmetric=True)

@@ -76,7 +76,7 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Compari
     :param positions: where, in the order of positions; None: everywhere, on a board with a state space.
     """
     if positions is None:
-        positions = StateSpace.of(a.rules).positions
+        positions = StateSpace.of(a.rules)
     positions = positions[~positions.terminal]
     parts = [_compared(a, b, part) for part in positions.parts()]
     return Comparison(positions, a, b, *map(np.concatenate, zip(*parts, strict=True)))

@@ -148,7 +148,7 @@ def _play(xo: tuple[Policy, Policy], batch: Games, going: NDArray[np.intp], unif
         batch.results[going[~plays]] = -1 if ply % 2 == 0 else 1
         going, cells = going[plays], cells[plays]
         batch.moves[going, ply] = cells
-        positions, at = positions.successors(at[plays], cells)
+        positions, at = positions.after(at[plays], cells)
         over = positions.terminal[at]
         batch.results[going[over]] = positions.results[at[over]]
         going, at = going[~over], at[~over]

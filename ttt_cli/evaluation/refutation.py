@@ -48,7 +48,7 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
         else:
             played = positions.legal
         cells, rows = np.nonzero(played.T)
-        after, places = positions.successors(rows, cells)
+        after, places = positions.after(rows, cells)
         origin = np.empty(len(after), np.int64)
         origin[places[::-1]] = np.arange(len(places))[::-1]
         lost = np.flatnonzero(after.results * side.sign < 0)

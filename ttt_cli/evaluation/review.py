@@ -122,7 +122,7 @@ def review(game: Game, *, nodes: int = NODES) -> Review:
     """
     rules = game.rules
     texts = [Position.reached(text, rules) for text in game.texts()]
-    positions = Positions.of(texts, rules)
+    positions = Positions.batch(texts, rules)
     values = [_known(value) for value in values_of(positions, nodes=nodes).tolist()]
     known = [ply for ply in range(len(game.moves)) if values[ply] is not None]
     found = analyse(positions[known], nodes=nodes)

@@ -185,7 +185,7 @@ def _mistakes(
         wrong = np.zeros(len(space), np.bool_)
         for start in range(0, len(still_open), BATCH):
             here = still_open[start : start + BATCH]
-            wrong[here[wrong_moves(policy, space.positions[here]).rows]] = True
+            wrong[here[wrong_moves(policy, space[here]).rows]] = True
         reachable = sum(int(wrong[space.rows(positions)].sum()) for positions in own)
         return MistakeCount(int(wrong.sum()), reachable, len(still_open))
     count = 0
@@ -263,7 +263,7 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
         own = game.to_move == side
         if cell is None and (game.is_over or not own):
             break
-        here = Positions.of([game.position], game.rules)
+        here = Positions.batch([game.position], game.rules)
         before, moves = int(values_of(here)[0]), move_values_of(here)[0]
         after = -1 if cell is None else int(moves[cell])
         sound = [] if before == UNPROVEN else np.flatnonzero(moves == before).tolist()

@@ -126,7 +126,7 @@ class Walk:
         policy = x or o
         assert policy is not None
         space = enumerated(policy.rules)
-        positions = Positions.of([start or Position.start(policy.rules)], policy.rules)
+        positions = Positions.batch([start or Position.start(policy.rules)], policy.rules)
         ply = int(positions.plies[0])
         layers: list[Layer] = []
         sizes: list[int] = []
@@ -136,7 +136,7 @@ class Walk:
             if sum(sizes) > budget or hopeless:
                 raise OutgrownError(len(sizes), sum(sizes), budget)
             rows, cells, probabilities = _moves(positions, (x, o)[(ply + len(layers)) % 2])
-            step = positions.successors if space is None else partial(space.successors_of, positions)
+            step = positions.after if space is None else partial(space.successors_of, positions)
             after, targets = step(rows, cells)
             layers.append(Layer(_lean(positions), rows, cells, targets, probabilities))
             positions = after

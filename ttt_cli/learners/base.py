@@ -255,8 +255,8 @@ class Learner(ABC, Generic[T]):
         """The positions it has learned something about, in order; None where that is not known."""
         policy = self.policy(table)
         space = StateSpace.of(policy.rules)
-        known = policy.known(space.positions)
-        return None if known is None else space.positions[known]
+        known = policy.known(space)
+        return None if known is None else space[known]
 
     def position_scores(self, table: T, positions: Positions) -> Floats | None:
         """float64[k], how good the learner itself finds positions for X, NaN where it cannot tell; None for

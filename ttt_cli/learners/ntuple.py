@@ -243,6 +243,17 @@ def best_reply(
 
 
 @Part
+def put(stones: Uint64s, patterns: Int32s, ply: int, side: int, cell: int, net: Network) -> None:
+    """Enter the board, and its patterns, after a stone of a side on a cell."""
+    for each in range(2):
+        stones[ply + 1, each] = stones[ply, each]
+        for at in range(patterns.shape[2]):
+            patterns[ply + 1, each, at] = patterns[ply, each, at]
+    stones[ply + 1, side] |= ONE << np.uint64(cell)
+    place(net, patterns[ply + 1], side, cell)
+
+
+@Part
 def learn_from(
     moves: Int8s,
     plies: int,
@@ -262,11 +273,7 @@ def learn_from(
     stones[0, :] = 0
     patterns[0, :, :] = 0
     for ply in range(plies):
-        side, cell = ply % 2, int(moves[ply])
-        stones[ply + 1, :] = stones[ply]
-        stones[ply + 1, side] |= ONE << np.uint64(cell)
-        patterns[ply + 1, :, :] = patterns[ply]
-        place(net, patterns[ply + 1], side, cell)
+        put(stones, patterns, ply, ply % 2, int(moves[ply]), net)
     number = len(net.starts)
     for after in range(plies - 1, 0, -1):
         side = (after - 1) % 2
@@ -338,7 +345,7 @@ def play_games(
         for ply in range(cells):
             side, cell = ply % 2, int(row[ply])
             if cell == NOT_YET and len(waiting) and fixed[learning >> side & 1]:
-                waiting[number, :] = stones[ply]
+                waiting[number, 0], waiting[number, 1] = stones[ply, 0], stones[ply, 1]
                 waits += 1
                 break
             if cell == RESIGNED:
@@ -352,12 +359,8 @@ def play_games(
                 else:
                     cell = choose(values, best, (drawn - epsilon) / (1.0 - epsilon))
                 row[ply] = cell
-            stone = ONE << np.uint64(cell)
-            wins = ends(stones[ply, side], stones[ply, 1 - side], game) & stone
-            stones[ply + 1, :] = stones[ply]
-            stones[ply + 1, side] |= stone
-            patterns[ply + 1, :, :] = patterns[ply]
-            place(net, patterns[ply + 1], side, cell)
+            wins = ends(stones[ply, side], stones[ply, 1 - side], game) >> np.uint64(cell) & ONE
+            put(stones, patterns, ply, side, cell, net)
             if wins:
                 plies, result = ply + 1, 2 * side - 1 if game.misere else 1 - 2 * side
                 break

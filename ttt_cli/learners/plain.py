@@ -364,7 +364,7 @@ class _FixedSides:
         if key not in self._known:
             if len(self._known) >= KEPT_ANSWERS:
                 self._known.clear()
-            asked = Positions.of([position], position.rules)
+            asked = Positions.batch([position], position.rules)
             self._known[key] = thresholds(policy.probabilities(asked))[0].tolist()
         number = rng.random()
         return next((cell for cell, most in enumerate(self._known[key]) if most > number), None)

@@ -390,6 +390,6 @@ def _board(rules: Rules, symmetric: bool) -> tuple[Uint64s, Int8s, Int8s]:
 def complete_table(rules: Rules, symmetric: bool) -> Table:
     """The table without columns of a board with a state space."""
     space, table = StateSpace.of(rules, symmetric), Table(rules, symmetric)
-    table._add(space.positions)
+    table._add(space)
     table.moves["after"] = space.successors[space.legal] + FIRST
     return table

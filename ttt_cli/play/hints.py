@@ -59,7 +59,7 @@ class Hint:
 
 def hint(position: Position) -> Hint:
     """The values of an open position's moves, as far as they can be proved at once."""
-    here = Positions.of([position], position.rules)
+    here = Positions.batch([position], position.rules)
     found = analyse(here, nodes=min(NODES, ALL_NODES // len(position.legal)))
     values = {cell: int(found.move_values[0, cell]) for cell in position.legal}
     plies = found.move_plies

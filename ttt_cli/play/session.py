@@ -139,7 +139,7 @@ class Session:
         """
         policy = self.to_move.policy
         assert policy is not None, "a person's move is pushed"
-        here = Positions.of([self.game.position], self.rules)
+        here = Positions.batch([self.game.position], self.rules)
         cell = int(policy.choose(here, np.zeros(1, np.int64), self._rng.random(1))[0])
         if cell < 0:
             self.resign()

@@ -207,7 +207,7 @@ def in_own_units(
     Values that look like chances are taken for such; others, of which 0 says nothing, are scaled.
     """
     found = dict(entries)
-    ended = {space.texts[row] for row in np.flatnonzero(space.terminal).tolist()}
+    ended = {space.text(row) for row in np.flatnonzero(space.terminal).tolist()}
     values = [value for entry in found.values() for value, _ in entry.values()]
     opened = [value for text, entry in found.items() if text not in ended for value, _ in entry.values()]
     chances = all(0 <= value <= 1 for value in values) and opened.count(0.0) <= opened.count(0.5)

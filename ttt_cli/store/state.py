@@ -92,8 +92,8 @@ class State:
         """The positions it has learned something about, in order; None where that is not known."""
         if self.plays is not None:
             space = StateSpace.of(self.rules)
-            known = self.policy.known(space.positions)
-            return None if known is None else space.positions[known]
+            known = self.policy.known(space)
+            return None if known is None else space[known]
         return self.learner.seen(self.table)
 
     @cached_property

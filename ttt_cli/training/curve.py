@@ -36,7 +36,7 @@ KEPT_UP_TO = 10_000
 
 def is_kept(rules: Rules) -> bool:
     """Whether runs keep their curves without being asked to."""
-    return enumerated(rules) is not None and len(StateSpace.of(rules).positions) <= KEPT_UP_TO
+    return enumerated(rules) is not None and len(StateSpace.of(rules)) <= KEPT_UP_TO
 
 
 def row(games: int, policy: Policy) -> Row:

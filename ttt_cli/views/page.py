@@ -80,7 +80,7 @@ def covered(policy: Policy) -> Coverage:
     """
     rules = policy.rules
     if is_whole(rules):
-        positions = StateSpace.of(rules).positions
+        positions = StateSpace.of(rules)
         return Coverage(positions, positions[~positions.terminal])
     if rules.cells > MOST_CELLS:
         raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")

@@ -228,12 +228,10 @@ def test_a_row_with_an_end_that_no_game_has_is_kept_and_told(stage, tmp_path):
     again = library.parse(library.content(state), "again.csv")
     assert sorted(moves_csv.to_bytes(found.rows).splitlines()) == sorted(data.splitlines())
     for one in (state, again):
-        (row,) = one.policy.probabilities(SPACE.positions[[SPACE.texts.index("XX.OO....")]])
+        (row,) = one.policy.probabilities(SPACE[[SPACE.texts().index("XX.OO....")]])
         shares = [0, 0, 0.5, 0, 0, 0, 0, 0, 0.5] if stage < 9 else [0, 0, 0.2, 0, 0, 0.2, 0.2, 0.2, 0.2]
         assert row.tolist() == shares  # draws are set aside
-        (row,) = one.choosing("default").policy.probabilities(
-            SPACE.positions[[SPACE.texts.index("XX.OO....")]]
-        )
+        (row,) = one.choosing("default").policy.probabilities(SPACE[[SPACE.texts().index("XX.OO....")]])
         assert row[2] == row[5]  # counts do not trust it
 
 
@@ -268,7 +266,7 @@ def test_a_stage_is_possible_just_where_a_game_ends_so():
         path = tables.path(SPACE, game)
         result = int(SPACE.results[path[-1]])
         ending = (9, "draw") if result == 0 else (len(game), "X" if result > 0 else "O")
-        rows |= {Row(SPACE.texts[i], c + 1, *ending) for i, c in zip(path, game, strict=False)}
+        rows |= {Row(SPACE.text(i), c + 1, *ending) for i, c in zip(path, game, strict=False)}
     found = read(moves_csv.to_bytes(rows), "book.csv")
     assert set(found.rows) == rows and not found.rejected
 
@@ -288,7 +286,9 @@ def value_csv(values: np.ndarray) -> bytes:
 
 def test_values_come_back():
     rng = np.random.default_rng(1)
-    reachable = [sum({".": 0, "X": 1, "O": 2}[s] * 3**i for i, s in enumerate(text)) for text in SPACE.texts]
+    reachable = [
+        sum({".": 0, "X": 1, "O": 2}[s] * 3**i for i, s in enumerate(text)) for text in SPACE.texts()
+    ]
     values = value_table.starts().copy()
     values[:, rng.choice(reachable, 2000)] = rng.random((2, 2000))
     data = value_csv(values)
@@ -365,7 +365,7 @@ def test_arrays_are_checked_and_pickles_in_them_not_loaded():
 
 def test_a_q_table_comes_back():
     values = np.where(SPACE.legal, np.random.default_rng(1).standard_normal((len(SPACE), 9)), 0.0)
-    keys = {text.translate(str.maketrans(".XO", "012")): row for row, text in enumerate(SPACE.texts)}
+    keys = {text.translate(str.maketrans(".XO", "012")): row for row, text in enumerate(SPACE.texts())}
     lines = (
         f'"{key}":{orjson.dumps(values[row].tolist()).decode()}'
         for key, row in sorted(keys.items())

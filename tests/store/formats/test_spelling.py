@@ -38,7 +38,7 @@ def positions() -> dict[str, float]:
     return strangers.position_values(150)
 
 
-INDEX = {text: index for index, text in enumerate(SPACE.texts)}
+INDEX = {text: index for index, text in enumerate(SPACE.texts())}
 
 
 def worth(found: Imported, text: str) -> float:
@@ -95,7 +95,7 @@ def test_a_table_of_one_side_is_its_owners(side, stones):
     spell = Spell(STONES[stones], KEYS["joined"])
     found = read(spell.objects(table).encode(), "f.json")
     assert not differing(found, strangers.greedy_moves(table))
-    other = next(text for text in SPACE.texts if strangers.free(text) and strangers.mover(text) != side)
+    other = next(text for text in SPACE.texts() if strangers.free(text) and strangers.mover(text) != side)
     assert choices(found, [other])[other] == set(strangers.free(other))  # unknown: at random
 
 
@@ -271,7 +271,7 @@ def test_other_boards_are_read_when_they_are_named():
 
     rules = Rules(2, 3, 2)
     space = StateSpace.of(rules)
-    table = {text: float(space.results[at]) for at, text in enumerate(space.texts)}
+    table = {text: float(space.results[at]) for at, text in enumerate(space.texts())}
     found = read(json.dumps(table).encode(), "f.json", Options(values_for="x", rules=rules))
     assert found.positions == len(space) and found.rules == rules
 
@@ -295,7 +295,7 @@ def test_a_small_part_of_a_table_is_read_rightly_or_refused(count):
 def test_values_that_say_nothing_are_read_by_custom(seed):
     """An untrained table: of its author's choices only the usual ones can be assumed, and they are."""
     rng = random.Random(seed)
-    boards = rng.sample([text for text in SPACE.texts if strangers.free(text)], 40 * seed)
+    boards = rng.sample([text for text in SPACE.texts() if strangers.free(text)], 40 * seed)
     table = {(text, cell): rng.uniform(-1, 1) for text in boards for cell in strangers.free(text)}
     found = read(Spell(STONES["XO."], KEYS["joined"]).objects(table).encode(), "f.json")
     assert not differing(found, strangers.greedy_moves(table))

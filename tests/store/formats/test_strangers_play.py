@@ -191,7 +191,7 @@ def test_keys_up_to_symmetry_stand_for_all_images(order, stones, tmp_path):
     for text, value in values(400).items():
         table.setdefault(canonical(text, order)[0], value)
     program = looks_up(
-        {text: table.get(canonical(text, order)[0], 0.0) for text in SPACE.texts}, {"X": 1, "O": -1}
+        {text: table.get(canonical(text, order)[0], 0.0) for text in SPACE.texts()}, {"X": 1, "O": -1}
     )
     data = Spell(STONES[stones], KEYS["joined"]).positions(table)
     found = judged(data, program, tmp_path)
@@ -211,7 +211,7 @@ def test_keys_may_be_up_to_rotation_alone(tmp_path):
     table: dict[str, float] = {}
     for text, value in values(400).items():
         table.setdefault(least(text), value)
-    program = looks_up({text: table.get(least(text), 0.0) for text in SPACE.texts}, {"X": 1, "O": -1})
+    program = looks_up({text: table.get(least(text), 0.0) for text in SPACE.texts()}, {"X": 1, "O": -1})
     data = Spell(STONES["120"], KEYS["joined"]).positions(table)
     with pytest.raises(InvalidFileError, match="some mirrored ones too") as refused:
         read(data.encode(), "f.json")

@@ -92,7 +92,7 @@ class ExportSource:
             return self.reached
         space = enumerated(self.answers.rules)
         if space is not None:
-            return space.positions
+            return space
         seen = None if self.state is None else self.state.seen
         if seen is None:
             raise UsageError(

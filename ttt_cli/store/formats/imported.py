@@ -240,5 +240,5 @@ def _move_values(found: Imported, visits: int) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for index, cell in np.argwhere(~np.isnan(values)).tolist():
         if found.plays or values[index, cell]:
-            made.setdefault(space.texts[index], {})[str(cell + 1)] = [float(values[index, cell]), visits]
+            made.setdefault(space.text(index), {})[str(cell + 1)] = [float(values[index, cell]), visits]
     return made

@@ -101,7 +101,7 @@ def to_bytes(rows: Iterable[Row]) -> bytes:
 
 def _rows_of(state: State) -> Iterator[Row]:
     """The rows of a book; those of a class of positions for each of them."""
-    positions, entries = StateSpace.of(STANDARD).positions, dict(state.learner.to_entries(state.table))
+    positions, entries = StateSpace.of(STANDARD), dict(state.learner.to_entries(state.table))
     texts = positions.texts()
     owners, cells = texts, [list(range(STANDARD.cells))] * len(texts)
     if state.symmetric:

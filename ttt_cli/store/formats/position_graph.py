@@ -58,7 +58,7 @@ def scores_of(policy: PolicyTable, state: State | None = None) -> Scores:
     """
     space = policy.space
     if state:
-        own = state.learner.position_scores(state.table, space.positions)
+        own = state.learner.position_scores(state.table, space)
         if own is not None:
             return Scores(own, (-1.0, 1.0), f"the {state.learner.name} machine's own score")
     scale = state.learner.value_scale if state else (-1.0, 1.0)
@@ -127,7 +127,7 @@ class PositionGraph:
         likeliest."""
         space = self.policy.space
         _, firsts, kinds = np.unique(
-            space.rows(classes(space.positions[self.nodes]).positions), return_index=True, return_inverse=True
+            space.rows(classes(space[self.nodes]).positions), return_index=True, return_inverse=True
         )
         stands_for = np.zeros(len(space), np.int32)
         stands_for[self.nodes] = self.nodes[firsts[kinds]]

@@ -88,12 +88,12 @@ class QTable(Format):
         """The table of a state of Q-learning, all open positions."""
         assert player.state is not None
         space = StateSpace.of(STANDARD)
-        values = player.state.own().policy.values(space.positions)
+        values = player.state.own().policy.values(space)
         assert values is not None
         kept = np.where(np.isnan(values), 0.0, values) + 0.0  # -0.0 is written 0.0
         items = sorted(
-            (space.texts[index].translate(_DIGITS), kept[index].tolist())
-            for index in np.flatnonzero(~space.terminal)
+            (space.text(index).translate(_DIGITS), kept[index].tolist())
+            for index in np.flatnonzero(~space.terminal).tolist()
         )
         lines = (b'"%s":%s' % (key.encode(), orjson.dumps(row)) for key, row in items)
         return [b"{\n" + b",\n".join(lines) + b"\n}\n"]

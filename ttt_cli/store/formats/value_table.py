@@ -129,7 +129,7 @@ class ValueTable(Format):
         :raises InvalidFileError: naming what is missing or wrong.
         """
         values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
-        learned, texts, indexes = values != starts(), StateSpace.of(STANDARD).texts, _indexes()
+        learned, texts, indexes = values != starts(), StateSpace.of(STANDARD).texts(), _indexes()
         entries: dict[str, Any] = {}
         for row, side in np.argwhere(learned.T[indexes]).tolist():
             value = float(values[side, indexes[row]])
@@ -145,7 +145,7 @@ class ValueTable(Format):
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The values of a state of TD learning, CSV or ``.npz`` as the file's ending says."""
         assert player.state is not None
-        table, positions = player.state.own().table, StateSpace.of(STANDARD).positions
+        table, positions = player.state.own().table, StateSpace.of(STANDARD)
         rows = table.find(classes(positions).positions if table.symmetric else positions)
         values = starts().copy()
         values[:, _indexes()] = table.rows["value"][rows].T + 0.0  # -0.0 is written 0.0

@@ -109,7 +109,7 @@ class Moves:
         found: dict[str, Any] = {}
         kept = ~np.isnan(self.values) if zeros else np.nan_to_num(self.values) != 0
         for index, cell in np.argwhere(kept).tolist():
-            entry = found.setdefault(self.space.texts[index], {})
+            entry = found.setdefault(self.space.text(index), {})
             entry[str(cell + 1)] = [float(self.values[index, cell]), visits]
         return found
 
@@ -198,5 +198,5 @@ class Positions:
         found: dict[str, Any] = {}
         parts = (self.indexes.tolist(), (self.numbers + 0.0).tolist(), self.signs.tolist())
         for index, value, sign in zip(*parts, strict=True):
-            found.setdefault(self.space.texts[index], {})["x" if sign > 0 else "o"] = [value, visits]
+            found.setdefault(self.space.text(index), {})["x" if sign > 0 else "o"] = [value, visits]
         return found
