@@ -55,7 +55,11 @@ def test_taking_back_leads_through_the_same_boards():
 
 @pytest.mark.parametrize(
     ("cells", "why"),
-    [((0, 0), "taken"), ((9,), "not on the board"), ((0, 3, 1, 4, 2, 5), "the game is over")],
+    [
+        ((0, 0), "it is taken by X"),
+        ((9,), "there are cells 1 to 9"),
+        ((0, 3, 1, 4, 2, 5), "the game is over"),
+    ],
 )
 def test_what_cannot_be_played(cells: tuple[int, ...], why: str):
     game = Game()

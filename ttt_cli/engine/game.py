@@ -12,16 +12,14 @@ from ttt_cli.errors import NotationError
 class Game:
     """The moves of one game so far, from the empty board.
 
-    :ivar result: how it ended; None while it is open.
     :ivar resigned: whether the side to move gave up on an open board.
     """
 
     def __init__(self, rules: Rules = STANDARD) -> None:
         self.rules = rules
-        self.result: Result | None = None
         self.resigned = False
         self._moves: list[Cell] = []
-        self._stones = [0, 0]  # a bitboard for each side
+        self._boards = [Position.start(rules)]
 
     @classmethod
     def of(cls, rules: Rules, moves: Iterable[Cell], *, resigned: bool = False) -> Self:
@@ -54,64 +52,58 @@ class Game:
         return Side.to_move(len(self._moves))
 
     @property
+    def result(self) -> Result | None:
+        """How it ended; None while it is open."""
+        if self.resigned:
+            return Result.won_by(self.to_move.other)
+        board = self._boards[-1]
+        return Result.parse((board.winner or "draw").lower()) if board.terminal else None
+
+    @property
     def is_over(self) -> bool:
         """Whether the game has ended: won, drawn or resigned."""
-        return self.result is not None
+        return self.resigned or self._boards[-1].terminal
 
     @property
     def legal_moves(self) -> tuple[Cell, ...]:
         """The cells that can be played, ascending; none when the game is over."""
-        taken = self._stones[0] | self._stones[1]
-        cells = () if self.is_over else range(self.rules.cells)
-        return tuple(cell for cell in cells if not taken >> cell & 1)
-
-    @property
-    def text(self) -> str:
-        """The board."""
-        return self.texts()[-1]
+        return () if self.resigned else self._boards[-1].legal
 
     @property
     def position(self) -> Position:
         """The board as a value."""
-        return Position.reached(self.text, self.rules)
+        return self._boards[-1]
+
+    @property
+    def text(self) -> str:
+        """The board."""
+        return self._boards[-1].text
 
     def texts(self) -> list[str]:
         """The boards gone through, the empty one first."""
-        board = ["."] * self.rules.cells
-        texts = ["".join(board)]
-        for ply, cell in enumerate(self._moves):
-            board[cell] = Side.to_move(ply).name
-            texts.append("".join(board))
-        return texts
+        return [board.text for board in self._boards]
 
     def push(self, cell: Cell) -> None:
         """Play a cell.
 
         :raises NotationError: if the game is over, or the cell is taken or not on the board.
         """
-        on_board = 0 <= cell < self.rules.cells
-        if self.is_over or not on_board or (self._stones[0] | self._stones[1]) >> cell & 1:
-            why = "the game is over" if self.is_over else "taken" if on_board else "not on the board"
-            raise NotationError(
-                f"move {len(self._moves) + 1}: cell {cell + 1} cannot be played in {self.text!r}: {why}"
-            )
-        side = self.to_move
+        try:
+            if self.resigned:
+                raise NotationError("the game is over")
+            self._boards.append(self._boards[-1].play(cell))
+        except NotationError as error:
+            raise NotationError(f"move {len(self._moves) + 1}: {error}") from None
         self._moves.append(cell)
-        self._stones[side] |= 1 << cell
-        stones = self._stones[side]
-        if any(stones & line == line for line in self.rules.lines_through[cell]):
-            self.result = Result.won_by(side.other if self.rules.misere else side)
-        elif len(self._moves) == self.rules.cells:
-            self.result = Result.DRAW
 
     def pop(self) -> Cell:
         """Take back the last move, or that the side to move resigned, and return the last cell played.
 
         :raises IndexError: if there is none.
         """
-        self.result, self.resigned = None, False
         cell = self._moves.pop()
-        self._stones[self.to_move] ^= 1 << cell
+        self._boards.pop()
+        self.resigned = False
         return cell
 
     def resign(self) -> None:
@@ -121,4 +113,4 @@ class Game:
         """
         if self.is_over:
             raise NotationError(f"the game is over in {self.text!r}")
-        self.result, self.resigned = Result.won_by(self.to_move.other), True
+        self.resigned = True

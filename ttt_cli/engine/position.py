@@ -18,6 +18,7 @@ SYMBOLS = ".OX"
 """The symbols in text order; the place of a symbol is its digit in a code (``StateSpace.codes``)."""
 
 _NORMAL = str.maketrans("xo-_", "XO..")
+_ONLY_X, _ONLY_O = str.maketrans("XO.", "100"), str.maketrans("XO.", "010")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Position:
     @classmethod
     def start(cls, rules: Rules = STANDARD) -> "Position":
         """The empty board."""
-        return cls("." * rules.cells, rules)
+        return cls.reached("." * rules.cells, rules)
 
     @classmethod
     def reached(cls, text: str, rules: Rules) -> "Position":
@@ -92,11 +93,8 @@ class Position:
         return self.text
 
     def __repr__(self) -> str:
-        return (
-            f"Position({self.text!r})"
-            if self.rules == STANDARD
-            else f"Position({self.text!r}, {self.rules!r})"
-        )
+        rules = "" if self.rules == STANDARD else f", {self.rules!r}"
+        return f"Position({self.text!r}{rules})"
 
     def _repr_html_(self) -> str:
         """The board as a notebook shows it: stones, and the numbers of the free cells."""
@@ -113,18 +111,15 @@ class Position:
             rows.append(f"<tr>{''.join(cells)}</tr>")
         return f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
 
-    @property
+    @cached_property
     def x(self) -> int:
         """The stones of X as a bitboard: bit ``c`` is cell ``c``."""
-        return self._bitboard("X")
+        return int(self.text[::-1].translate(_ONLY_X), 2)
 
-    @property
+    @cached_property
     def o(self) -> int:
         """The stones of O as a bitboard."""
-        return self._bitboard("O")
-
-    def _bitboard(self, stone: str) -> int:
-        return sum(1 << cell for cell, symbol in enumerate(self.text) if symbol == stone)
+        return int(self.text[::-1].translate(_ONLY_O), 2)
 
     @property
     def plies(self) -> int:
@@ -138,8 +133,9 @@ class Position:
 
     @cached_property
     def winning_line(self) -> tuple[Cell, ...] | None:
-        """The cells of the (first) completed line, if a side has won."""
-        return next(iter([*self.rules.lines_of(self.x), *self.rules.lines_of(self.o)]), None)
+        """The cells of the (first) completed line: only the last stone can have completed one."""
+        lines = self.rules.lines_of(self.o if self.mover == "X" else self.x)
+        return lines[0] if lines else None
 
     @property
     def winner(self) -> str | None:
@@ -164,12 +160,12 @@ class Position:
 
         :raises NotationError: if the game is over, or the cell is taken or not on the board.
         """
-        if self.winning_line or not 0 <= cell < len(self.text) or self.text[cell] != ".":
-            if not 0 <= cell < len(self.text):
-                why = f"there are cells 1 to {len(self.text)}"
-            elif self.terminal:
-                why = "the game is over"
-            else:
-                why = f"it is taken by {self.text[cell]}"
+        if not 0 <= cell < len(self.text):
+            why = f"there are cells 1 to {len(self.text)}"
+        elif self.terminal:
+            why = "the game is over"
+        else:
+            why = "" if self.text[cell] == "." else f"it is taken by {self.text[cell]}"
+        if why:
             raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
         return Position.reached(self.text[:cell] + self.mover + self.text[cell + 1 :], self.rules)
