@@ -4,10 +4,10 @@ Nobody knows how such a player chooses. So it is asked about a position a second
 answers alike is taken at its word, and judged exactly; of one that does not, games alone can tell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,27 +27,18 @@ MOST_RESTARTS = 10
 """Restarts after failures, beyond which a program is not asked again."""
 
 
-@dataclass(frozen=True)
-class Failure:
-    """Why there is no answer.
-
-    :ivar what: what happened, to be followed by "to" and the position.
-    """
-
-    what: str
-    hint: str = ""
-    cause: BaseException | None = None
+class NoAnswerError(TttError):
+    """A respondent has failed to answer; the message is followed by "to" and the position."""
 
 
 class Respondent(Protocol):
     """Whoever answers."""
 
-    def ask(self, texts: Sequence[str]) -> tuple[list[str], Failure | None]:
-        """The answer to each position, as it was given; fewer, and why, if one was not answered."""
-        ...
+    def ask(self, texts: Sequence[str]) -> Iterator[str]:
+        """The answer to each position, as it is given.
 
-    def restart(self) -> None:
-        """Begin anew after a failure."""
+        :raises NoAnswerError: if there is none; the next question begins anew.
+        """
         ...
 
     @property
@@ -100,8 +91,7 @@ class Asked(Policy):
         self._name, self._respondents, self._samples = name, respondents, samples
         self._lenient, self._memoised = False, False
         self._log = _Log()
-        self._known: dict[str, int] = {}
-        self._estimates: dict[str, Floats] = {}
+        self._known: dict[str, Any] = {}  # a cell, or estimates
         self._cells = {str(cell + 1): cell for cell in range(rules.cells)} | {"resign": RESIGNS}
 
     def probabilities(self, positions: Positions) -> Floats:
@@ -110,16 +100,19 @@ class Asked(Policy):
         :raises UnsteadyError: if it answers in two ways.
         :raises TttError: if it does not answer, or wrongly.
         """
-        found = np.zeros((len(positions), self.rules.cells))
-        rows = np.flatnonzero(~positions.terminal)
+        found, rows = np.zeros((len(positions), self.rules.cells)), np.flatnonzero(~positions.terminal)
         texts = positions[rows].texts()
-        if self._samples is not None:
-            if texts:
-                found[rows] = self._estimate(texts, self._samples)
-            return found
-        cells = self._answers(texts)
-        plays = cells != RESIGNS
-        found[rows[plays], cells[plays]] = 1.0
+        if len(self._known) > KEPT and not self._memoised:
+            self._known.clear()
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._answers(new), strict=True))
+        answers = np.array([self._known[text] for text in texts])
+        if self._samples is not None and texts:
+            found[rows] = answers
+        elif texts:
+            plays = answers != RESIGNS
+            found[rows[plays], answers[plays]] = 1.0
         return found
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
@@ -127,15 +120,13 @@ class Asked(Policy):
         return self._ask(self._respondents[0], positions[rows].texts())
 
     def forfeiting(self) -> Policy:
-        return self._but(lenient=True)
+        other = copy(self)
+        other._lenient, other._known = True, {}
+        return other
 
     def memoised(self) -> Policy:
-        return self._but(memoised=True)
-
-    def _but(self, *, lenient: bool = False, memoised: bool = False) -> "Asked":
-        """The same player, asked in another way."""
         other = copy(self)
-        other._lenient, other._memoised, other._known = lenient, memoised, {}
+        other._memoised, other._known = True, {}
         return other
 
     @property
@@ -148,33 +139,23 @@ class Asked(Policy):
             said.append(f"lost {games}: {failures[0]}")
         return [f"{self._name}: {text}" for text in said]
 
-    def _answers(self, texts: list[str]) -> Int64s:
-        """int64[k]: the cell for each position, asked about once or twice."""
-        known = self._known
-        if len(known) > KEPT and not self._memoised:
-            known.clear()
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            found = self._ask(self._respondents[0], new)
-            if not self._memoised:
-                self._log.judged = True
-                again = self._ask(self._respondents[1], new)
-                for at in np.flatnonzero(found != again)[:1].tolist():
-                    raise UnsteadyError(self._name, new[at], (int(found[at]), int(again[at])))
-            known.update(zip(new, found.tolist(), strict=True))
-        return np.array([known[text] for text in texts], np.int64)
-
-    def _estimate(self, texts: list[str], samples: int) -> Floats:
-        """float64[k, cells]: how often each cell is answered when it does not resign."""
-        new = [text for text in texts if text not in self._estimates]
-        counts = np.zeros((len(new), self.rules.cells))
-        for _ in range(samples):
-            cells = self._ask(self._respondents[0], new)
-            plays = np.flatnonzero(cells != RESIGNS)
-            counts[plays, cells[plays]] += 1
-        counts /= np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        self._estimates.update(zip(new, counts, strict=True))
-        return np.array([self._estimates[text] for text in texts])
+    def _answers(self, texts: list[str]) -> Any:
+        """int64[k]: the cell that is answered to each position, made sure of by asking twice; or float64[k,
+        cells]: how often each cell is answered when it does not resign."""
+        if self._samples is not None:
+            counts = np.zeros((len(texts), self.rules.cells))
+            for _ in range(self._samples):
+                chosen = self._ask(self._respondents[0], texts)
+                plays = np.flatnonzero(chosen != RESIGNS)
+                counts[plays, chosen[plays]] += 1
+            return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        chosen = self._ask(self._respondents[0], texts)
+        if not self._memoised:
+            self._log.judged = True
+            again = self._ask(self._respondents[1], texts)
+            for at in np.flatnonzero(chosen != again)[:1].tolist():
+                raise UnsteadyError(self._name, texts[at], (int(chosen[at]), int(again[at])))
+        return chosen.tolist()
 
     def _ask(self, respondent: Respondent, texts: list[str]) -> Int64s:
         """int64[k]: the cell that is answered to each position, whatever was answered before.
@@ -182,38 +163,35 @@ class Asked(Policy):
         :raises TttError: if there is no answer, or a wrong one, and that is not a lost game.
         """
         cells: list[int] = []
-        while len(cells) < len(texts):
-            if self._log.restarts >= MOST_RESTARTS:
-                cells += [RESIGNS] * (len(texts) - len(cells))
-                break
-            asked = texts[len(cells) :]
-            answers, failure = respondent.ask(asked)
-            for text, answer in zip(asked, answers, strict=False):
-                cell = self._cells.get(answer.strip())
-                if cell is None or (cell != RESIGNS and text[cell] != "."):
-                    self._fail(text, self._wrong(text, answer, cell))
-                    cell = RESIGNS
-                cells.append(cell)
-            if failure is not None:
-                text = texts[min(len(cells), len(texts) - 1)]
-                self._fail(text, failure)
+        while len(cells) < len(texts) and self._log.restarts < MOST_RESTARTS:
+            try:
+                for answer in respondent.ask(texts[len(cells) :]):
+                    cells.append(self._cell(texts[len(cells)], answer))
+            except NoAnswerError as error:
+                self._fail(texts[min(len(cells), len(texts) - 1)], error)
                 cells += [RESIGNS] * (len(cells) < len(texts))
                 self._log.restarts += 1
-                respondent.restart()
-        return np.array(cells, np.int64)
+        return np.array(cells + [RESIGNS] * (len(texts) - len(cells)), np.int64)
 
-    def _wrong(self, text: str, answer: str, cell: int | None) -> Failure:
-        shown = f"{answer.strip()[:40]!r}"
-        if cell is not None:
-            return Failure(f"answered {shown}, which is taken,", "a free cell, or resign")
-        expected = f"a cell from 1 to {self.rules.cells}, or resign"
-        return Failure(f"answered {shown}", f"for each position one line: {expected}, and nothing else")
+    def _cell(self, text: str, answer: str) -> int:
+        """The cell that an answer to a position names; it resigns by a wrong one."""
+        cell, shown = self._cells.get(answer.strip()), f"{answer.strip()[:40]!r}"
+        if cell is None:
+            expected = f"a cell from 1 to {self.rules.cells}, or resign"
+            hint = f"for each position one line: {expected}, and nothing else"
+            self._fail(text, TttError(f"answered {shown}", hint=hint))
+        elif cell != RESIGNS and text[cell] != ".":
+            hint = "a free cell, or resign"
+            self._fail(text, TttError(f"answered {shown}, which is taken,", hint=hint))
+        else:
+            return cell
+        return RESIGNS
 
-    def _fail(self, text: str, failure: Failure) -> None:
+    def _fail(self, text: str, error: TttError) -> None:
         """A failure ends the call, or loses a game."""
-        failed = f"{failure.what} to {text!r}"
+        failed = f"{error.message} to {text!r}"
         if not self._lenient:
-            raise TttError(failed, where=self._name, hint=failure.hint) from failure.cause
+            raise TttError(failed, where=self._name, hint=error.hint) from error.__cause__
         self._log.failures.append(failed)
 
 

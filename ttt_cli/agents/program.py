@@ -9,7 +9,7 @@ end with the call, children included.
 import os
 import shlex
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from ttt_cli.agents.asked import Asked, Failure
+from ttt_cli.agents.asked import Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType, Option, finite
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UsageError
@@ -73,10 +73,6 @@ class Program:
         lines = self._errors.decode("utf-8", "backslashreplace").split("\n")
         return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
 
-    def restart(self) -> None:
-        """End the process; the next question starts another."""
-        self.stop()
-
     def stop(self) -> None:
         """End the process and its children."""
         process, self._process = self._process, None
@@ -91,10 +87,7 @@ class Program:
         with suppress(TimeoutExpired):
             process.wait(FAREWELL)
         with suppress(ProcessLookupError, PermissionError):  # macOS: PermissionError where all have ended
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
         with suppress(TimeoutExpired):  # one that has become another user's cannot be ended
             process.wait(FAREWELL)
         process.stdout.close()
@@ -120,26 +113,33 @@ class Program:
         _running.add(self)
         return self._process
 
-    def ask(self, texts: Sequence[str]) -> tuple[list[str], Failure | None]:
+    def ask(self, texts: Sequence[str]) -> Iterator[str]:
         """As ``Respondent.ask``: all positions are sent at once, a line each, and answers read meanwhile.
 
         :raises TttError: if it cannot be started.
         """
+        try:
+            yield from self._answers(texts)
+        except NoAnswerError:
+            self.stop()
+            raise
+
+    def _answers(self, texts: Sequence[str]) -> Iterator[str]:
         from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
         process, patience = self._started(), self._patience
         assert process.stdin and process.stdout and process.stderr
         stdin, stdout, stderr = (pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr))
-        rest, answers = b"", list[bytes]()
+        rest, missing = b"", len(texts)
         questions, sent = memoryview("".join(f"{text}\n" for text in texts).encode()), 0
         if _read(stdout):  # b"" is noticed again below
-            return [], _too_much()
+            raise _too_much()
         deadline = monotonic() + patience
         with DefaultSelector() as selector:
             selector.register(stdin, EVENT_WRITE)
             selector.register(stdout, EVENT_READ)
             selector.register(stderr, EVENT_READ)
-            while len(answers) < len(texts):
+            while missing > 0:
                 ready = {key.fd for key, _ in selector.select(max(0.0, deadline - monotonic()))}
                 if stderr in ready and not self._listen(stderr):
                     selector.unregister(stderr)
@@ -147,12 +147,13 @@ class Program:
                     chunk = _read(stdout)
                     if chunk == b"":
                         self._listen(stderr)
-                        return _decoded(answers), self._death(process)
+                        raise self._death(process)
                     *lines, rest = (rest + (chunk or b"")).split(b"\n")
-                    answers += lines
+                    yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
+                    missing -= len(lines)
                     deadline = monotonic() + patience if lines else deadline
-                    if len(rest) > LONGEST_LINE:
-                        return _decoded(answers[: len(texts)]), _too_much()
+                    if missing < 0 or len(rest) > LONGEST_LINE:
+                        raise _too_much()
                 if stdin in ready:
                     try:
                         sent += os.write(stdin, questions[sent : sent + CHUNK])
@@ -160,11 +161,12 @@ class Program:
                         sent = len(questions)
                     if sent == len(questions):
                         selector.unregister(stdin)
-                if monotonic() > deadline:
-                    said = self._told_last
-                    return _decoded(answers), Failure(f"gave no answer within {patience:g} s{said}", FLUSHING)
-        excess = len(answers) > len(texts) or rest
-        return _decoded(answers[: len(texts)]), _too_much() if excess else None
+                if monotonic() > deadline and missing > 0:
+                    raise NoAnswerError(
+                        f"gave no answer within {patience:g} s{self._last_words}", hint=FLUSHING
+                    )
+        if rest:
+            raise _too_much()
 
     def _listen(self, stderr: int) -> bool:
         """Read what it has written to stderr; False at its end."""
@@ -175,10 +177,10 @@ class Program:
         return chunk != b""
 
     @property
-    def _told_last(self) -> str:
+    def _last_words(self) -> str:
         return f", saying {last!r} on stderr," if (last := self._last_error) else ""
 
-    def _death(self, process: "Popen[bytes]") -> Failure:
+    def _death(self, process: "Popen[bytes]") -> NoAnswerError:
         """It has closed its output."""
         from subprocess import TimeoutExpired
 
@@ -186,9 +188,9 @@ class Program:
         try:
             code = process.wait(FAREWELL)
         except TimeoutExpired:
-            return Failure("closed its output without an answer", hint)
+            return NoAnswerError("closed its output without an answer", hint=hint)
         how = f"exit status {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
-        return Failure(f"ended ({how}){self._told_last} without an answer", hint)
+        return NoAnswerError(f"ended ({how}){self._last_words} without an answer", hint=hint)
 
 
 def _read(pipe: int) -> bytes | None:
@@ -199,12 +201,9 @@ def _read(pipe: int) -> bytes | None:
         return None
 
 
-def _too_much() -> Failure:
-    return Failure("wrote more than a line in answer", "one line for each position: a cell, or resign")
-
-
-def _decoded(lines: Sequence[bytes]) -> list[str]:
-    return [line.decode("utf-8", "backslashreplace") for line in lines]
+def _too_much() -> NoAnswerError:
+    hint = "one line for each position: a cell, or resign"
+    return NoAnswerError("wrote more than a line in answer", hint=hint)
 
 
 def _signal_name(number: int) -> str:

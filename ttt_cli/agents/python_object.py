@@ -6,14 +6,14 @@ rows that sum to 1, or all zeros where it resigns. Of a class an instance is mad
 stderr, and an error in them is reported with the line of their own file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ttt_cli.agents.asked import Asked, Failure
+from ttt_cli.agents.asked import Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
@@ -36,19 +36,15 @@ class Function:
     def __init__(self, function: Any, path: Path | None = None) -> None:
         self._function, self._path = function, path
 
-    def restart(self) -> None:
-        """Nothing ends with an error."""
-
-    def ask(self, texts: Sequence[str]) -> tuple[list[str], Failure | None]:
+    def ask(self, texts: Sequence[str]) -> Iterator[str]:
         """As ``Respondent.ask``."""
-        answers: list[str] = []
         for text in texts:
             try:
                 with guest("", "raised ", path=self._path):
-                    answers.append(_text(self._function(text)))
+                    answer = _text(self._function(text))
             except TttError as error:
-                return answers, Failure(f"{error.message} in answer", cause=error.__cause__ or error)
-        return answers, None
+                raise NoAnswerError(f"{error.message} in answer") from error.__cause__ or error
+            yield answer
 
 
 def _text(found: Any) -> str:
