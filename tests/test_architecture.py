@@ -18,7 +18,7 @@ HEIGHTS = {
     "bridges": 9,
 }
 """How high each room stands: a file imports from its own room and from lower ones."""
-COMMON = {"documents", "errors", "environment", "guests", "plugins", "python_file", "streams"}
+COMMON = {"documents", "errors", "environment", "guests", "streams"}
 
 
 def imported(path: Path) -> set[str]:

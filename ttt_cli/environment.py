@@ -7,7 +7,7 @@ nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -234,17 +234,8 @@ class Environment:
             (tell or self.say)(text)
             yield
             return
-        from rich.errors import LiveError
-        from rich.live import Live
-        from rich.spinner import Spinner
-
-        spinner = Live(Spinner("dots", text), console=self.error_console, transient=True)
-        with suppress(LiveError):  # a progress bar is there already
-            spinner.start(refresh=True)
-        try:
+        with self.error_console.status(text):
             yield
-        finally:
-            spinner.stop()
 
 
 def printable(text: str) -> str:

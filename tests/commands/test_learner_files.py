@@ -13,8 +13,8 @@ from ttt_cli import State, train
 from ttt_cli.agents.levels import LEVELS
 from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.engine.rules import STANDARD
+from ttt_cli.guests import named_in
 from ttt_cli.learners import RESERVED, from_file
-from ttt_cli.python_file import named_in
 from ttt_cli.store import library
 
 FILE = Path(__file__).parent.parent.parent / "examples" / "my_learner.py"

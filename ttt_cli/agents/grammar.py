@@ -22,9 +22,8 @@ from ttt_cli.engine.policy import Exploring, OneSided, Policy
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
-from ttt_cli.guests import guest, is_ours
+from ttt_cli.guests import AGENTS, guest, is_ours, plugin
 from ttt_cli.learners import LEARNERS
-from ttt_cli.plugins import AGENTS, plugin
 
 if TYPE_CHECKING:
     from ttt_cli.store.formats.imported import Options

@@ -19,8 +19,7 @@ from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.guests import guest, is_ours
-from ttt_cli.python_file import named_in, split
+from ttt_cli.guests import guest, is_ours, named_in, split
 
 EXAMPLE = "such as py:my_bot.py:choose"
 

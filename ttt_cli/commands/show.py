@@ -12,8 +12,8 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.overview import overview
+from ttt_cli.guests import AGENTS, plugins
 from ttt_cli.learners import plugged_learners
-from ttt_cli.plugins import AGENTS, plugins
 from ttt_cli.shell.completion import complete_agents, stored_files, stored_names
 from ttt_cli.shell.options import argument, flag, given_rules
 from ttt_cli.store import library

@@ -12,9 +12,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ttt_cli import plugins
 from ttt_cli.errors import TttError, UsageError, did_you_mean
-from ttt_cli.python_file import named_in
+from ttt_cli.guests import LEARNERS as PLUGGED
+from ttt_cli.guests import named_in, plugin, plugin_names
 
 if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
@@ -86,7 +86,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in _typed.get():
         return _typed.get()[name].kind
-    plugged = plugins.plugin(plugins.LEARNERS, name, type)
+    plugged = plugin(PLUGGED, name, type)
     if plugged is None:
         hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, and FILE.py:CLASS"
         raise UsageError(f"no learner is called {name!r}", hint=hint)
@@ -99,7 +99,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
 def plugged_learners() -> "list[type[Learner[Any]]]":
     """Those of plug-ins that can be used, by name."""
     found = []
-    for name in sorted({*plugins.names(plugins.LEARNERS)} - {*LEARNERS}):
+    for name in sorted({*plugin_names(PLUGGED)} - {*LEARNERS}):
         with suppress(TttError):
             found.append(learner_class(name))
     return found
@@ -108,7 +108,7 @@ def plugged_learners() -> "list[type[Learner[Any]]]":
 def is_learner(name: str) -> bool:
     """Whether there is a learner of that name; nothing of a plug-in is loaded."""
     known = name in LEARNERS or name in _typed.get()
-    return known or name in plugins.names(plugins.LEARNERS)
+    return known or name in plugin_names(PLUGGED)
 
 
 def is_name(name: Any) -> bool:

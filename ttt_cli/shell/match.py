@@ -2,17 +2,16 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
-from json import dumps
-from time import sleep
+from time import monotonic, sleep
 
-from ttt_cli.documents import put
+from ttt_cli.documents import json_text, put
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, TttError
 from ttt_cli.evaluation.review import Review, review
 from ttt_cli.play.online_learner import learning
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import has_keys
-from ttt_cli.shell.person import act, asked
+from ttt_cli.shell.person import asked
 from ttt_cli.shell.prompt import press
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store.games import LOG, GameRecord, record_against_people, record_game
@@ -24,7 +23,10 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
     """Play until the people leave."""
     screen = PlayScreen(env, session)
     last: Review | None = None
-    _tell_record(env, session)
+    for player in session.players:
+        if not player.is_person and (found := record_against_people(env.store / LOG, player.name)):
+            won, drawn, lost = found
+            env.say(f"{player.name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
     if not has_keys(env):
         env.say("a number plays that cell; ? lists the other keys")
     try:
@@ -32,12 +34,13 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             if last is not None and not _again(env, session, screen, last):
                 break
             screen.start()
-            with asked(env, session, screen) as asking:
+            with asked(env, session, screen) as person:
                 while not session.over:
-                    if not session.to_move.is_person:
-                        asking.wait(f"{screen.called(session.to_move)} is thinking")
-                        _machine_moves(session, screen)
-                    elif not act(asking, session, screen):
+                    if not (player := session.to_move).is_person:
+                        person.wait(f"{screen.called(player)} is thinking")
+                        if (cell := session.machine_move()) is not None:
+                            screen.say(f"{screen.called(player)} plays {cell + 1}")
+                    elif not person.act():
                         return ExitCode.DONE
             assert session.record is not None
             _record(env, session.record)
@@ -60,39 +63,18 @@ def _again(env: Environment, session: Session, screen: PlayScreen, last: Review)
 
     :returns: whether a game has begun.
     """
-    if not env.interactive:
-        session.next_game()
-        return True
     answers = {"n": "next game", "r": "review"}
-    mistakes = [
-        number
-        for number, move in enumerate(last.moves, 1)
-        if move.lost_value and session.player(move.side).is_person
-    ]
+    moves = enumerate(last.moves, 1)
+    mistakes = [at for at, move in moves if move.lost_value and session.player(move.side).is_person]
     if mistakes:
         answers["t"] = f"take back move {mistakes[-1]}"
-    while (key := press(env, answers, "n")) == "r":
+    while (key := press(env, answers, "n") if env.interactive else "n") == "r":
         screen.show_review(last)
     if key == "t":
         session.retry(mistakes[-1] - 1)
     elif key == "n":
         session.next_game()
-    return key in ("t", "n")
-
-
-def _machine_moves(session: Session, screen: PlayScreen) -> None:
-    player = session.to_move
-    cell = session.machine_move()
-    if cell is not None:
-        screen.say(f"{screen.called(player)} plays {cell + 1}")
-
-
-def _tell_record(env: Environment, session: Session) -> None:
-    """Say how the machine has fared against people so far."""
-    for player in session.players:
-        if not player.is_person and (found := record_against_people(env.store / LOG, player.name)):
-            won, drawn, lost = found
-            env.say(f"{player.name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
+    return key in answers
 
 
 def play_machines(
@@ -105,42 +87,47 @@ def play_machines(
     """
     screen = PlayScreen(env, session)
     boards = watch or games is None
-    if not (games or watch):
-        games = 1
-    terminal = not env.json and env.stdout.isatty() and env.variables.get("TERM") != "dumb"
-    live = terminal and (watch or games != 1)
+    games = games or (None if watch else 1)
+    live = (
+        env.stdout.isatty()
+        and not env.json
+        and env.variables.get("TERM") != "dumb"
+        and not (games == 1 and not watch)
+    )
     apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
+    drawn = 0.0
     with (
         graceful(apart, "stopping (again: at once)", patience=1.0) as stopping,
         learning(session.learners) as teach,
-        screen.live(boards=watch) if live else nullcontext() as show,
+        screen.live(boards=watch) if live else nullcontext() as drawing,
     ):
         while not stopping() and session.score.games != games:
             if session.over:
                 session.next_game()
             while not (session.over or stopping()):
                 session.machine_move()
-                if show and watch:
-                    show()
+                if drawing and watch:
+                    drawing.refresh()
                     sleep(delay)
             if session.record is None:
                 break
             if learn:
                 _record(env, session.record)
                 teach(session.record)
-            if env.json:
-                _document(env, session)
-            elif show:
-                show()
-            else:
+            if drawing:
+                if monotonic() > drawn + 0.1:
+                    drawing.refresh()
+                    drawn = monotonic()
+            elif not env.json:
                 screen.finish_line(boards=boards)
+            _document(env, session)
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.total))
-    if stopping.exit_code is not None:
-        if learn:
-            env.say(_kept(env, session))
-        return stopping.exit_code
-    return ExitCode.DONE
+    if stopping.exit_code is None:
+        return ExitCode.DONE
+    if learn:
+        env.say(_kept(env, session))
+    return stopping.exit_code
 
 
 def _record(env: Environment, record: GameRecord) -> None:
@@ -148,7 +135,7 @@ def _record(env: Environment, record: GameRecord) -> None:
     try:
         record_game(env.store, record)
     except TttError:
-        line = command_line("printf", r"%s\n", dumps(record.fields()))
+        line = command_line("printf", r"%s\n", json_text(record.fields()))
         log = command_line(env.store / LOG)
         env.stderr.write(f"the game could not be recorded; this records it:\n{line} >> {log}\n")
         raise

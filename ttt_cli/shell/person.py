@@ -1,4 +1,4 @@
-"""A person's moves: single keys on a board that stays in its place, or a line for each."""
+"""A person's moves: by single keys on a board that stays in its place, else by a line for each."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,67 +23,111 @@ _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
 @contextmanager
-def asked(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[Lines | Place]":
-    """How a person is asked during one game: by single keys on a board that stays in its place, where the
-    terminal can do that, else line by line."""
+def asked(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[Person]":
+    """Whom to ask during one game: by single keys where the terminal can do that."""
     if not has_keys(env):
-        yield Lines(env, session, screen)
+        yield Person(env, session, screen)
         return
-    with full_screen(env) as (read, paint):
-        place = Place(session, screen, read, paint)
-        env.listen(place.tell)  # a notice elsewhere would tear the board
+    with full_screen(env) as keys:
+        person = Person(env, session, screen, keys)
+        env.listen(person.tell)  # a notice elsewhere would tear the board
         try:
-            yield place
+            yield person
         finally:
             env.listen()
 
 
-class Lines:
-    """Asks for a line for each key."""
+class Person:
+    """Whoever is at the keyboard.
 
-    def __init__(self, env: Environment, session: Session, screen: PlayScreen) -> None:
-        self.env, self.session, self.screen = env, session, screen
+    :ivar keys: reads a key and draws on the whole screen; None where a line is typed for each key.
+    """
 
-    def ask(self) -> str:
-        """Show the board, if it has changed, and read a line."""
-        self.screen.show()
-        game = self.session.game
-        return read_line(self.env, f"{game.to_move.name} to move (1-{game.rules.cells}, h, b, u, ?, q): ")
-
-    def tell(self, text: str) -> None:
-        """Say it on stderr."""
-        correct(self.env, text)
-
-    def wait(self, text: str) -> None:
-        """Say it to a person, where it takes a while."""
-        if self.env.interactive and self.session.rules.cells > 12:
-            self.env.say(text)
-
-    def advise(self, advice: Advice) -> None:
-        """Show the board with what is known in its cells."""
-        self.screen.show_advice(advice)
-
-
-class Place:
-    """Asks for single keys; digits gather until Enter where one is not enough for every cell."""
-
-    def __init__(self, session: Session, screen: PlayScreen, read: Read, paint: Paint) -> None:
-        rules = session.rules
-        self.session, self.screen, self.read, self.paint = session, screen, read, paint
-        self.cursor = rules.rows // 2 * rules.cols + rules.cols // 2
+    def __init__(
+        self, env: Environment, session: Session, screen: PlayScreen, keys: tuple[Read, Paint] | None = None
+    ) -> None:
+        self.env, self.session, self.screen, self.keys = env, session, screen, keys
+        self.cursor = session.rules.rows // 2 * session.rules.cols + session.rules.cols // 2
         self.typed = self.answer = ""
         self.advice: Advice | None = None
 
-    def ask(self) -> str:
-        """Draw the board until a key has been pressed that is more than a step on the way to one."""
+    def act(self) -> bool:
+        """Ask for a key, and do what it says.
+
+        :returns: whether the game goes on; else the person leaves.
+        """
+        key, session, screen = self._key(), self.session, self.screen
+        position, fault = session.game.position, None
+        if key in LEAVE:
+            return False
+        if key in ("u", "undo"):
+            if session.undo():
+                screen.say("Taken back")
+            else:
+                fault = "you have no move to take back yet"
+        elif key in ("h", "hint"):
+            self.wait("looking for the best moves")
+            self._advise(from_hint(hint(position)))
+        elif key in ("b", "beat"):
+            machine = session.player(session.game.to_move.other)
+            if machine.policy is None:
+                fault = "b shows how to beat a machine, and this is a person"
+            else:
+                name = screen.called(machine)
+                self.wait(f"looking for what beats {name}")
+                self._advise(from_response(beat(position, machine.policy), hint(position), name))
+        elif key in ("?", "help"):
+            fault = KEYS
+        elif (fault := _fault(key, session)) is None:
+            session.push(int(key) - 1)
+        if fault is not None:
+            self.tell(fault)
+        return True
+
+    def tell(self, text: str) -> None:
+        """Say it below the board until the next key, or on stderr."""
+        if self.keys is None:
+            correct(self.env, text)
+        else:
+            self.answer = text
+            self._draw()
+
+    def wait(self, text: str) -> None:
+        """Say it meanwhile; where lines are typed, to a person and on boards where it takes a while."""
+        if self.keys is not None:
+            self.tell(text)
+            self.answer = ""
+        elif self.env.interactive and self.session.rules.cells > 12:
+            self.env.say(text)
+
+    def _advise(self, advice: Advice) -> None:
+        """Show the board with what is known in its cells, until the next key."""
+        self.advice = advice
+        if self.keys is None:
+            self.screen.show_advice(advice)
+
+    def _draw(self) -> None:
+        assert self.keys is not None
+        self.keys[1](self.screen.placed(self.cursor, self.typed, self.answer, self.advice))
+
+    def _key(self) -> str:
+        """The next key or line that is more than a step on the way to one; digits gather until Enter where
+        one is not enough for every cell."""
+        rules = self.session.rules
+        if self.keys is None:
+            self.screen.show()
+            side = self.session.game.to_move.name
+            return read_line(self.env, f"{side} to move (1-{rules.cells}, h, b, u, ?, q): ")
         while True:
-            self.draw()
-            key = self.read()
+            self._draw()
+            key = self.keys[0]()
             if key in _STEPS:
-                self._step(*_STEPS[key])
-            elif key.isdecimal() and self.session.rules.cells > 9:
+                (row, col), (down, right) = divmod(self.cursor, rules.cols), _STEPS[key]
+                row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
+                self.cursor, self.typed = row * rules.cols + col, ""
+            elif key.isdecimal() and rules.cells > 9:
                 self.typed = (self.typed + key)[-2:]
-                if 0 < int(self.typed) <= self.session.rules.cells:
+                if 0 < int(self.typed) <= rules.cells:
                     self.cursor = int(self.typed) - 1
             elif key == "backspace" and self.typed:
                 self.typed = self.typed[:-1]
@@ -91,63 +135,6 @@ class Place:
                 cell, self.typed, self.answer = self.typed or str(self.cursor + 1), "", ""
                 self.advice = None
                 return {"enter": cell, "backspace": "u"}.get(key, key)
-
-    def draw(self) -> None:
-        """Draw the board and what is said of it."""
-        self.paint(self.screen.placed(self.cursor, self.typed, self.answer, self.advice))
-
-    def _step(self, down: int, right: int) -> None:
-        rules = self.session.rules
-        row = min(max(self.cursor // rules.cols + down, 0), rules.rows - 1)
-        self.cursor = row * rules.cols + min(max(self.cursor % rules.cols + right, 0), rules.cols - 1)
-        self.typed = ""
-
-    def tell(self, text: str) -> None:
-        """Show it below the board until the next key."""
-        self.answer = text
-        self.draw()
-
-    def wait(self, text: str) -> None:
-        """Show it meanwhile."""
-        self.tell(text)
-        self.answer = ""
-
-    def advise(self, advice: Advice) -> None:
-        """Show what is known in the cells until the next key."""
-        self.advice = advice
-
-
-def act(asking: Lines | Place, session: Session, screen: PlayScreen) -> bool:
-    """Ask the person to move for a key, and do what it says.
-
-    :returns: whether the game goes on; else the person leaves.
-    """
-    key, game = asking.ask(), session.game
-    if key in LEAVE:
-        return False
-    if key in ("u", "undo"):
-        if session.undo():
-            screen.say("Taken back")
-        else:
-            asking.tell("you have no move to take back yet")
-    elif key in ("h", "hint"):
-        asking.wait("looking for the best moves")
-        asking.advise(from_hint(hint(game.position)))
-    elif key in ("b", "beat"):
-        machine = session.player(game.to_move.other)
-        if machine.policy is None:
-            asking.tell("b shows how to beat a machine, and this is a person")
-        else:
-            name = screen.called(machine)
-            asking.wait(f"looking for what beats {name}")
-            asking.advise(from_response(beat(game.position, machine.policy), hint(game.position), name))
-    elif key in ("?", "help"):
-        asking.tell(KEYS)
-    elif (fault := _fault(key, session)) is None:
-        session.push(int(key) - 1)
-    else:
-        asking.tell(fault)
-    return True
 
 
 def _fault(key: str, session: Session) -> str | None:

@@ -4,10 +4,8 @@ Boards and results go to stdout (under ``--json`` to stderr, since stdout is for
 to stderr.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import Literal
 
 from rich.console import Console, Group
@@ -230,28 +228,15 @@ class PlayScreen:
             line = f"{self.session.score.games:>6,}  {self._outcome()}\n        {self._rates()}"
         self.env.out(line, flush=True)
 
-    @contextmanager
-    def live(self, *, boards: bool) -> Iterator[Callable[[], None]]:
-        """Rates that change in their place: ``show()`` draws them as they are, ten times a second at most.
-        With ``boards`` it draws the board with them, every time, and the last one stays."""
-        last_drawn = 0.0
-        with Live(console=self.console, auto_refresh=False) as drawing:
+    def live(self, *, boards: bool) -> Live:
+        """The score and the rates, changing in their place, below the board if that is to be seen; drawn anew
+        when it is refreshed."""
 
-            def show() -> None:
-                nonlocal last_drawn
-                if boards:
-                    parts = (Text(self._heading()), Text(), self._board(), Text(self._rates()))
-                    drawing.update(Group(*parts), refresh=True)
-                elif monotonic() > last_drawn + 0.1:
-                    drawing.update(self._total(), refresh=True)
-                    last_drawn = monotonic()
+        def drawing() -> Group:
+            total = Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
+            return Group(*[Text(self._heading()), Text(), self._board()] * boards, total)
 
-            yield show
-            finished = boards and self.session.over
-            drawing.update(Group(self._board(), self._total()) if finished else self._total(), refresh=True)
-
-    def _total(self) -> Text:
-        return Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
+        return Live(console=self.console, auto_refresh=False, get_renderable=drawing)
 
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players

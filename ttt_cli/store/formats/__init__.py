@@ -10,9 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.guests import guest
-from ttt_cli.plugins import FORMATS as PLUGGED
-from ttt_cli.plugins import plugin, plugins
+from ttt_cli.guests import FORMATS as PLUGGED
+from ttt_cli.guests import guest, plugin, plugins
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import DEFAULTS, Options
 from ttt_cli.store.reading import allowed, beyond
