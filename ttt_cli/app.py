@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ttt_cli import __version__
-from ttt_cli.commands import COMMANDS, HEADINGS, MEANT
+from ttt_cli.commands import COMMANDS, HEADINGS, MEANT, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError
 from ttt_cli.guests import at_fault, described
-from ttt_cli.shell.frame import LazyGroup, load_command, split_examples
+from ttt_cli.shell.frame import LazyGroup, make_command, split_examples
 from ttt_cli.shell.options import Common
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.streams import give_up
@@ -35,8 +36,17 @@ class Commands(LazyGroup):
         return {name: (line, heading) for heading, some in HEADINGS.items() for name, line in some.items()}
 
     def load(self, name: str, arguments: Sequence[str], runs: bool) -> Any:
-        """Import the command's module."""
-        return load_command(name, arguments) if name in COMMANDS else None
+        """Import the command's module, and make the command; ``more_help`` adds to its help."""
+        if name not in COMMANDS:
+            return None
+        module = command_module(name)
+        found = getattr(module, module.__name__.rpartition(".")[2])
+        if isinstance(found, TyperGroup):
+            return found
+        made = make_command(name, found, hidden=getattr(module, "IGNORES", ()))
+        if more_help := getattr(module, "more_help", None):
+            made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
+        return made
 
     def meant(self, name: str, env: Environment) -> str:
         """What a former or likely name means; of a player, what can be done with it."""

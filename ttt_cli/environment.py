@@ -234,7 +234,10 @@ class Environment:
             (tell or self.say)(text)
             yield
             return
-        with self.error_console.status(text):
+        from rich.live import Live
+        from rich.spinner import Spinner
+
+        with Live(Spinner("dots", text), console=self.error_console, transient=True):
             yield
 
 

@@ -15,13 +15,13 @@ import typer
 
 from tests.ttt import ROOT, Outcome, Run, start
 from ttt_cli import __version__
-from ttt_cli.app import Commands
+from ttt_cli.app import Commands, app
 from ttt_cli.commands import COMMANDS, HEADINGS
 from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
 from ttt_cli.errors import BusyError, ExitCode, InvalidFileError, Stopped, TttError, UsageError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.shell.frame import load_command, make_command
+from ttt_cli.shell.frame import make_command
 
 CALLS = [*((name,) for name in COMMANDS), *(("train", name) for name in LEARNERS)]
 """Every command and subcommand as the words that call it."""
@@ -83,8 +83,9 @@ def test_every_command_has_help_with_examples_of_itself(ttt: Run, path: tuple[st
 
 
 def test_every_option_is_explained() -> None:
-    commands = [load_command(name) for name in COMMANDS]
-    commands += [load_command("train").load(name, (), True) for name in LEARNERS]
+    group: Any = typer.main.get_command(app)
+    commands = [group.load(name, (), True) for name in COMMANDS]
+    commands += [group.load("train", (), True).load(name, (), True) for name in LEARNERS]
     shown = [one for command in commands for one in command.params if not one.hidden]
     assert [one.name for one in shown if not one.help] == []
 

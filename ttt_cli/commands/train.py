@@ -1,10 +1,8 @@
 """``ttt train``: a subcommand for each method of learning."""
 
 import secrets
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,14 +14,14 @@ from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, typed_as
+from ttt_cli.shell.common import locked
 from ttt_cli.shell.completion import complete_states
 from ttt_cli.shell.learner_commands import LearnerCommands
 from ttt_cli.shell.options import Games, Opponent, Symmetry, finite, flag, given_rules, number, option
-from ttt_cli.shell.signals import Stopping, graceful
+from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.imported import Options as Readings
 from ttt_cli.store.games import SoundGames, waiting_games
-from ttt_cli.store.locks import lock
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve, is_kept
@@ -31,7 +29,7 @@ from ttt_cli.training.runs import SHARDED_FROM, Executor, here
 from ttt_cli.training.trainer import TrainingRun, resumed_run, usual_run, warm_up
 from ttt_cli.training.trainer import train as train_run
 from ttt_cli.views.numbers import counted
-from ttt_cli.views.progress import Tick, progress
+from ttt_cli.views.progress import progress
 from ttt_cli.views.training import Training
 
 PROOF = 200_000
@@ -78,17 +76,6 @@ class Options:
     workers: Annotated[int, option("N", "Threads that share the games of a long run.", min=1, max=1024)] = 1
     cluster: Annotated[str | None, option("ADDRESS", "The scheduler of a Dask cluster to train on.")] = None
 
-    def again(self, env: Environment) -> dict[str, Any]:
-        """The options that a command which goes on with the run has to repeat; None where they are usual."""
-        return {
-            "--store": env.store if env.store != DEFAULT_STORE else None,
-            "--until": self.until,
-            "--checkpoint": self.checkpoint if self.checkpoint != CHECKPOINT else None,
-            "--curve": self.curve,
-            "--workers": self.workers if self.workers > 1 else None,
-            "--cluster": self.cluster,
-        }
-
 
 def train_learner(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training | None:
     """Train a player and save what it has learned; training again goes on from there.
@@ -98,45 +85,24 @@ def train_learner(env: Environment, learner: str, given: dict[str, Any], options
     call = Call(env, learner, given, options)
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
-    with lock(call.path, "trained", remedy=remedy, parents=library.is_stored(env.store, call.path)):
+    with locked(env, call.path, "trained", remedy=remedy):
         run = call.prepare()
-        if run is None:
-            return None
-        with call.executor(run) as executor, call.watch(run) as watch:
-            train_run(
-                run,
-                checkpoint=options.checkpoint,
-                curve=watch.curve,
-                after_block=watch.after_block,
-                saved=watch.saved,
-                stopping=watch.stopping,
-                executor=executor,
-                store=env.store,
-                name=call.name,
-            )
-        return call.report(run, watch)
+        return None if run is None else call.train(run)
 
 
-@dataclass(frozen=True)
 class Call:
-    """One call of ``ttt train``: from its options to a run, and from the run to what the user sees."""
+    """One call of ``ttt train``: from its options to a run, and from the run to what the user sees.
 
-    env: Environment
-    learner: str
-    given: dict[str, Any]
-    options: Options
+    :ivar path: the file that is trained.
+    :ivar name: what game records call the state: its name in the store, or its path.
+    """
 
-    @cached_property
-    def path(self) -> Path:
-        """The file that is trained."""
-        article = self.options.preset is not None
-        name = library.default_name(self.learner, given_rules(self.env) or STANDARD, article=article)
-        return self.options.out or library.path_in(self.env.store, name, self.learner)
-
-    @cached_property
-    def name(self) -> str:
-        """What game records call the state: its name in the store, or its path."""
-        return library.display_name(self.env.store, self.path)
+    def __init__(self, env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
+        self.env, self.learner, self.given, self.options = env, learner, given, options
+        rules, article = given_rules(env) or STANDARD, options.preset is not None
+        name = library.default_name(learner, rules, article=article)
+        self.path = options.out or library.path_in(env.store, name, learner)
+        self.name = library.display_name(env.store, self.path)
 
     def check(self) -> None:
         """Refuse options that do not go together, and say what becomes of an opponent that is a program.
@@ -153,35 +119,18 @@ class Call:
         own["--opponent"] = None if asks_program else options.opponent
         for name in (name for name, value in own.items() if value and options.resume):
             raise UsageError(f"{name} does not go with --resume, which takes it from the file")
-        typed, shared = typed_as(self.learner), "--cluster" if options.cluster else "--workers"
-        for wrong, message, where, hint in (
-            (
-                options.cluster and asks_program,
-                "--cluster does not go with an opponent that is a program",
-                "",
-                "it would be run on machines it may not be on: --workers instead",
-            ),
-            (
-                options.cluster and typed != self.learner,
-                "--cluster does not go with a learner from a file",
-                typed,
-                "install it as a plug-in, there as here: see examples/plugin",
-            ),
-            (
-                options.preset and (options.workers > 1 or options.cluster),
-                f"{shared} does not go with --preset {options.preset}",
-                "",
-                "merging what several workers learned would change the author's method",
-            ),
-            (
-                options.curve is not None and options.curve.resolve() == self.path.resolve(),
-                "would overwrite the state itself",
-                "--curve",
-                "--curve another file",
-            ),
-        ):
-            if wrong:
-                raise UsageError(message, where=where, hint=hint)
+        if options.cluster and asks_program:
+            hint = "it would be run on machines it may not be on: --workers instead"
+            raise UsageError("--cluster does not go with an opponent that is a program", hint=hint)
+        if options.cluster and (typed := typed_as(self.learner)) != self.learner:
+            hint = "install it as a plug-in, there as here: see examples/plugin"
+            raise UsageError("--cluster does not go with a learner from a file", where=typed, hint=hint)
+        if options.preset and (options.workers > 1 or options.cluster):
+            what = f"{'--cluster' if options.cluster else '--workers'} does not go with --preset"
+            hint = "merging what several workers learned would change the author's method"
+            raise UsageError(f"{what} {options.preset}", hint=hint)
+        if options.curve is not None and options.curve.resolve() == self.path.resolve():
+            raise UsageError("would overwrite the state itself", where="--curve", hint="--curve another file")
         if asks_program:
             self.env.say(
                 f"{options.opponent} is asked once per position; answers are reused: the run can be repeated "
@@ -191,14 +140,10 @@ class Call:
     def prepare(self) -> TrainingRun | None:
         """The run that the options ask for; None if they ask for no games: what was to be learned from
         records is saved then."""
-
         options, store = self.options, self.env.store
         if options.resume:
             state = library.load(self.path).state
-            if state.learner.name != self.learner:
-                raise InvalidFileError(
-                    f"holds a {state.learner.name} state, not {self.learner}", where=str(self.path)
-                )
+            self._refuse_other(state, self.path)
             return resumed_run(self.path, state, store, options.opponent)
         start = self._taught(self._start())
         if options.games_from and options.games is None:
@@ -209,6 +154,10 @@ class Call:
         games, opponent = options.games, options.opponent
         return usual_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
 
+    def _refuse_other(self, state: State, path: Path) -> None:
+        if state.learner.name != self.learner:
+            raise InvalidFileError(f"holds a {state.learner.name} state, not {self.learner}", where=str(path))
+
     def _start(self) -> State:
         """The state to start from: the file's, another one's, or an empty one."""
         options, rules, preset = self.options, given_rules(self.env), self.options.preset
@@ -216,41 +165,24 @@ class Call:
         if options.source is not None:
             origin = library.existing(self.env.store, options.source)
         if origin is None:
-            learner = learner_of(self.learner, preset or "default")
-            return State.empty(self._with_given(learner), rules or STANDARD, symmetric=options.symmetry)
+            learner = self._with_given(learner_of(self.learner, preset or "default"))
+            return State.empty(learner, rules or STANDARD, symmetric=options.symmetry)
         loaded = library.load(origin, options=Readings(empty_brain=self.learner == "graph"))
         self.env.remark(loaded.remarks)
-        state, other = loaded.state, "-o another file, or leave out"
-        board = rules or state.rules
-        for wrong, message, hint in (
-            (
-                not loaded.native and origin == self.path,
-                f"is a {loaded.format} file, which training never writes to",
-                f"{command_line('ttt', 'import', origin)} first",
-            ),
-            (
-                state.learner.name != self.learner,
-                f"holds a {state.learner.name} state, not {self.learner}",
-                "",
-            ),
-            (
-                state.rules != board,
-                f"is for {state.rules.describe()}, not {board.describe()}",
-                f"{other} --board and --line",
-            ),
-            (
-                options.symmetry and not state.symmetric,
-                "was trained without --symmetry",
-                "--fresh, or -o another file",
-            ),
-            (
-                preset and state.learner.choice != preset,
-                f"has the choice rule {state.learner.choice}",
-                f"{other} --preset {preset}",
-            ),
-        ):
-            if wrong:
-                raise InvalidFileError(message, where=str(origin), hint=hint)
+        state, other, fault = loaded.state, "-o another file, or leave out", None
+        if not loaded.native and origin == self.path:
+            what = f"is a {loaded.format} file, which training never writes to"
+            fault = what, f"{command_line('ttt', 'import', origin)} first"
+        elif rules not in (None, state.rules):
+            what = f"is for {state.rules.describe()}, not {rules.describe()}"
+            fault = what, f"{other} --board and --line"
+        elif options.symmetry and not state.symmetric:
+            fault = "was trained without --symmetry", "--fresh, or -o another file"
+        elif preset and state.learner.choice != preset:
+            fault = f"has the choice rule {state.learner.choice}", f"{other} --preset {preset}"
+        self._refuse_other(state, origin)
+        if fault:
+            raise InvalidFileError(fault[0], where=str(origin), hint=fault[1])
         return replace(state, learner=self._with_given(state.learner))
 
     def _with_given(self, learner: Any) -> Any:
@@ -277,7 +209,7 @@ class Call:
         self.env.say(f"learned {lesson.learnt:,} games from {games_from}{skipped}")
         return lesson.state
 
-    def executor(self, run: TrainingRun) -> AbstractContextManager[Executor]:
+    def _executor(self, run: TrainingRun) -> AbstractContextManager[Executor]:
         """Who trains the shards: this thread, several, or a cluster."""
         from ttt_cli.training.workers import cluster_workers, local_workers
 
@@ -290,97 +222,48 @@ class Call:
             self.env.say(f"a run of fewer than {SHARDED_FROM:,} games is not split: one worker trains it")
         return nullcontext(here)
 
-    @contextmanager
-    def watch(self, run: TrainingRun) -> "Iterator[Watch]":
-        """Everything that looks at the run between its blocks."""
-        env, file = self.env, self.options.curve
+    def train(self, run: TrainingRun) -> Training:
+        """Carry the run out; the user, the progress bar and ``--until`` look at it between its blocks."""
+        env, options, curve = self.env, self.options, None
         env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
         cells = run.state.rules.cells
         if cells >= MANY_CELLS and self.learner in LEARNERS and self.learner != "ntuple":
             size = f"{MOVE_BYTES * cells**2 // 2048} kB a game"  # half of the cells are free on average
             env.say(f"a table keeps every position it meets, some {size}; ntuple is made for such boards")
-        curve = None
-        if file or is_kept(run.state.rules):
-            curve = Curve(run.plan.games, file, done=run.before, rows=run.curve)
+        if options.curve or is_kept(run.state.rules):
+            curve = Curve(run.plan.games, options.curve, done=run.before, rows=run.curve)
         warm_up(run.state)
         with (
+            self._executor(run) as executor,
             graceful(env, "stopping after this block (again: at once)") as stopping,
             progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
         ):
-            watch = Watch(env, stopping, tick, curve, self.options.until is not None)
-            if watch.until and self.options.resume:
-                watch.is_proved(run)  # what is in the file may be what an earlier call kept
-            yield watch
 
-    def report(self, run: TrainingRun, watch: "Watch") -> Training:
-        """What came of the run, how strong the player is now, and what can be done next."""
-        env, options, state, results = self.env, self.options, run.state, run.results
-        if run.backup:
-            env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
-        proved = watch.until and run.enough
-        unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if watch.until else PROOF)
-        ended, then = ExitCode.DONE, self._next(watch)
-        if watch.stopping.exit_code is not None and not run.finished:
-            words = ["ttt", "train", typed_as(self.learner), "--resume", "-o", str(self.path)]
-            again = [(name, value) for name, value in options.again(env).items() if value is not None]
-            env.say("stopped; resume with:", command_line(*words, *(word for pair in again for word in pair)))
-            ended, then = watch.stopping.exit_code, []
-        elif watch.until and not unbeatable:
-            saved = "; the state that was kept is saved" if run.kept else ""
-            env.say(f"not unbeatable after {run.record.games:,} games{saved}")
-            ended = ExitCode.FAILED
-        return Training(
-            self.learner,
-            run.games,
-            state.games,
-            run.seconds,
-            run.games / run.seconds if run.seconds else 0.0,
-            run.plan.seed,
-            results["x"],
-            results["o"],
-            results["draw"],
-            state.positions,
-            str(self.path),
-            unbeatable,
-            self.name,
-            (watch.curve.rows, options.curve) if watch.curve and options.curve else None,
-            then,
-            ended,
-        )
+            def after_block(run: TrainingRun) -> bool:
+                tick(run.record.games or 0, "")
+                return options.until is not None and self._is_proved(run)
 
-    def _next(self, watch: "Watch") -> list[tuple[str, str]]:
-        """What can be done with the player."""
-        typed = typed_as(self.learner)
-        also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
-        words = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
-        then = [("next:", f"{words[0]}, or {words[1]}")]
-        return [*then, ("how it learned:", words[2])] if watch.curve and not self.options.curve else then
+            if options.until and options.resume:
+                self._is_proved(run)  # what is in the file may be what an earlier call kept
+            train_run(
+                run,
+                checkpoint=options.checkpoint,
+                curve=curve,
+                after_block=after_block,
+                saved=self._tell_saved,
+                stopping=stopping,
+                executor=executor,
+                store=env.store,
+                name=self.name,
+            )
+        return self._report(run, curve, stopping.exit_code)
 
-
-@dataclass(frozen=True)
-class Watch:
-    """What looks at a run between its blocks: the user, the progress bar, ``--until unbeatable``; and the
-    run's learning curve."""
-
-    env: Environment
-    stopping: Stopping
-    tick: Tick
-    curve: Curve | None
-    until: bool
-
-    def after_block(self, run: TrainingRun) -> bool:
-        """Look at the run; True: enough."""
-        self.tick(run.record.games or 0, "")
-        return self.until and self.is_proved(run)
-
-    def saved(self, run: TrainingRun) -> None:
-        """Tell that a run was saved on its way."""
+    def _tell_saved(self, run: TrainingRun) -> None:
         self.env.say(f"saved {'what was kept' if run.kept else f'{run.record.games or 0:,} games'}")
 
-    def is_proved(self, run: TrainingRun) -> bool:
+    def _is_proved(self, run: TrainingRun) -> bool:
         """Whether the player is proved unbeatable on both sides; if on one, the run keeps the state: what
         comes later may be weaker."""
-
         games, policy = run.record.games or 0, run.state.policy
         if run.kept and games < run.plan.games:
             return is_unbeatable(policy) is True
@@ -391,6 +274,62 @@ class Watch:
         elif held:
             run.kept = None
         return len(held) == 2
+
+    def _report(self, run: TrainingRun, curve: Curve | None, stopped: ExitCode | None) -> Training:
+        """What came of the run, how strong the player is now, and what can be done next."""
+        env, options, state = self.env, self.options, run.state
+        if run.backup:
+            env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
+        proved = options.until and run.enough
+        unbeatable = proved or is_unbeatable(state.policy, budget=BUDGET if options.until else PROOF)
+        ended, then = ExitCode.DONE, self._next(curve is not None and not options.curve)
+        if stopped is not None and not run.finished:
+            env.say("stopped; resume with:", self._resuming())
+            ended, then = stopped, []
+        elif options.until and not unbeatable:
+            saved = "; the state that was kept is saved" if run.kept else ""
+            env.say(f"not unbeatable after {run.record.games:,} games{saved}")
+            ended = ExitCode.FAILED
+        drawn = (curve.rows, options.curve) if curve and options.curve else None
+        return Training(
+            self.learner,
+            run.games,
+            state.games,
+            run.seconds,
+            run.games / run.seconds if run.seconds else 0.0,
+            run.plan.seed,
+            *(run.results["x"], run.results["o"], run.results["draw"]),
+            state.positions,
+            str(self.path),
+            unbeatable,
+            self.name,
+            drawn,
+            then,
+            ended,
+        )
+
+    def _resuming(self) -> str:
+        """The command that goes on with the run."""
+        options = self.options
+        again = {
+            "--store": self.env.store if self.env.store != DEFAULT_STORE else None,
+            "--until": options.until,
+            "--checkpoint": options.checkpoint if options.checkpoint != CHECKPOINT else None,
+            "--curve": options.curve,
+            "--workers": options.workers if options.workers > 1 else None,
+            "--cluster": options.cluster,
+        }
+        words = ["ttt", "train", typed_as(self.learner), "--resume", "-o", str(self.path)]
+        said = ((name, value) for name, value in again.items() if value is not None)
+        return command_line(*words, *(word for pair in said for word in pair))
+
+    def _next(self, keeps_curve: bool) -> list[tuple[str, str]]:
+        """What can be done with the player."""
+        typed = typed_as(self.learner)
+        also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
+        words = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
+        then = [("next:", f"{words[0]}, or {words[1]}")]
+        return [*then, ("how it learned:", words[2])] if keeps_curve else then
 
 
 class Train(LearnerCommands):

@@ -26,7 +26,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
-from keyword import iskeyword
 from types import MappingProxyType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -42,8 +41,6 @@ from ttt_cli.shell.options import Common, finite
 
 PARAMETERS = "Parameters of the learner"
 """The heading of a learner's own options in the help."""
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class LazyGroup(TyperGroup):
@@ -93,27 +90,11 @@ class LazyGroup(TyperGroup):
         raise UsageError(f"no such command {name!r}", where=ctx.command_path, hint=hint)
 
 
-def load_command(name: str, arguments: Sequence[str] = ()) -> Any:
-    """Import the module of the command ``name`` and make the command.
-
-    :param arguments: those after its name: what its help adds for them is up to its ``more_help``.
-    """
-    spelled = name + "_" * iskeyword(name)
-    module = import_module(f"ttt_cli.commands.{spelled}")
-    found = getattr(module, spelled)
-    if isinstance(found, TyperGroup):
-        return found
-    made = make_command(name, found, hidden=getattr(module, "IGNORES", ()))
-    if more_help := getattr(module, "more_help", None):
-        made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
-    return made
-
-
 def make_command(
     name: str,
     function: Callable[..., Any],
     *,
-    fixed: Mapping[str, Any] = NOTHING,
+    fixed: Mapping[str, Any] = MappingProxyType({}),
     learner: Typed | None = None,
     doc: str = "",
     hidden: Collection[str] = (),
@@ -126,58 +107,52 @@ def make_command(
     :param doc: the help, instead of the function's docstring.
     :raises UsageError: if two options have the same name.
     """
+    takes = inspect.signature(function, eval_str=True).parameters
     plain: list[inspect.Parameter] = []
-    spread: list[inspect.Parameter] = []
-    groups: dict[str, tuple[Any, list[str]]] = {}
-    for own in inspect.signature(function, eval_str=True).parameters.values():
-        if own.name in fixed or own.annotation is Environment:
-            continue
-        if own.name == "given":
-            found = [] if learner is None else _parameters_of(learner.kind)
+    groups: dict[str, list[inspect.Parameter]] = {}
+    for own in sorted(takes.values(), key=lambda own: own.annotation is Environment):  # common options last
+        if own.annotation is Environment:
+            groups[own.name] = [option for option in _options_of(Common) if option.name not in takes]
+        elif own.name == "given":
+            groups[own.name] = [] if learner is None else _parameters_of(learner.kind)
         elif is_dataclass(own.annotation):
-            found = _options_of(own.annotation)
-        else:
+            groups[own.name] = _options_of(own.annotation)
+        elif own.name not in fixed:
             plain.append(own.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        groups[own.name] = (own.annotation, [option.name for option in found])
-        spread += found
-    replaced = {option.name for option in plain}
-    common = [option for option in _options_of(Common) if option.name not in replaced]
-    options = [*plain, *spread, *common]
+    options = [*plain, *(option for group in groups.values() for option in group)]
     names = [option.name for option in options]
     if twice := {name for name in names if names.count(name) > 1}:
         taken = ", ".join(f"--{name}" for name in sorted(twice))
         raise UsageError(f"a parameter cannot have the name of another option: {taken}")
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
+        arguments, env = dict(fixed), context.obj
         try:
             if learner is not None:
                 offer(learner)
-            shared = Common(**{option.name: values.pop(option.name) for option in common})
-            env = shared.environment(context.obj)
-            arguments = {**fixed, "env": env}
-            for group, (kind, names) in groups.items():
-                own = {key: values.pop(key) for key in names}
-                given = {key: value for key, value in own.items() if value is not None}
-                arguments[group] = given if group == "given" else kind(**own)
+            for group, members in groups.items():
+                own, kind = {one.name: values.pop(one.name) for one in members}, takes[group].annotation
+                if kind is Environment:
+                    env = arguments[group] = Common(**own).environment(env)
+                elif group == "given":
+                    arguments[group] = {key: value for key, value in own.items() if value is not None}
+                else:
+                    arguments[group] = kind(**own)
             import_module("ttt_cli.engine.kernel")  # whose announcements are listened to
             env.listen()
             # What a learner from a file prints is no result.
             with redirect_stdout(env.stderr) if any_offered() else nullcontext():
                 return _put(env, function(**arguments, **values))
-        except TttError:
-            raise
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            if not any_offered() or at_fault(error):
+            if isinstance(error, TttError) or not any_offered() or at_fault(error):
                 raise
             raise TttError(
                 f"the learner that is not built in leads to {described(error)}",
                 hint="python -m ttt_cli.conformance FILE.py:CLASS checks it; --debug shows the traceback",
             ) from error
-        except KeyboardInterrupt as error:
-            raise Stopped(ExitCode.INTERRUPTED) from error
-        except BrokenPipeError as error:
-            raise Stopped(ExitCode.CLOSED_PIPE) from error
+        except (KeyboardInterrupt, BrokenPipeError) as error:  # Typer would end otherwise
+            closed = isinstance(error, BrokenPipeError)
+            raise Stopped(ExitCode.CLOSED_PIPE if closed else ExitCode.INTERRUPTED) from error
 
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     call.__annotations__ = {option.name: option.annotation for option in (context, *options)}
