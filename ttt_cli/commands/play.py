@@ -79,39 +79,32 @@ def play(
     if agent is not None and other is not None:
         hint = f"{command_line('ttt', 'play', '--x', agent, '--o', other)} lets two agents play"
         raise UsageError("one AGENT plays against you", where=other, hint=hint)
-    if agent is None and x is None and o is None and env.interactive:
-        agent = _opponent(env)
-        if agent is None:
-            return ExitCode.DONE
-    if alternate is None:
-        alternate = x is None and o is None
+    named = x is not None or o is not None
+    if agent is None and not named and env.interactive:
+        rules = given_rules(env) or STANDARD
+        states = ["q", *(name for name in stored_names(env.store) if name not in ("q", "games"))]
+        names = [*LEVELS, *states[:MENU_STATES]]
+        agent = names[
+            choose(env, "Whom do you play?", [(name, level_in_words(name, rules)) for name in names])
+        ]
     pairing = _pairing(agent, side, x, o)
     people = "human" in pairing
     if watch and people:
         raise UsageError("--watch is for two machines", hint="name them: --x q --o random")
     agents = _agents(env, pairing)
-    if agents and side is None and x is None and o is None:
-        agents = _in_order(env, agents)
-    if not agents:
-        return ExitCode.DONE
+    asks = side is None and not named and env.interactive and not agents[1].is_person
+    if asks and choose(env, "Who begins?", [("you", "as X"), (agents[1].name, "you are O")]):
+        agents.reverse()
     learn = people if learn is None else learn
     _introduce(env, agents, learn)
     if people or learn:
         try_log(env.store)
     players = players_of(agents, env.store, learn=learn)
+    alternate = not named if alternate is None else alternate
     session = Session(agents[0].rules, players, seed=seed, alternate=alternate)
     if people:
         return play_with_people(env, session, games)
     return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
-
-
-def _opponent(env: Environment) -> str | None:
-    """Ask at the terminal whom to play; None if the person leaves."""
-    rules = given_rules(env) or STANDARD
-    states = ["q", *(name for name in stored_names(env.store) if name not in ("q", "games"))]
-    names = [*LEVELS, *states[:MENU_STATES]]
-    chosen = choose(env, "Whom do you play?", [(name, level_in_words(name, rules)) for name in names])
-    return None if chosen is None else names[chosen]
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
@@ -128,39 +121,28 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
 
 
 def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
-    """The two agents; a learner that has no file yet is trained first, if that is wanted. None of them if the
-    person asked leaves."""
+    """The two agents; a learner that has no file yet is trained first, if that is wanted."""
     agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
     untrained = {one.source: one.loaded for one in agents if one.loaded and not one.loaded.path.exists()}
-    trained = False
-    for loaded in untrained.values():
-        done = _train(env, loaded)
-        if done is None:
-            return []
-        trained |= done
-    return resolve_all(pairing, env.store, given_rules(env), fresh=True) if trained else agents
+    if sum(_train(env, loaded) for loaded in untrained.values()):
+        return resolve_all(pairing, env.store, given_rules(env), fresh=True)
+    return agents
 
 
-def _train(env: Environment, loaded: Loaded) -> bool | None:
-    """Offer to train a learner that has no file yet.
-
-    :returns: whether that was done; None if the person leaves.
-    """
-    learner = loaded.state.learner
+def _train(env: Environment, loaded: Loaded) -> bool:
+    """Offer to train a learner that has no file yet; whether that was done."""
+    learner, name = loaded.state.learner, loaded.path.stem
     preset: Literal["article"] | None = "article" if learner.choice == "article" else None
     games = learner.article_games if preset else learner.default_games
-    untrained = f"{loaded.path.stem} has learned nothing yet"
     if not env.interactive:
-        words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset)]
-        words += env.given_options
-        env.say(f"{untrained}; this trains it: {join(words)}")
+        words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset), *env.given_options]
+        env.say(f"{name} has learned nothing yet; this trains it: {join(words)}")
         return False
     from ttt_cli.commands.train import Options, train_learner
 
-    first = (f"train {loaded.path.stem} first", f"{games:,} games")
-    wanted = choose(env, f"{untrained}.", [first, ("play it untrained", "")])
-    if wanted != 0:
-        return None if wanted is None else False
+    options = [(f"train {name} first", f"{games:,} games"), ("play it untrained", "")]
+    if choose(env, f"{name} has learned nothing yet.", options) == 1:
+        return False
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
     done = train_learner(apart, learner.name, {}, Options(preset=preset))
     if done is not None and put(apart, replace(done, then=[])) != ExitCode.DONE:
@@ -168,20 +150,11 @@ def _train(env: Environment, loaded: Loaded) -> bool | None:
     return True
 
 
-def _in_order(env: Environment, agents: list[Agent]) -> list[Agent]:
-    """The agents as the person at the terminal wants them: who begins is X. None if the person leaves."""
-    person, other = agents
-    if not env.interactive or other.is_person:
-        return agents
-    begins = choose(env, "Who begins?", [("you", "as X"), (other.name, "you are O")])
-    return [] if begins is None else [person, other] if begins == 0 else [other, person]
-
-
 def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
     """Say what the machines know, and which of them will not learn."""
-    for agent in {str(one.source): one for one in agents if one.loaded}.values():
-        loaded = agent.loaded
-        assert loaded is not None
+    for agent in {one.source: one for one in agents}.values():
+        if (loaded := agent.loaded) is None:
+            continue
         env.remark(agent.remarks)
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")

@@ -2,12 +2,14 @@
 
 import os
 import select
+import termios
+import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ttt_cli.environment import Environment
+from ttt_cli.shell.signals import put_right
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,21 +33,12 @@ LOOK = 0.2
 """Seconds between two looks at the size of the window, while no key is pressed."""
 
 
-_undone: list[Callable[[], None]] = []  # what gives the terminal back as it was
-
-
-def restore() -> None:
-    """Give the terminal back as it was: for a process that ends at once."""
-    while _undone:
-        _undone.pop()()
-
-
 def has_keys(env: Environment) -> bool:
     """Whether single keys can be read, and a screen be drawn in its place."""
     if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive:
         return False
     try:
-        return find_spec("termios") is not None and os.isatty(env.stdin.fileno())
+        return os.isatty(env.stdin.fileno())
     except (OSError, ValueError):  # a stream without a file
         return False
 
@@ -58,9 +51,6 @@ def keys(env: Environment) -> Iterator[Read]:
 
     Ctrl-C stays what it is.
     """
-    import termios
-    import tty
-
     number = env.stdin.fileno()
     before = termios.tcgetattr(number)
     size = os.get_terminal_size(number)
@@ -73,12 +63,9 @@ def keys(env: Environment) -> Iterator[Read]:
                 return "resize"
         return _key(number)
 
-    _undone.append(lambda: termios.tcsetattr(number, termios.TCSADRAIN, before))
-    try:
+    with put_right(lambda: termios.tcsetattr(number, termios.TCSADRAIN, before)):
         tty.setcbreak(number, termios.TCSADRAIN)  # what has been typed already counts
         yield read
-    finally:
-        _undone.pop()()
 
 
 def _key(number: int) -> str:
@@ -107,10 +94,6 @@ def full_screen(env: Environment) -> Iterator[tuple[Read, Paint]]:
         console.width = env.width  # as it is by now
         live.update(drawing, refresh=True)
 
-    with keys(env) as read:
-        _undone.append(live.stop)
-        try:
-            live.start()
-            yield read, paint
-        finally:
-            _undone.pop()()
+    with keys(env) as read, put_right(live.stop):
+        live.start()
+        yield read, paint

@@ -54,25 +54,22 @@ class LearnerCommands(LazyGroup):
 
         :raises TttError: if it is known what is wrong with the name.
         """
-        if name in LEARNERS:
-            return self._made(name, Typed(learner_class(name)))
-        is_file, argument = ":" in name, name if ":" in name else _learner_in(arguments)
-        if not (is_file or is_learner(name) or argument):
+        given = re.search(r"(?:^|\0)--learner[=\0]([^\0]*)", "\0".join(arguments))
+        argument = name if ":" in name else given[1] if given else ""
+        if not (is_learner(name) or argument):
             if runs:
                 _refuse(name, "--resume" in arguments)
             return None
-        if not runs:
+        if name not in LEARNERS and not runs:
             doc = UNREAD.format(name=name)
             command = make_command(name, self.function, fixed={"learner": name}, doc=doc)
             command.context_settings["ignore_unknown_options"] = True
             return command
-        typed = Typed(learner_class(name)) if is_learner(name) and not is_file else from_file(argument)
-        return self._made(name, typed) if is_file or typed.kind.name == name else None
-
-    def _made(self, name: str, typed: Typed) -> Any:
+        typed = Typed(learner_class(name)) if is_learner(name) else from_file(argument)
         kind = typed.kind
-        title = f"{kind.title[0].upper()}{kind.title[1:]}"
-        called = typed.argument or kind.name
+        if name not in (kind.name, argument):
+            return None
+        title, called = f"{kind.title[0].upper()}{kind.title[1:]}", typed.argument or kind.name
         doc = HELP.format(title=title, games=kind.default_games, name=called, suffix=kind.suffix)
         return make_command(name, self.function, fixed={"learner": kind.name}, learner=typed, doc=doc)
 
@@ -91,16 +88,5 @@ def _refuse(name: str, resumes: bool) -> None:
             return
         words += ["--board", board[1], "--line", board[2]] if board else ["--preset", "article"]
     if len(words) > 1:
-        raise UsageError(
-            "is a state, not a method", where=name, hint=f"ttt train {' '.join(words)} trains it"
-        )
-
-
-def _learner_in(arguments: Sequence[str]) -> str:
-    """What ``--learner`` is given among arguments."""
-    for word, following in zip(arguments, [*arguments[1:], ""], strict=False):
-        if word.startswith("--learner="):
-            return word.partition("=")[2]
-        if word == "--learner":
-            return following
-    return ""
+        hint = f"ttt train {' '.join(words)} trains it"
+        raise UsageError("is a state, not a method", where=name, hint=hint)

@@ -1,6 +1,6 @@
 """Asking a person: by single keys where the terminal can do that, else by a line for each answer."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import typer
 
@@ -44,10 +44,17 @@ def press(env: Environment, answers: Mapping[str, str], default: str) -> str:
     :param default: the key that Enter stands for.
     :returns: the key; one of ``LEAVE`` if the person leaves.
     """
-    offers = ", ".join(f"{key} {what}" for key, what in answers.items())
-    text = f"{offers}, q leaves: "
+    text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leaves:"
     while True:
-        key = _key(env, text, answers) if has_keys(env) else read_line(env, text)
+        if has_keys(env):
+            with keys(env) as read:
+                env.stderr.write(env.folded(text, env.stderr) + " ")
+                env.stderr.flush()
+                while (key := read()) not in (*answers, *LEAVE, "enter", "?"):
+                    pass
+            env.stderr.write(key * (len(key) == 1) + "\n")
+        else:
+            key = read_line(env, text)
         if key in ("enter", ""):
             return default
         if key in (*answers, *LEAVE):
@@ -55,28 +62,21 @@ def press(env: Environment, answers: Mapping[str, str], default: str) -> str:
         correct(env, f"one of these keys: {' '.join(answers)}, or q; Enter means {default}")
 
 
-def _key(env: Environment, text: str, answers: Collection[str]) -> str:
-    with keys(env) as read:
-        env.stderr.write(env.folded(text.rstrip(), env.stderr) + " ")
-        env.stderr.flush()
-        while (key := read()) not in (*answers, *LEAVE, "enter", "?"):
-            pass
-    env.stderr.write(key * (len(key) == 1) + "\n")
-    return key
-
-
-def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int | None:
+def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int:
     """Let a person choose from a menu: by the arrows, a number, or the beginning of a name.
 
     :param options: the names, with a few words on each; the first is the default.
-    :returns: the number of the option, from 0; None if the person leaves.
+    :returns: the number of the option, from 0.
+    :raises typer.Exit: if the person leaves.
     """
     try:
-        chosen = _picked(env, question, options) if has_keys(env) else _named(env, question, options)
+        chosen = (_picked if has_keys(env) else _named)(env, question, options)
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    if chosen is not None and has_keys(env):
-        env.out(f"{question} {printable(options[chosen][0])}")
+    if chosen is None:
+        raise typer.Exit()
+    if has_keys(env):
+        env.out(f"{question} {options[chosen][0]}")
     return chosen
 
 
@@ -94,12 +94,12 @@ def _picked(env: Environment, question: str, options: Sequence[tuple[str, str]])
                 at, typed = (at + (1 if key == "down" else -1)) % len(options), ""
             elif key == "backspace":
                 typed = typed[:-1]
-            elif len(key) == 1:
-                found = next((text for text in (typed + key, key) if _matching(text, options)), None)
-                if found is not None:
-                    typed, at = found, _matching(found, options)[0]
-                    if typed.isdecimal() and len(options) <= 9:
-                        return at
+            elif len(key) == 1 and (
+                known := [text for text in (typed + key, key) if _matching(text, options)]
+            ):
+                typed, at = known[0], _matching(known[0], options)[0]
+                if typed.isdecimal() and len(options) <= 9:
+                    return at
 
 
 def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:

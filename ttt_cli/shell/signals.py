@@ -14,18 +14,26 @@ from ttt_cli.errors import ExitCode, Stopped
 if TYPE_CHECKING:
     from ttt_cli.environment import Environment
 
-_CODES = {
-    getattr(signal, name): code
-    for name, code in (
-        ("SIGINT", ExitCode.INTERRUPTED),
-        ("SIGTERM", ExitCode.TERMINATED),
-        ("SIGHUP", ExitCode.HUNG_UP),
-    )
-    if hasattr(signal, name)
+_CODES: dict[int, ExitCode] = {
+    signal.SIGINT: ExitCode.INTERRUPTED,
+    signal.SIGTERM: ExitCode.TERMINATED,
+    signal.SIGHUP: ExitCode.HUNG_UP,
 }
 
 GRACE, AT_ONCE = 1.5, 0.3
 """Seconds in which the main thread ends the process after a signal, and after a second one."""
+
+_undone: list[Callable[[], object]] = []
+
+
+@contextmanager
+def put_right(undo: Callable[[], object]) -> Iterator[None]:
+    """Call ``undo`` when the body ends, even if it ends with the process, at once."""
+    _undone.append(undo)
+    try:
+        yield
+    finally:
+        _undone.pop()()
 
 
 def _heeded() -> list[int]:
@@ -67,9 +75,8 @@ def _leave(number: int) -> None:
     if sys.stderr is not None:
         sys.stderr.write(f"Error: {_CODES[number].label}\n")
         sys.stderr.flush()
-    restore = getattr(sys.modules.get("ttt_cli.shell.keyboard"), "restore", None)
-    if restore is not None:  # that module itself may be what is imported
-        restore()
+    while _undone:
+        _undone.pop()()
     os._exit(_CODES[number])
 
 
@@ -97,9 +104,7 @@ _patience: list[tuple[float | None, Callable[[int], None]]] = [(GRACE, _leave)]
 class Stopping:
     """Whether the user has asked to end, and with which exit code."""
 
-    def __init__(self) -> None:
-        self.exit_code: ExitCode | None = None
-        self.running = True
+    exit_code: ExitCode | None = None
 
     def __call__(self) -> bool:
         return self.exit_code is not None
@@ -122,15 +127,15 @@ def graceful(env: "Environment", notice: str, *, patience: float | None = None) 
         env.say(notice)
 
     def repeat(number: int) -> None:
-        if stopping.running:
+        if own in _patience:  # the body still runs
             os.kill(os.getpid(), number)
 
-    _patience.append((patience, repeat))
+    own = (patience, repeat)
+    _patience.append(own)
     before = {number: signal.signal(number, handle) for number in _heeded()}
     try:
         yield stopping
     finally:
-        stopping.running = False
-        _patience.pop()
+        _patience.remove(own)
         for number, handler in before.items():
             signal.signal(number, handler)
