@@ -45,7 +45,7 @@ def test_the_same_bytes_with_and_without_a_buffer(unbuffered: str):
 
 def test_a_closed_standard_output_fails_where_there_is_something_to_write():
     outcome = shell("$TTT analyze X........ >&-")
-    assert (outcome.returncode, outcome.stderr) == (1, "Error: standard output: is closed\n")
+    assert (outcome.returncode, outcome.stderr) == (1, "Error: standard output: Bad file descriptor\n")
     assert shell("$TTT nosuch >&-").returncode == 2
 
 
