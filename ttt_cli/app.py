@@ -223,9 +223,10 @@ _COMMON = {item.name for item in fields(Common)}
 def main() -> None:
     """The ``ttt`` of the shell."""
     try:
+        env = Environment.of_process()  # before anything is opened, which could get a closed stream's number
         stop_by_signals()
         gc.set_threshold(100_000)  # loading libraries makes many objects and hardly any garbage
-        code = run(sys.argv[1:], Environment.of_process())
+        code = run(sys.argv[1:], env)
     except (Stopped, KeyboardInterrupt) as end:  # a signal between two steps of the above
         code = end.exit_code if isinstance(end, Stopped) else ExitCode.INTERRUPTED
     die_by_signals()
