@@ -112,7 +112,8 @@ def make_command(
     groups: dict[str, list[inspect.Parameter]] = {}
     for own in sorted(takes.values(), key=lambda own: own.annotation is Environment):  # common options last
         if own.annotation is Environment:
-            groups[own.name] = [option for option in _options_of(Common) if option.name not in takes]
+            own_names = takes.keys() - fixed.keys()
+            groups[own.name] = [option for option in _options_of(Common) if option.name not in own_names]
         elif own.name == "given":
             groups[own.name] = [] if learner is None else _parameters_of(learner.kind)
         elif is_dataclass(own.annotation):
