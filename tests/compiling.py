@@ -8,7 +8,18 @@ from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 
+import numpy as np
+
+from ttt_cli.agents.uniform import Uniform
+from ttt_cli.engine.game import Game
+from ttt_cli.engine.position import Position
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.solver import Solver
 from ttt_cli.learners import LEARNERS
+from ttt_cli.learners.base import Shard
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.training.trainer import warm_up
 
 PATIENCE = 120
 """Seconds in which another process may compile; after that whoever needs its kernels compiles them too."""
@@ -19,7 +30,7 @@ def compile_in_turn(folder: Path) -> None:
 
     :param folder: the processes' own, empty at first.
     """
-    for name, work in _kernels().items():
+    for name, work in KERNELS.items():
         try:
             (folder / f"{name}.begun").touch(exist_ok=False)
         except FileExistsError:
@@ -31,65 +42,37 @@ def compile_in_turn(folder: Path) -> None:
         sleep(0.05)
 
 
-def _kernels() -> dict[str, Callable[[], object]]:
-    """What makes each kernel compile, those that take longest first."""
-    learners = sorted(LEARNERS, key=lambda name: name != "ntuple")
-    return {
-        "values": _values,
-        "solver": _solver,
-        "lesson": _lesson,
-        **{name: partial(_learner, name) for name in learners},
-        "article": partial(_learner, "q", "article"),
-        "growth": _growth,
-    }
+def _empty(name: str, rules: Rules = STANDARD, choice: str = "default") -> State:
+    return State.empty(learner_of(name, choice), rules)
 
 
-def _learner(name: str, choice: str = "default") -> None:
-    from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.store.state import State, learner_of
-    from ttt_cli.training.trainer import warm_up
-
-    warm_up(State.empty(learner_of(name, choice), STANDARD))
+def _values() -> None:
+    _empty("ntuple").policy.probabilities(Positions.start(STANDARD))
 
 
 def _lesson() -> None:
-    from ttt_cli.engine.game import Game
-    from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.store.state import State, learner_of
-
-    state = State.empty(learner_of("ntuple", "default"), STANDARD)
+    state = _empty("ntuple")
     state.learner.learn(state.table, Game.of(STANDARD, (4, 0, 2, 6, 3, 5, 7, 1, 8)))
 
 
 def _growth() -> None:
-    """The index of a board without a state space."""
-    import numpy as np
-
-    from ttt_cli.agents.uniform import Uniform
-    from ttt_cli.engine.rules import Rules
-    from ttt_cli.learners.base import Shard
-    from ttt_cli.store.state import State, learner_of
-
-    rules = Rules(4, 4, 4)
-    state = State.empty(learner_of("q", "default"), rules)
+    state = _empty("q", rules := Rules(4, 4, 4))
     state.learner.train(state.table, Shard(0, 20, np.random.default_rng(1), opponent=Uniform(rules)))
 
 
-def _values() -> None:
-    from ttt_cli.engine.positions import Positions
-    from ttt_cli.engine.rules import STANDARD
-    from ttt_cli.store.state import State, learner_of
-
-    State.empty(learner_of("ntuple", "default"), STANDARD).policy.probabilities(Positions.start(STANDARD))
-
-
 def _solver() -> None:
-    from ttt_cli.engine.position import Position
-    from ttt_cli.engine.positions import Positions
-    from ttt_cli.engine.rules import Rules
-    from ttt_cli.engine.solver import Solver
-
-    rules = Rules(5, 5, 4)
-    solver, start = Solver(rules), Positions.start(rules)
+    solver = Solver(rules := Rules(5, 5, 4))
     solver.solve(Position.start(rules))
-    solver.values(start)
+    solver.values(Positions.start(rules))
+
+
+KERNELS: dict[str, Callable[[], object]] = {
+    **{"values": _values, "solver": _solver, "lesson": _lesson},
+    **{
+        name: partial(lambda name: warm_up(_empty(name)), name)
+        for name in sorted(LEARNERS, key=lambda name: name != "ntuple")
+    },
+    "article": lambda: warm_up(_empty("q", choice="article")),
+    "growth": _growth,
+}
+"""What makes each kernel compile, those that take longest first."""

@@ -28,6 +28,18 @@ def picked(worth: dict[int, float], ties: str = "random") -> Moves:
     return {cell: 1 / len(best) for cell in best}
 
 
+def goes_by(
+    table: dict[tuple[str, int], float], ties: str = "random", sides: str = "XO"
+) -> Callable[[str], Moves]:
+    """A program of one side or of both that takes its best move, those it does not know being worth 0."""
+
+    def program(board: str) -> Moves:
+        known = table if mover(board) in sides else {}
+        return picked({cell: known.get((board, cell), 0.0) for cell in free(board)}, ties)
+
+    return program
+
+
 def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -> None:
     """Assert that a state plays as a program, in every third position."""
     rows = [row for row, text in OPEN[::3] if mover(text) in sides]

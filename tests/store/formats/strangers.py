@@ -99,6 +99,19 @@ def beads(games: int = 3000, seed: int = 1) -> dict[tuple[str, int], float]:
     return {(board, cell): float(count) for board, box in boxes.items() for cell, count in box.items()}
 
 
+def by_cell(table: dict[tuple[str, int], float]) -> dict[str, dict[int, float]]:
+    """A table of moves, as many programs keep it: the values of a board's moves under their cells."""
+    found: dict[str, dict[int, float]] = {}
+    for (board, cell), value in table.items():
+        found.setdefault(board, {})[cell] = value
+    return found
+
+
+def in_rows(table: dict[tuple[str, int], float]) -> dict[str, list[float]]:
+    """The same with a value for each of the nine cells, 0 where none is known."""
+    return {board: [cells.get(cell, 0.0) for cell in range(9)] for board, cells in by_cell(table).items()}
+
+
 def greedy_moves(table: dict[tuple[str, int], float]) -> dict[str, set[int]]:
     """What the author of a table of moves plays, in each position it has: the largest value, 0 where none."""
     chosen = {}

@@ -11,21 +11,11 @@ from itertools import product
 import pytest
 
 from tests.store.formats import strangers
-from tests.store.formats.programs import Moves, judged, picked
+from tests.store.formats.programs import Moves, goes_by, judged, picked
 from tests.store.formats.reading import read
 from tests.store.formats.strangers import free, mover
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.imported import Options
-
-
-def looks_up(moves: dict[tuple[str, int], float], side: str = "XO"):
-    """A program of one side, or of both, that takes the largest value, 0 where it has none."""
-
-    def program(board: str) -> Moves:
-        known = mover(board) in side
-        return picked({cell: moves.get((board, cell), 0.0) if known else 0.0 for cell in free(board)})
-
-    return program
 
 
 def in_columns(cells: str) -> str:
@@ -55,7 +45,7 @@ def test_whose_games_count_is_asked():
 @pytest.mark.parametrize("way", ["first", "mine"])
 def test_each_answer_is_that_program(way, tmp_path):
     """The games that it began, or those in which its stone is its own: both are what it plays."""
-    program = looks_up(strangers.move_values(300))
+    program = goes_by(strangers.move_values(300))
     data = json.dumps(coin_tossed())
     found = judged(data, program, tmp_path, spelling={way: "1"})
     assert found.rejected and all("no position in this spelling" in item.why for item in found.rejected)
@@ -64,10 +54,8 @@ def test_each_answer_is_that_program(way, tmp_path):
 def test_own_stones_may_be_ahead_on_the_others_turn(tmp_path):
     """A program that always begins, and looks at the boards after its moves too: those it never plays by."""
     moves = strangers.move_values(300)
-    table: dict[str, list[float]] = {}
-    for (board, cell), value in moves.items():
-        table.setdefault(in_columns(board), [0.0] * 9)[cell] = value
-    program = looks_up(moves, "X")
+    table = {in_columns(board): row for board, row in strangers.in_rows(moves).items()}
+    program = goes_by(moves, sides="X")
     judged(json.dumps(table), program, tmp_path, spelling={"mine": "1"})
 
 
@@ -79,7 +67,7 @@ def test_an_agent_pickled_as_tables_by_cell_is_read_whole(tmp_path):
         tables[divmod(cell, 3)][board.replace(".", "-")] = value
     tables[1, 1]["OOX-O-XXO"] = 0.5
     data = pickle.dumps({"Q": tables, "alpha": 0.5})
-    found = judged(data, looks_up(moves), tmp_path, spelling={"first": "X"})
+    found = judged(data, goes_by(moves), tmp_path, spelling={"first": "X"})
     assert [item.where for item in found.rejected] == ["key 'OOX-O-XXO'"]
 
 
@@ -90,15 +78,12 @@ def every_board(rows: dict[str, list[float]], filler: list[float]) -> dict[tuple
 
 
 def own_rows() -> dict[str, list[float]]:
-    rows: dict[str, list[float]] = {}
-    for (board, cell), value in strangers.move_values(300).items():
-        rows.setdefault(board, [0.0] * 9)[cell] = value
-    return rows
+    return strangers.in_rows(strangers.move_values(300))
 
 
 def test_a_dict_of_all_boards_keeps_those_it_has_learned(tmp_path):
     data = pickle.dumps(every_board(own_rows(), [0.0] * 9))
-    found = judged(data, looks_up(strangers.move_values(300)), tmp_path)
+    found = judged(data, goes_by(strangers.move_values(300)), tmp_path)
     assert any("count as boards never seen" in note for note in found.notes)
 
 
@@ -127,26 +112,23 @@ def test_rows_of_all_boards_need_no_keys(tmp_path):
     """``numpy.savetxt`` of a table whose row is the board's number in base 3."""
     rows = every_board(own_rows(), [0.0] * 9)
     text = "\n".join(",".join(map(repr, rows[board])) for board in product(range(3), repeat=9))
-    judged(text, looks_up(strangers.move_values(300)), tmp_path)
+    judged(text, goes_by(strangers.move_values(300)), tmp_path)
 
 
 def test_a_key_that_is_none_is_left_out(tmp_path):
     """``reset`` that returns nothing: what was learned under its key can never be looked up on a board."""
     moves = {move: value for move, value in strangers.move_values(300).items() if move[0] != "." * 9}
     table: dict[object, dict[int, float]] = {None: {4: 0.7}}
-    for (board, cell), value in moves.items():
-        key = tuple({"X": 1, "O": -1, ".": 0}[stone] for stone in board)
-        table.setdefault(key, {})[cell] = value
-    found = judged(pickle.dumps(table), looks_up(moves), tmp_path)
+    for board, cells in strangers.by_cell(moves).items():
+        table[tuple({"X": 1, "O": -1, ".": 0}[stone] for stone in board)] = cells
+    found = judged(pickle.dumps(table), goes_by(moves), tmp_path)
     assert any("left out as no positions: 'None'" in note for note in found.notes)
 
 
 def test_words_beside_the_positions_are_left_out(tmp_path):
     moves = strangers.move_values(300)
-    table: dict[str, object] = {"Number of episodes": 300, "epsilon": 0.1}
-    for (board, cell), value in moves.items():
-        table.setdefault(board, {})[cell] = value
-    found = judged(json.dumps(table), looks_up(moves), tmp_path)
+    table: dict[str, object] = {"Number of episodes": 300, "epsilon": 0.1, **strangers.by_cell(moves)}
+    found = judged(json.dumps(table), goes_by(moves), tmp_path)
     assert "left out as no positions: 'Number of episodes', 'epsilon'" in found.notes
 
 

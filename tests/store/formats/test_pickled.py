@@ -97,11 +97,10 @@ def moves_by_cell():
 @pytest.mark.parametrize("key", POSITIONS)
 def test_values_of_moves_by_cell_as_arrays_and_beside_the_position(key):
     spell, wanted = POSITIONS[key], moves_by_cell()
-    boards = {board for board, _ in moves()}
-    rows = {board: np.array([moves().get((board, cell), 0.0) for cell in range(9)]) for board in boards}
+    rows = {board: np.array(row) for board, row in strangers.in_rows(moves()).items()}
     for table in (
-        {spell(board): rows[board] for board in boards},
-        {spell(board): dict(enumerate(rows[board])) for board in boards},
+        {spell(board): row for board, row in rows.items()},
+        {spell(board): dict(enumerate(row)) for board, row in rows.items()},
         {(spell(board), cell): value for (board, cell), value in moves().items()},
     ):
         found = read(pickle.dumps(table), "a.pkl")

@@ -139,9 +139,7 @@ def test_chances_need_no_scale():
 def drawn_as(found: Imported, table: dict[tuple[str, int], float]) -> bool:
     """Whether beads are drawn in proportion to a table's counts, in every position that has any."""
     policy = to_state(found, "0" * 64).policy.table(StateSpace.of())
-    boxes: dict[str, dict[int, float]] = {}
-    for (text, cell), count in table.items():
-        boxes.setdefault(text, {})[cell] = count
+    boxes = strangers.by_cell(table)
     return all(
         policy.played[INDEX[text]].tolist()
         == pytest.approx([box.get(cell, 0) / sum(box.values()) for cell in range(9)])
@@ -152,19 +150,22 @@ def drawn_as(found: Imported, table: dict[tuple[str, int], float]) -> bool:
 
 def test_a_box_may_list_its_beads_one_by_one():
     table = strangers.beads(600)
-    boxes: dict[str, list[int]] = {}
-    for (text, cell), count in table.items():
-        boxes.setdefault(text.replace(".", "-"), []).extend([cell] * int(count))
+    boxes = {
+        text.replace(".", "-"): [cell for cell, count in cells.items() for _ in range(int(count))]
+        for text, cells in strangers.by_cell(table).items()
+    }
     found = read(json.dumps(boxes).encode(), "f.json")
     assert drawn_as(found, table)
 
 
 def test_beads_may_be_records():
     table = strangers.beads(600)
-    boxes: dict[str, list[dict]] = {}
-    for (text, cell), count in table.items():
-        bead = {"action": [cell // 3, cell % 3], "count": int(count)}
-        boxes.setdefault(text.replace(".", " "), []).append(bead)
+    boxes = {
+        text.replace(".", " "): [
+            {"action": [cell // 3, cell % 3], "count": int(count)} for cell, count in cells.items()
+        ]
+        for text, cells in strangers.by_cell(table).items()
+    }
     found = read(json.dumps(boxes).encode(), "f.json")
     assert drawn_as(found, table)
     boxes = {
@@ -343,8 +344,6 @@ def test_keys_of_board_and_move_as_they_are_met(name):
 
 @pytest.mark.parametrize("name", ALONE)
 def test_keys_of_a_board_as_they_are_met(name):
-    table: dict[str, list[float]] = {}
-    for (text, cell), value in moves().items():
-        table.setdefault(ALONE[name](text), [0.0] * 9)[cell] = value
+    table = {ALONE[name](text): row for text, row in strangers.in_rows(moves()).items()}
     found = read(json.dumps(table).encode(), name)
     assert not differing(found, strangers.greedy_moves(moves()))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.store.formats import strangers
-from tests.store.formats.programs import SPACE, Moves, judged, picked, plays_as
+from tests.store.formats.programs import SPACE, Moves, goes_by, judged, picked, plays_as
 from tests.store.formats.reading import read
 from tests.store.formats.strangers import KEYS, STONES, Spell, after, free, mover, winner
 from ttt_cli.errors import InvalidFileError, UsageError
@@ -106,13 +106,11 @@ def test_unknown_may_mean_never_unless_nothing_is_known(tmp_path):
 def a_program_with(ties: str, moves: dict[tuple[str, int], float]) -> Callable[[str], Moves]:
     """A program that takes the largest value; ``first-learned`` draws where ``not any(values)``."""
 
-    def program(board: str) -> Moves:
+    def learned_first(board: str) -> Moves:
         worth = {cell: moves.get((board, cell), 0.0) for cell in free(board)}
-        if ties == "first-learned":
-            return picked(worth, "first" if any(worth.values()) else "random")
-        return picked(worth, ties)
+        return picked(worth, "first" if any(worth.values()) else "random")
 
-    return program
+    return learned_first if ties == "first-learned" else goes_by(moves, ties)
 
 
 @pytest.mark.parametrize("ties", ["random", "first", "last", "first-learned"])
@@ -128,9 +126,7 @@ def test_ties_are_broken_as_the_program_does(ties, tmp_path):
 
 def test_a_program_may_draw_only_where_a_board_is_not_in_its_table(tmp_path):
     """``if board not in table: random.choice``, else the first maximum: its rows are whole."""
-    rows: dict[str, list[float]] = {}
-    for (text, cell), value in strangers.move_values(300).items():
-        rows.setdefault(text, [0.0] * 9)[cell] = value
+    rows = strangers.in_rows(strangers.move_values(300))
 
     def program(board: str) -> Moves:
         if board not in rows:
@@ -144,9 +140,7 @@ def test_a_program_may_draw_only_where_a_board_is_not_in_its_table(tmp_path):
 
 def test_a_file_that_counts_beads_draws_them(tmp_path):
     table = strangers.beads(600)
-    boxes: dict[str, dict[int, float]] = {}
-    for (text, cell), count in table.items():
-        boxes.setdefault(text, {})[cell] = count
+    boxes = strangers.by_cell(table)
 
     def draws(board: str) -> Moves:
         box = boxes.get(board) or dict.fromkeys(free(board), 1.0)
@@ -254,11 +248,7 @@ def test_values_at_occupied_cells_are_counted(stones, tmp_path):
         table[Spell(STONES[stones], KEYS["joined"]).of(text)] = [
             moves.get((text, cell), 0.0) if text[cell] == "." else -0.1 * cell for cell in range(9)
         ]
-
-    def program(board: str) -> Moves:
-        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)})
-
-    found = judged(json.dumps(table), program, tmp_path)
+    found = judged(json.dumps(table), goes_by(moves), tmp_path)
     assert any("occupied cells are left out" in note for note in found.notes)
 
 
@@ -327,13 +317,6 @@ def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
     judged(json.dumps(own), program, tmp_path, spelling={"mine": "1", "theirs": "-1"})
 
 
-def _cell_rows() -> dict[str, list[float]]:
-    rows: dict[str, list[float]] = {}
-    for (text, cell), value in strangers.move_values(300).items():
-        rows.setdefault(text, [0.0] * 9)[cell] = value
-    return rows
-
-
 CSV = {
     "nine values behind a tab": lambda key, row: f"{key}\t" + "\t".join(map(str, row)),
     "a list": lambda key, row: f'"{key}","{row}"',
@@ -348,14 +331,10 @@ def test_tables_in_columns(form, counted, tmp_path):
     moves = strangers.move_values(300)
     spell = Spell(STONES["1-10"], KEYS["list"])
     mark = "\t" if "\t" in CSV[form]("", [0]) else ","
-    lines = [CSV[form](spell.of(text), row) for text, row in _cell_rows().items()]
+    lines = [CSV[form](spell.of(text), row) for text, row in strangers.in_rows(moves).items()]
     if counted:
         lines = [f"{number}{mark}{line}" for number, line in enumerate(lines)]
-
-    def program(board: str) -> Moves:
-        return picked({cell: moves.get((board, cell), 0.0) for cell in free(board)})
-
-    judged("\n".join(lines) + "\n", program, tmp_path)
+    judged("\n".join(lines) + "\n", goes_by(moves), tmp_path)
 
 
 def test_rows_may_have_pairs_of_a_cell_and_its_value(tmp_path):
@@ -364,7 +343,7 @@ def test_rows_may_have_pairs_of_a_cell_and_its_value(tmp_path):
     rows: dict[str, str] = {}
     for (text, cell), value in moves.items():
         rows[text] = rows.get(text, text.replace(".", "-") + ",") + f"{cell},{value!r},"
-    judged("\n".join(rows.values()) + "\n", a_program_with("random", moves), tmp_path)
+    judged("\n".join(rows.values()) + "\n", goes_by(moves), tmp_path)
 
 
 PRINTED = {
@@ -395,13 +374,9 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked(tmp_path):
     with pytest.raises(InvalidFileError, match=r"whose win .*values=mover.*values=x") as asked:
         read(data.encode(), "f.json")
     assert "f.json:values=mover" in asked.value.hint
-    for values_for in ("mover", "x"):
-
-        def program(board: str, values_for: str = values_for) -> Moves:
-            sign = -1 if values_for == "x" and mover(board) == "O" else 1
-            return picked({cell: sign * moves.get((board, cell), 0.0) for cell in free(board)})
-
-        judged(data, program, tmp_path, values_for=values_for)
+    for_x = {(text, cell): value * (1 if mover(text) == "X" else -1) for (text, cell), value in moves.items()}
+    for values_for, table in (("mover", moves), ("x", for_x)):
+        judged(data, goes_by(table), tmp_path, values_for=values_for)
 
 
 @pytest.mark.parametrize("blank", [" ", "-"])
@@ -410,7 +385,7 @@ def test_a_move_may_be_told_by_the_board_after_it(blank, tmp_path):
     rows = [(text, after(text, cell), value) for (text, cell), value in moves.items()]
     lines = [f"{text},{then}".replace(".", blank) + f",{value!r}" for text, then, value in rows]
     data = "\n".join(["before,after,value", *lines])
-    judged(data, a_program_with("random", moves), tmp_path)
+    judged(data, goes_by(moves), tmp_path)
 
 
 def test_a_second_board_in_a_key_is_another_game():
@@ -425,19 +400,12 @@ def test_a_second_board_in_a_key_is_another_game():
 def test_two_tables_may_be_added_up(tmp_path):
     """Double Q-learning: each table has learned from half of the games, the program goes by their sum."""
     halves = [strangers.move_values(400, seed) for seed in (1, 2)]
-    tables: dict[str, dict[str, dict[int, float]]] = {"q1": {}, "q2": {}}
-    for table, half in zip(tables.values(), halves, strict=True):
-        for (board, cell), value in half.items():
-            table.setdefault(board, {})[cell] = value
-    data = json.dumps(tables)
+    data = json.dumps({f"q{number}": strangers.by_cell(half) for number, half in enumerate(halves, 1)})
     with pytest.raises(InvalidFileError, match="player-x=") as refused:
         read(data.encode(), "f.json")
     assert "its program adds the two up (spelling.player-x=added)" in str(refused.value)
-
-    def program(board: str) -> Moves:
-        return picked({cell: sum(half.get((board, cell), 0.0) for half in halves) for cell in free(board)})
-
-    judged(data, program, tmp_path, spelling={"player-x": "added"})
+    added = {move: halves[0].get(move, 0.0) + halves[1].get(move, 0.0) for move in halves[0] | halves[1]}
+    judged(data, goes_by(added), tmp_path, spelling={"player-x": "added"})
 
 
 def test_what_is_known_for_a_player_counts_on_its_turn_alone(tmp_path):
@@ -446,16 +414,14 @@ def test_what_is_known_for_a_player_counts_on_its_turn_alone(tmp_path):
     table = {f"{text}|{mover(text)}-{cell}": value for (text, cell), value in moves.items()}
     for (text, cell), value in list(moves.items())[::5]:
         table[f"{text}|{'XO'[mover(text) == 'X']}-{cell}"] = 0.9 - value
-    judged(json.dumps(table), a_program_with("random", moves), tmp_path)
+    judged(json.dumps(table), goes_by(moves), tmp_path)
 
 
 def _answers() -> dict[str, int]:
     """A policy: the best move of each board that was seen."""
     moves = strangers.move_values(300)
-    found: dict[str, int] = {}
-    for board in {board for board, _ in moves}:
-        found[board] = max(free(board), key=lambda cell: moves.get((board, cell), 0.0))
-    return found
+    boards = strangers.in_rows(moves).items()
+    return {board: max(free(board), key=row.__getitem__) for board, row in boards}
 
 
 def _lines(spell: Callable[[str, int], str]) -> Callable[[dict[str, int]], str]:
