@@ -146,12 +146,3 @@ def with_fault(
 def litter(folder: Path) -> list[str]:
     """The temporary files that lie about."""
     return sorted(str(path) for path in folder.rglob(f"*{LITTER}"))
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """All files in a folder by their paths, but for locks."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".lock"
-    }

@@ -186,42 +186,14 @@ def _rows() -> object:
     return rows
 
 
-WORDS: Sequence[bytes] = (
-    *(
-        b"cos\nsystem\n",
-        b"\x8c\x02os\x8c\x06system\x93",
-        b"Vtouch x\ntR",
-        b"R",
-        b"b",
-        b"h\x00",
-        b"2",
-        b"}\x94",
-    ),
-    *(
-        b"\x8b\xff\xff\xff\x7f",
-        b"\x8d\xff\xff\xff\xff\xff\xff\xff\x7f",
-        b"\x95\xff\xff\0\0\0\0\0\0",
-        b"(" * 300,
-    ),
-    *(b"0", b"-1", b"1e308", b"1e400", b"-0.0", b"NaN", b"Infinity", b"1" * 25, b"9223372036854775807"),
-    *(
-        b"null",
-        b"true",
-        b"{}",
-        b"[]",
-        b'""',
-        b'"',
-        b",",
-        b":",
-        b"\n",
-        b"\r\n",
-        b"\0",
-        b"\xff",
-        b"\xef\xbb\xbf",
-    ),
-    *(b".........", b'"X........"', b"XO", b"[" * 300, b"{" * 300, b'{"a":' * 300, b"\\u0000", b"\\ud800"),
-    *(b"\x1b[2J", "\u202e".encode(), b"256", b"-9", b"1_0", "\u0661".encode(), b'"runs":[]', b"e", b"."),
-)
+WORDS: Sequence[bytes] = [
+    *rb'0 -1 1e308 1e400 -0.0 NaN Infinity 9223372036854775807 256 -9 1_0 null true {} [] "" " ,'.split(),
+    *rb': e . ......... "X........" XO \u0000 \ud800 "runs":[] R b'.split(),
+    *(b"1" * 25, *(part * 300 for part in (b"[", b"{", b'{"a":', b"("))),
+    *(b"\n", b"\r\n", b"\0", b"\xff", b"\x1b[2J", b"\xef\xbb\xbf", "\u202e".encode(), "\u0661".encode()),
+    *(b"cos\nsystem\n", b"\x8c\x02os\x8c\x06system\x93", b"Vtouch x\ntR", b"h\0", b"2", b"}\x94"),
+    *(b"\x8b\xff\xff\xff\x7f", b"\x8d" + b"\xff" * 7 + b"\x7f", b"\x95\xff\xff\0\0\0\0\0\0"),
+]
 
 
 def mutated(data: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
