@@ -293,40 +293,6 @@ def test_other_boards(ttt):
     assert "ttt train td --board=3x4" in result.err
 
 
-@pytest.mark.parametrize(
-    "arguments, code, said",
-    [
-        (["minmax"], 2, "did you mean 'minimax'?"),
-        (["td:depth=2"], 2, "has no option 'depth'"),
-        (["./none.json"], 3, "no such file"),
-        (["state_store"], 3, ""),
-        (["--games", "0"], 2, "--games"),
-        (["--games", "-1"], 2, "--games"),
-        (["--as", "y"], 2, "--as"),
-        (["--x", "td", "--as", "x"], 2, "--as does not go with --x"),
-        (["td", "--x", "td", "--o", "td"], 2, "one player too many"),
-        (["--watch"], 2, "--x q --o random"),
-        (["--x", "random", "--o", "random", "--watch", "--delay", "nan"], 2, "--delay"),
-        (["--seed", "-1"], 2, "--seed"),
-        (["--board", "3x"], 2, "not a board"),
-        (["--board", "9x8"], 2, "9x8"),
-        (["broken.json"], 3, "broken.json"),
-        (["list.json"], 3, "list.json"),
-    ],
-)
-def test_bad_input_is_one_line_and_changes_nothing(ttt, arguments, code, said):
-    Path("state_store").mkdir()
-    Path("broken.json").write_bytes(b'{"format": "ttt-state", "version": 1,')
-    Path("list.json").write_text("[1, 2, 3]")
-    before = sorted(Path().rglob("*"))
-    result = ttt("play", *arguments, stdin=GAME)
-    assert (result.code, result.out) == (code, "")
-    assert result.err.startswith("Error: ")
-    assert result.err.count("\n") == 1
-    assert said in result.err
-    assert sorted(Path().rglob("*")) == before
-
-
 def playing_in(folder: Path) -> dict[str, Any]:
     """How to start a process that is typed to and works in ``folder``."""
     return {"cwd": folder, "stdin": subprocess.PIPE, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}

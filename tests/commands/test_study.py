@@ -69,20 +69,6 @@ def test_a_picture_with_bands_and_a_plot_in_the_terminal(ttt):
     assert refused.code == 2 and "by itself" in refused.err
 
 
-def test_misuse(ttt):
-    for words, says in (
-        (["--vary", "alpha=2"], "alpha"),
-        (["--vary", "beta=1"], "nothing to vary"),
-        (["menace", "--vary", "alpha=0.1"], "menace has nothing to vary"),
-        (["ntuple", "--presets"], "ntuple has no preset article"),
-        (["--opponent", "human"], "person"),
-        (["--seeds", "0"], "--seeds"),
-    ):
-        result = ttt("study", "q", "--games", 100, *words)
-        assert (result.code, result.out) == (2, "") and says in result.err, words
-        assert result.err.startswith("Error: ") and result.err.count("\n") == 1
-
-
 def test_a_locked_study_offers_what_works(ttt):
     with lock(Path("study.csv")):
         result = ttt(*CALL)
