@@ -153,10 +153,3 @@ def test_a_page_and_arrays_ask_only_where_its_play_leads(ttt: Run) -> None:
     for row, cell in moves:
         stone = "XO"[(9 - texts[row].count(".")) % 2]
         assert texts[after[row, cell]] == texts[row][:cell] + stone + texts[row][cell + 1 :]
-
-
-def test_a_state_of_a_large_board_is_written_as_arrays(ttt: Run) -> None:
-    ttt("train", "q", "--games", "20", "--seed", "1", "--board", "4x4", "--line", "4", "-o", "big.json")
-    assert ttt("export", "./big.json", "-f", "npz", "-o", "policy.npz").code == 0
-    seen = ttt("show", "big.json", "--json").json["positions"]
-    assert len(np.load("policy.npz")["positions"]) == seen

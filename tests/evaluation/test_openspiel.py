@@ -12,7 +12,6 @@ from tests import tables
 from tests.evaluation.reference import some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.matchup import play_exact
 from ttt_cli.evaluation.verdict import judge
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -59,21 +58,6 @@ def test_exploitability_is_openspiels(name: str) -> None:
     verdict = judge(ours)
     assert verdict.nash_conv == pytest.approx(theirs, abs=1e-12)
     assert verdict.exploitability == pytest.approx(theirs / 2, abs=1e-12)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", POLICIES)
-def test_expected_scores_are_openspiels(name: str) -> None:
-    from open_spiel.python.algorithms import expected_game_score
-
-    space = StateSpace.of()
-    ours, opponent = POLICIES[name](space), tables.uniform(space)
-    game = pyspiel.load_game("tic_tac_toe")
-    for x, o in ((ours, opponent), (opponent, ours)):
-        players = [as_openspiel(game, x), as_openspiel(game, o)]
-        theirs = expected_game_score.policy_value(game.new_initial_state(), players)
-        rates = play_exact(x, o).rates
-        assert rates.win - rates.loss == pytest.approx(theirs[0], abs=1e-12)
 
 
 def test_the_rules_are_openspiels() -> None:

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from ttt_cli.conformance import empty_table, policy_of
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
@@ -36,14 +37,26 @@ def space_for(name: str, rules: Rules = STANDARD, *, symmetric: bool = False) ->
     return StateSpace.of(rules, symmetric or learner_class(name).symmetric_only)
 
 
+def game(*cells: int, rules: Rules = STANDARD, resigned: bool = False) -> Game:
+    """A game from its cells, from 1."""
+    return Game.of(rules, [cell - 1 for cell in cells], resigned=resigned)
+
+
+def table_after(learner: Learner[Any], games: int, seed: int, space: StateSpace, **plan: Any) -> Any:
+    """The learner's table after a run."""
+    table = empty_table(learner, space)
+    for progress in run(Plan(learner, games, seed, **plan), table):
+        table = progress.table
+    return table
+
+
 @cache
 def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = False) -> PolicyTable:
     """What the learner plays after its default training, at the usual game or with the wins exchanged."""
     learner, space = made(name), space_for(name, symmetric=symmetric)
     if turned:
         space = exchanged(space)
-    *_, last = run(Plan(learner, learner.default_games, seed), empty_table(learner, space))
-    return policy_of(learner, last.table)
+    return policy_of(learner, table_after(learner, learner.default_games, seed, space))
 
 
 def is_unbeatable(policy: PolicyTable) -> bool:

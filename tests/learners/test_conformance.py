@@ -11,13 +11,12 @@ import pytest
 
 from tests import tables
 from tests.benchmarks.until import games_until_unbeatable
-from tests.learners.common import NAMES, exploitability, is_unbeatable, made, space_for, trained
+from tests.learners.common import NAMES, exploitability, is_unbeatable, made, space_for, table_after, trained
 from ttt_cli.conformance import (
     CHECKS,
     after,
     check_policy,
     content,
-    empty_table,
     policy_of,
     read_table,
     resigning,
@@ -32,7 +31,6 @@ from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result
 from ttt_cli.learners.base import Learner
-from ttt_cli.training.runs import Plan, run
 
 PERFECT = [name for name in ("q", "td", "graph", "ntuple") if name in NAMES]
 """The methods that have to become unbeatable."""
@@ -120,8 +118,7 @@ def test_unbeatable_by_symmetry(name: str):
 @pytest.mark.parametrize("name", TABLES)
 def test_another_board_is_learned_as_well(name: str):
     learner, space = made(name), StateSpace.of(Rules(2, 4, 3))
-    *_, last = run(Plan(learner, 20_000, seed=1), empty_table(learner, space))
-    policy, value = policy_of(learner, last.table), int(solve(space).values[0])
+    policy, value = policy_of(learner, table_after(learner, 20_000, 1, space)), int(solve(space).values[0])
     for side in Side:
         assert guaranteed_result(Walk.alone(policy, side)) == (value if side is Side.X else -value)
 

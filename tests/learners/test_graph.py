@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.learners.common import table_after
 from ttt_cli.conformance import empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, uniform
@@ -24,7 +25,6 @@ from ttt_cli.learners.base import Shard
 from ttt_cli.learners.graph import Graph, back_up, edges_of, walk
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
-from ttt_cli.training.runs import Plan, run
 
 SPACE = StateSpace.of()
 RANDOM = PolicyTable(SPACE, uniform(SPACE.legal))
@@ -122,13 +122,6 @@ def row_of(text: str) -> int:
     return FIRST + SPACE.index(Position(text))
 
 
-def trained(learner: Graph, games: int, seed: int, space: StateSpace = SPACE, **plan) -> Table:
-    table = empty_table(learner, space)
-    for progress in run(Plan(learner, games, seed, **plan), table):
-        table = progress.table
-    return table
-
-
 def complete() -> Table:
     """All positions, all moves."""
     cells = [(np.flatnonzero(legal) + 1).tolist() for legal in SPACE.legal]
@@ -223,7 +216,9 @@ def test_complete_graph():
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 60), st.integers(0, 2**32 - 1))
 def test_the_choice_is_the_authors_on_any_graph(games: int, seed: int):
-    table = trained(ARTICLE, games, seed, opponent=RANDOM) if games else empty_table(ARTICLE, SPACE)
+    table = (
+        table_after(ARTICLE, games, seed, SPACE, opponent=RANDOM) if games else empty_table(ARTICLE, SPACE)
+    )
     support, author = policy_of(ARTICLE, table).support, authors(table)
     nodes = known(table) - FIRST
     unknown = np.setdiff1d(np.arange(len(SPACE)), nodes)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
+from tests.learners.common import game, table_after
 from ttt_cli.conformance import empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, uniform
@@ -23,7 +24,6 @@ from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.menace import Menace
 from ttt_cli.learners.table import Table
 from ttt_cli.store.state import State
-from ttt_cli.training.runs import Plan, run
 
 FULL = StateSpace.of()
 SPACE = StateSpace.of(symmetric=True)
@@ -55,18 +55,6 @@ def box(table: Table, text: str) -> dict[int, int]:
     return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
 
 
-def game_of(*cells: int, resigned: bool = False) -> Game:
-    """A game, its moves as cells from 1."""
-    return Game.of(SPACE.rules, [cell - 1 for cell in cells], resigned=resigned)
-
-
-def trained(learner: Menace, games: int, seed: int, space: StateSpace = SPACE, **plan) -> Table:
-    table = empty_table(learner, space)
-    for progress in run(Plan(learner, games, seed, **plan), table):
-        table = progress.table
-    return table
-
-
 def on_classes(learner: Menace, table: Table) -> PolicyTable:
     """What the learner plays on the classes' boards, equivalent cells taken together."""
     policy = learner.policy(table)
@@ -93,7 +81,7 @@ def test_there_is_no_box_for_a_single_move():
     single = SPACE.legal.sum(axis=1) == 1
     assert not BOXES[single].any() and BOXES[SPACE.legal.sum(axis=1) > 1].all()
     assert (BOXES & tables.to_move(SPACE, 0)).sum() == 304  # as many as Michie had
-    table = trained(DRAWING, 2000, 1)
+    table = table_after(DRAWING, 2000, 1, SPACE)
     assert not changes(table)[single].any()
     assert (on_classes(DRAWING, table).played[single].max(axis=1) == 1).all()
 
@@ -104,7 +92,7 @@ def test_a_state_of_it_is_always_symmetric():
 
 def test_drawing_goes_by_the_number_of_beads():
     table = empty_table(DRAWING, SPACE)
-    DRAWING.learn(table, game_of(5, 1, 2, 9, 8))  # X wins
+    DRAWING.learn(table, game(5, 1, 2, 9, 8))  # X wins
     at = SPACE.index(Position("." * 9))
     assert on_classes(DRAWING, table).played[at, [0, 1, 4]].tolist() == [4 / 15, 4 / 15, 7 / 15]
     assert policy_of(MOST, table).played[at, [0, 1, 4]].tolist() == [0, 0, 1]
@@ -112,22 +100,22 @@ def test_drawing_goes_by_the_number_of_beads():
 
 
 @pytest.mark.parametrize(
-    ("game", "x_change", "o_change"),
+    ("played", "x_change", "o_change"),
     [
-        (game_of(5, 1, 2, 9, 8), 3, -1),
-        (game_of(1, 5, 2, 3, 4, 7), -1, 3),
-        (game_of(1, 5, 9, 2, 8, 7, 3, 6, 4), 1, 1),
-        (game_of(5, 1, 2, resigned=True), 3, -1),
-        (game_of(5, 1, resigned=True), -1, 3),
+        (game(5, 1, 2, 9, 8), 3, -1),
+        (game(1, 5, 2, 3, 4, 7), -1, 3),
+        (game(1, 5, 9, 2, 8, 7, 3, 6, 4), 1, 1),
+        (game(5, 1, 2, resigned=True), 3, -1),
+        (game(5, 1, resigned=True), -1, 3),
     ],
     ids=["won by X", "won by O", "drawn", "resigned by O", "resigned by X"],
 )
-def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
+def test_what_a_game_changes(played: Game, x_change: int, o_change: int):
     for sides in ("xo", "x", "o"):
         table = empty_table(DRAWING, SPACE)
-        DRAWING.learn(table, game, sides)
+        DRAWING.learn(table, played, sides)
         expected = np.zeros_like(changes(table))
-        moves = table.options(game)
+        moves = table.options(played)
         for ply, (node, cell) in enumerate(zip(tables.path(SPACE, moves), moves, strict=False)):
             if "xo"[ply % 2] in sides and BOXES[node]:
                 expected[node, cell] = (x_change, o_change)[ply % 2]
@@ -137,14 +125,14 @@ def test_what_a_game_changes(game: Game, x_change: int, o_change: int):
 def test_equivalent_moves_share_a_bead():
     table = empty_table(DRAWING, SPACE)
     for corner in (1, 3, 7, 9):
-        DRAWING.learn(table, game_of(5, corner, resigned=True), "o")
+        DRAWING.learn(table, game(5, corner, resigned=True), "o")
     assert box(table, "....X....") == {1: 4 + 4 * 3, 2: 4}
 
 
 def test_rewards_are_parameters():
     learner = Menace.from_params(win=5, draw=0, loss=2)
     table = empty_table(learner, SPACE)
-    learner.learn(table, game_of(5, 1, 2, 9, 8))
+    learner.learn(table, game(5, 1, 2, 9, 8))
     assert sorted(set(table.moves["change"].ravel().tolist())) == [-2, 0, 5]
 
 
@@ -174,7 +162,7 @@ def test_a_first_box_that_is_empty_loses_every_game():
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
 def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
-    table = trained(DRAWING, DRAWING.default_games, seed)
+    table = table_after(DRAWING, DRAWING.default_games, seed, SPACE)
     most, drawing = policy_of(MOST, table), policy_of(DRAWING, table)
     assert worst_case(Walk.alone(most, Side(0))).loss == worst_case(Walk.alone(most, Side(1))).loss == 0
     as_x, as_o = both_sides(most, RANDOM)
@@ -190,7 +178,7 @@ def test_fewer_than_no_beads_are_none():
     tables = [empty_table(DRAWING, SPACE) for _ in range(3)]
     for table in tables:
         for _ in range(3):
-            DRAWING.learn(table, game_of(1, 5, 2, 3, 4, 7), "x")
+            DRAWING.learn(table, game(1, 5, 2, 3, 4, 7), "x")
     together = DRAWING.merge(empty_table(DRAWING, SPACE), tables)
     assert changes(together)[0, 8 if SPACE.legal[0, 8] else 0] == -9
     assert box(together, "." * 9) == {2: 4, 5: 4}

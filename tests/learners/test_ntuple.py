@@ -27,16 +27,6 @@ def trained(rules: Rules, games: int, seed: int = 1, **sides: Any) -> NTupleTabl
     return table
 
 
-def test_the_sets_of_4x4():
-    sets = sets_of(LARGE)
-    by_size = [sum(len(one) == size for one in sets) for size in (7, 8, 9)]
-    assert by_size == [4 + 32, 6, 4]  # diagonals and crossing lines, pairs of rows and of columns, blocks
-    assert len(sets) == 46 and frozenset({0, 1, 2, 4, 5, 6, 8, 9, 10}) in sets
-    assert frozenset({0, 5, 10, 15, 1, 6, 11}) in sets
-    assert frozenset({0, 1, 2, 3, 5, 9, 13}) in sets
-    assert len(shape_of(LARGE).kinds) == 9
-
-
 def test_a_fork_has_won_though_a_reply_is_unknown():
     """X 1, O 4, X 2, O 9, X 5 threatens 3 and 8: O can block one of them, its other replies are no better."""
     learner, table = NTuple(alpha=1.0), NTuple().empty(Rules())

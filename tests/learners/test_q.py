@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import exchanged, is_unbeatable, made
+from tests.learners.common import exchanged, game, is_unbeatable, made
 from ttt_cli.conformance import after, empty_table, policy_of
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
@@ -24,11 +24,6 @@ CEILINGS = 191 / 192, 866 / 945
 """What a player that never risks a loss can win against random play at most, as X and as O."""
 
 
-def game(*cells: int) -> Game:
-    """A game from its cells, from 1."""
-    return Game.of(SPACE.rules, [cell - 1 for cell in cells])
-
-
 def by_cell(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """The values and the visits of all moves, zeros where there is no move."""
     rows = table.find(SPACE)
@@ -41,18 +36,6 @@ def worth(table: Table, text: str, cell: int) -> tuple[float, int]:
     place = SPACE.index(Position(text)), cell - 1
     values, visits = by_cell(table)
     return float(values[place]), int(visits[place])
-
-
-def test_article_games_worked_by_hand():
-    learner = made("q", "article")
-    table = empty_table(learner, SPACE)
-    for _ in range(3):
-        learner.learn(table, game(1, 4, 2, 5, 3))
-    # In the order of the game, with alpha 0.1 and gamma 0.9: what was learned reaches one turn back a game.
-    expected = {("XX.OO....", 3): 0.271, ("X..O.....", 2): 0.0252, (".........", 1): 0.00081}
-    expected |= {("XX.O.....", 5): -0.271, ("X........", 4): 0.0}
-    for (text, cell), value in expected.items():
-        assert worth(table, text, cell) == (pytest.approx(value, abs=1e-15), 3)
 
 
 def test_the_article_kernel_is_the_rule_read_literally():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ttt_cli.engine.kernel import few_games
 from ttt_cli.learners.random_numbers import uniform
 
 SEED = np.uint64(1234567)
@@ -31,11 +30,6 @@ def test_plain_python_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch):
     plain = numbers(100)
     monkeypatch.undo()
     assert plain.tolist() == numbers(100).tolist()
-
-
-def test_few_games_need_no_compiler():
-    with few_games():
-        assert numbers(100).tolist() == numbers(200)[:100].tolist()
 
 
 def test_they_fill_the_unit_interval_evenly():

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import made
+from tests.learners.common import game, made
 from ttt_cli import load, save, train
 from ttt_cli.conformance import after, agent, block, empty_table, policy_of
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
@@ -23,32 +22,10 @@ from ttt_cli.learners.td import Td
 SPACE = StateSpace.of()
 
 
-def game(*cells: int) -> Game:
-    """A game from its cells, from 1."""
-    return Game.of(SPACE.rules, [cell - 1 for cell in cells])
-
-
 def worth(table: Table, side: str, text: str) -> tuple[float, int]:
     """A value and its visits."""
     index, column = FIRST + SPACE.index(Position(text)), "xo".index(side)
     return float(table.rows["value"][index, column]), int(table.rows["visits"][index, column])
-
-
-X_WINS = ["X........", "X..O.....", "XX.O.....", "XX.OO....", "XXXOO...."]
-
-
-def test_an_article_game_worked_by_hand():
-    learner = made("td", "article")
-    table = empty_table(learner, SPACE)
-    learner.learn(table, game(1, 4, 2, 5, 3))
-    # Backwards with alpha 1/2 from the reward: X 1, then half way from 1/2 to what came next, each time.
-    expected = {"x": [0.53125, 0.5625, 0.625, 0.75, 1.0], "o": [0.46875, 0.4375, 0.375, 0.25, 0.0]}
-    for side, values in expected.items():
-        assert [worth(table, side, text) for text in X_WINS] == [(value, 1) for value in values]
-    assert worth(table, "x", ".........") == (0.5, 0)
-    learner.learn(table, game(1, 4, 2, 5, 3))
-    assert worth(table, "x", "XX.OO....") == (0.875, 2)
-    assert worth(table, "x", "XX.O.....") == (0.75, 2)
 
 
 def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default():

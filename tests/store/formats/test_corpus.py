@@ -5,57 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.store.formats.reading import read
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.library import load
 
 CORPUS = Path(__file__).parent / "corpus"
-
-
-def imported(name: str, **options) -> Imported:
-    return read((CORPUS / name).read_bytes(), name, Options(**options))
-
-
-def plays(name: str, position: str, choice: str = "most") -> set[int]:
-    """The cells, from 1, that the agent in the file plays; the largest value, where it could draw beads."""
-    policy = load(CORPUS / name).state.choosing(choice).policy.table(StateSpace.of())
-    row = policy.support[policy.space.index(Position.parse(position))]
-    return {cell + 1 for cell in range(9) if row[cell]}
-
-
-@pytest.mark.parametrize(
-    ("name", "position", "cells"),
-    [
-        ("matchboxes_first.json", "./.", {5}),  # the fullest box of beads
-        ("matchboxes_first.json", "O...X....", {9}),
-        ("matchboxes_first.json", "XOXO..XO.", {5}),
-        ("matchboxes_second.json", "X........", {5}),
-        ("matchboxes_second.json", "O.X.X....", {7}),
-        ("matchboxes_second.json", "X.OXO...X", {1, 2, 3, 4, 5, 6, 7, 8, 9} - {1, 3, 4, 5, 9}),  # not in it
-        ("nested_lists_with_turn.json", "X.O.X....", {9}),
-        ("nested_lists_with_turn.json", "X.O.X...O", {6}),
-        ("nested_lists_with_turn.json", ".........", {5}),
-        ("second_player_only.json", "XXOXO....", {7}),
-        ("second_player_only.json", "XX..O....", {3}),
-        ("numpy_arrays.json", "XO..X...O", {4}),
-        ("numpy_arrays.json", "XX..O....", {3}),
-        ("board_and_cell.json", "OO.XX....", {6}),
-        ("board_and_cell.json", "X.O.X...O", {6}),
-        ("policy_for_numbers.json", "XX.OX..OO", {3}),
-        ("policy_for_numbers.json", "XO..X...O", {4}),
-        ("policy_for_numbers.json", ".O..X....", {7}),
-    ],
-)
-def test_a_table_of_moves_plays_as_its_author_would(name, position, cells):
-    assert plays(name, position.replace("./.", "." * 9)) == cells
-
-
-def test_what_a_position_is_worth_to_x_follows_from_the_chance_that_x_wins():
-    entries = imported("ternary.csv").entries
-    assert entries["XXX.OO..."] == {"x": [1.0, 1]}
-    assert entries["X...O...."] == {"x": [0.71, 1]}
 
 
 def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
@@ -65,36 +19,6 @@ def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
     own = dict(state.learner.to_entries(state.own().table))
     assert own["X...O...."] == {"x": [0.5, 1], "o": [0.5, 1]}
     assert own["XXO.O.O.X"] == {"x": [0.0, 1], "o": [1.0, 1]}
-
-
-@pytest.mark.parametrize("name", ["matchboxes_first.json", "matchboxes_second.json"])
-def test_beads_are_drawn_as_their_author_draws_them(name):
-    state = load(CORPUS / name).state
-    assert state.plays is not None and state.plays.choice == "draw"
-    policy = state.policy.table(StateSpace.of())
-    text = "X........" if "second" in name else "." * 9
-    beads = dict.fromkeys(range(9), 0.0) | {
-        int(cell) - 1: count for cell, (count, _) in imported(name).entries[text].items()
-    }
-    shares = policy.played[policy.space.index(Position(text))].tolist()
-    assert shares == pytest.approx([beads[cell] / sum(beads.values()) for cell in range(9)])
-
-
-def test_the_side_that_moves_first_becomes_x():
-    entries = imported("o_begins.json").entries
-    assert entries["O...X...."]["x"][0] == pytest.approx(0.2)  # for O, who moved first
-    assert "first 'O'" in imported("o_begins.json").notes[0]
-
-
-def test_visits_are_what_the_user_says():
-    found = imported("matchboxes_first.json", visits=7)
-    assert {pair[1] for entry in found.entries.values() for pair in entry.values()} == {7}
-
-
-def test_what_a_file_does_not_know_is_played_at_random():
-    policy = load(CORPUS / "printed_tuples.json").state.policy.table(StateSpace.of())
-    index = policy.space.index(Position.parse("XOXOXO..."))  # X could win at once
-    assert policy.played[index].tolist() == [0, 0, 0, 0, 0, 0, 1 / 3, 1 / 3, 1 / 3]
 
 
 def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
