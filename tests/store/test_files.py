@@ -56,13 +56,11 @@ def test_an_error_in_the_body_leaves_the_old_file(path):
     assert names(path.parent) == {"q.json"}
 
 
-def test_folders_are_made_when_asked_and_not_left_behind(tmp_path):
+def test_folders_are_made_when_asked(tmp_path):
     path = tmp_path / "a" / "b" / "q.json"
     with pytest.raises(TttError, match="there is no folder") as caught:
         write_bytes(path, NEW)
     assert "mkdir -p" in caught.value.hint
-    with pytest.raises(ZeroDivisionError), writing(path, parents=True):
-        _ = 1 / 0
     assert names(tmp_path) == set()
     write_bytes(path, NEW, parents=True)
     assert path.read_bytes() == NEW
@@ -229,7 +227,6 @@ def test_a_save_that_fails_anywhere_is_whole_or_not_at_all(name, what, tmp_path)
             assert (now == NEW) == ("is written whole" in failed.message)
         if not isinstance(failed, Killed):
             assert set(litter(folder)) <= {dead}
-            assert path.exists() or not (folder / "a").exists()
         write_bytes(path, OLDER, parents=True)
         assert litter(path.parent) == []
 

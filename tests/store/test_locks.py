@@ -116,7 +116,7 @@ def test_no_update_is_lost(path):
 def test_two_holders_in_one_process_exclude_each_other(path):
     with lock(path, "trained"):
         assert try_lock(path) is None
-        with pytest.raises(BusyError, match=r"q\.json is being trained by this process"):
+        with pytest.raises(BusyError, match=rf"q\.json is being trained by process {os.getpid()}"):
             lock(path)
     with lock(path), lock(path.with_name("td.json")):
         pass
@@ -201,27 +201,11 @@ def test_an_error_releases_and_releasing_twice_does_not_free_a_later_holder(path
         assert try_lock(path) is None
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        b"",
-        b"[]",
-        b'{"pid":99999999999999999999,"host":1,"doing":2}',
-        b'{"pid":1,"host":"\\u001b[2J","doing":"\\u001b[2J"}',
-    ],
-)
-def test_nonsense_in_a_lock_file_is_no_error(path, record):
+@pytest.mark.parametrize("record", [b"", b"\xff", b"trained\x1b[2J by process 1"])
+def test_nonsense_in_a_lock_file_is_not_shown(path, record):
     with lock(path):
         lock_path(path).write_bytes(record)
-        with pytest.raises(BusyError, match=r"busy: q\.json is being ") as caught:
-            lock(path)
-        assert str(caught.value).isprintable()
-
-
-def test_a_holder_on_another_machine_is_named_with_it(path):
-    with lock(path):
-        lock_path(path).write_bytes(b'{"pid":7,"host":"node-3","doing":"trained"}')
-        with pytest.raises(BusyError, match="is being trained by process 7 on node-3;"):
+        with pytest.raises(BusyError, match=r"busy: q\.json is being written by another process;"):
             lock(path)
 
 

@@ -53,17 +53,16 @@ def backups(path: Path) -> list[Backup]:
 
 def prune(path: Path) -> None:
     """Remove the oldest backups of a file beyond those that are kept."""
-    found = backups(path)
-    most = max(found, key=lambda one: one.games or 0, default=None)
-    spared = [one for one in found if one is not most][: max(0, allowed() - 1)]
-    for one in found:
-        if one not in spared and (one is not most or allowed() == 0):
-            with suppress(OSError):
-                one.file.unlink()
+    found, most = backups(path), allowed()
+    best = max(found, key=lambda one: one.games or 0, default=None)
+    others = [one for one in found if one is not best]
+    for one in others[max(0, most - 1) :] if most else found:
+        with suppress(OSError):
+            one.file.unlink()
 
 
 def original(path: Path) -> Path | None:
-    """The file of which the one at ``path`` is a backup, by its name; None if it is none."""
+    """The file of which the one at ``path`` is a backup, by its name; None if it is not a backup."""
     match = _NAME.fullmatch(path.name)
     return path.with_name(match[1]) if match else None
 
@@ -85,7 +84,7 @@ def restore(backup: Path) -> Path:
 def _games(path: Path) -> int | None:
     """The games that a state says it knows in its head, or the lines of a log."""
     try:
-        if original(path) is not None and str(original(path)).endswith(".jsonl"):
+        if ".jsonl." in path.name:
             return sum(1 for _ in read_lines(path))
         match = _GAMES.search(read_start(path))
     except TttError:

@@ -24,12 +24,10 @@ from ttt_cli.store.system import (
     AnyPath,
     fault,
     make_folders,
-    remove_folders,
     status,
     sync,
     sync_folder,
     translate_os_errors,
-    write_all,
 )
 
 BACKUP = ".bak"
@@ -66,30 +64,33 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
 
     Options and errors as ``write_bytes``. A device or a pipe is written straight through.
     """
+    target = Path(os.path.realpath(path))
     with translate_os_errors(path):
         old = status(path)
         if old is not None and stat.S_ISDIR(old.st_mode):
             raise OSError(errno.EISDIR, "folder")
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith("/dev/")):
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC), "wb") as straight:
+            with open(path, "ab") as straight:
                 yield straight
             return
-    target, made = Path(os.path.realpath(path)), list[Path]()
+        if old is not None:
+            os.close(os.open(target, os.O_WRONLY | os.O_CLOEXEC))  # one that is write-protected stays
+        elif parents:
+            make_folders(target.parent)
+        _remove_litter(target)
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
+    private = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o700
     try:
         with translate_os_errors(path):
-            made = make_folders(target.parent) if parents else []
-            file = _new(target, temporary, old)
-        try:
+            fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private)
+        with os.fdopen(fd, "wb", 1 << 17) as file:
+            take(fd)
             yield file
             with translate_os_errors(path):
                 file.flush()
                 if old is not None:
                     os.chmod(temporary, stat.S_IMODE(old.st_mode))
-                sync(file.fileno())
-        finally:
-            with suppress(OSError):
-                file.close()
+                sync(fd)
         with translate_os_errors(path):
             if keep_backup and old is not None:
                 _keep(target)
@@ -97,7 +98,6 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
     except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
-        remove_folders(made)
         if isinstance(error, OSError) and error.errno and error.filename is None:  # of writing, in the body
             raise fault(error, path) from error
         raise
@@ -119,28 +119,26 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
         raise ValueError("a record is one line without its end")
     real = Path(os.path.realpath(path))
     with lock(real, "appended to", wait=wait, remedy="try again in a moment", parents=parents):
+        before = status(real)
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            raise InvalidFileError("is not a regular file", where=os.fspath(path))
         with translate_os_errors(path):
-            new = status(real) is None
             fd = os.open(real, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_WAITING, 0o666)
-        try:
-            known = os.fstat(fd)
-            if not stat.S_ISREG(known.st_mode):
-                raise InvalidFileError("is not a regular file", where=os.fspath(path))
+            end = os.lseek(fd, 0, os.SEEK_END)
             try:
-                with translate_os_errors(path):
-                    ended = not known.st_size or os.pread(fd, 1, known.st_size - 1) == b"\n"
-                    write_all(fd, (b"" if ended else b"\n") + line + b"\n")
-                    sync(fd)
-                    if new:
-                        sync_folder(real.parent)
+                ended = not end or os.pread(fd, 1, end - 1) == b"\n"
+                rest = memoryview((b"" if ended else b"\n") + line + b"\n")
+                while rest:
+                    rest = rest[os.write(fd, rest) :]
+                sync(fd)
+                if before is None:
+                    sync_folder(real.parent)
             except BaseException:
                 with suppress(OSError):
-                    os.ftruncate(fd, known.st_size)
-                    if new:
-                        os.unlink(real)
+                    os.ftruncate(fd, end)
                 raise
-        finally:
-            os.close(fd)
+            finally:
+                os.close(fd)
 
 
 def try_append(path: AnyPath) -> None:
@@ -150,35 +148,24 @@ def try_append(path: AnyPath) -> None:
 
     :raises TttError: with path and remedy if the system refuses.
     """
-    real, made = Path(os.path.realpath(path)), list[Path]()
-    try:
-        with translate_os_errors(path):
-            made = make_folders(real.parent)
-            if status(real) is not None:
-                os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING))
-            TemporaryFile(dir=real.parent).close()  # the lock needs a new file too
-    finally:
-        remove_folders(made)
+    real = Path(os.path.realpath(path))
+    with translate_os_errors(path):
+        if status(real) is not None:
+            os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING))
+        folder = next(folder for folder in real.parents if status(folder) is not None)
+        TemporaryFile(dir=folder).close()
 
 
-def _new(target: Path, temporary: Path, old: os.stat_result | None) -> BinaryIO:
-    """Create the temporary file for ``target``, locked while it lives, and remove those that killed processes
-    left beside it."""
-    if old is not None:
-        os.close(os.open(target, os.O_WRONLY | os.O_CLOEXEC))  # one that its owner has write-protected stays
+def _remove_litter(target: Path) -> None:
+    """Remove the temporary files that killed processes have left beside ``target``: those that nobody has
+    locked."""
     litter = re.compile(re.escape(f".{target.name}.") + r"\d{1,10}-[0-9a-f]{12}" + re.escape(TEMPORARY))
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
-            if litter.fullmatch(entry.name):
-                with open(
-                    entry.path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAITING)
-                ) as left:
+            if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with open(entry.path, "rb") as left:
                     if take(left.fileno()):
                         os.unlink(entry.path)
-    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o700
-    fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    take(fd)
-    return os.fdopen(fd, "wb", 1 << 17)
 
 
 def _keep(target: Path) -> None:
@@ -187,8 +174,8 @@ def _keep(target: Path) -> None:
     The former one goes on as ``<name>.N.bak``, N being one more than the highest there is.
     """
     backup = target.with_name(target.name + BACKUP)
-    if (former := status(backup)) is not None:
-        if os.path.samestat(former, os.stat(target)):
+    if backup.exists():
+        if backup.samefile(target):
             return
         highest = max((number for number, _ in numbered_backups(target)), default=0)
         os.replace(backup, target.with_name(f"{target.name}.{highest + 1}{BACKUP}"))
@@ -203,9 +190,7 @@ def _keep(target: Path) -> None:
 def numbered_backups(target: Path) -> list[tuple[int, Path]]:
     """The older backups of a file, ``<name>.N.bak``, by their numbers; the newest is ``<name>.bak``."""
     ours = re.compile(re.escape(f"{target.name}.") + "([0-9]+)" + re.escape(BACKUP))
-    found = []
-    with suppress(OSError), os.scandir(target.parent) as entries:
-        for entry in entries:
-            if match := ours.fullmatch(entry.name):
-                found.append((int(match[1]), target.with_name(entry.name)))
-    return sorted(found)
+    names = os.listdir(target.parent) if target.parent.is_dir() else []
+    return sorted(
+        (int(match[1]), target.with_name(match[0])) for match in map(ours.fullmatch, names) if match
+    )

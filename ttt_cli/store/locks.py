@@ -1,9 +1,7 @@
 """The one lock: held by one process while it reads, changes and writes a file again; readers never wait.
 
 The lock is the operating system's, on a separate file (``.locks/q.json.lock`` in the state's folder) that is
-never removed, so it dies with its process however that ends. While it is held, the file names its holder.
-Our own few lines rather than ``filelock``: importing that adds 45 ms to each command that writes, and the
-record of who holds the lock would be ours all the same.
+never removed, so it dies with its process however that ends. While it is held, the file says by whom.
 """
 
 import errno
@@ -13,21 +11,10 @@ import stat
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-import orjson
-
 from ttt_cli.errors import BusyError, InvalidFileError
-from ttt_cli.store.system import (
-    NO_WAITING,
-    AnyPath,
-    fault,
-    make_folders,
-    status,
-    translate_os_errors,
-    write_all,
-)
+from ttt_cli.store.system import NO_WAITING, AnyPath, fault, make_folders, status, translate_os_errors
 
 FOLDER = ".locks"
 _held: "set[Lock]" = set()
@@ -48,32 +35,30 @@ class Lock:
 
     def release(self) -> None:
         """Let the next process in; does nothing the second time, nor in a forked child."""
-        fd = self._fd
-        self._forget()
+        if self._fd >= 0:
+            with suppress(OSError):
+                fcntl.flock(self._fd, fcntl.LOCK_UN)  # a child forked this moment may still have it open
+        self.close()
+
+    def close(self) -> None:
+        """Close the lock file without unlocking it, as a forked child does."""
+        fd, self._fd = self._fd, -1
+        _held.discard(self)
         if fd >= 0:
             with suppress(OSError):
-                fcntl.flock(fd, fcntl.LOCK_UN)  # a child forked this very moment may still have the file open
-            os.close(fd)
+                os.close(fd)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
-
-    def _forget(self) -> None:
-        _held.discard(self)
-        self._fd = -1
 
 
 def _close_copies() -> None:
-    """In a forked child: close its copies, without unlocking, else locks would outlive a killed parent."""
+    """In a forked child: close its copies, else locks would outlive a killed parent."""
     for held in [*_held]:
-        with suppress(OSError):
-            os.close(held._fd)
-        held._forget()
+        held.close()
 
 
 os.register_at_fork(after_in_child=_close_copies)
@@ -117,12 +102,10 @@ def lock(
         with translate_os_errors(path):
             make_folders(Path(os.path.realpath(path)).parent)
     until = time.monotonic() + wait
-    pause = 0.005
     while (held := try_lock(path, doing)) is None:
         if time.monotonic() >= until:
             raise BusyError(f"busy: {Path(path).name} is being {_holder(lock_path(path))}; {remedy}")
-        time.sleep(min(pause, max(0.0, until - time.monotonic())))
-        pause = min(2 * pause, 0.1)
+        time.sleep(0.01)
     return held
 
 
@@ -140,38 +123,22 @@ def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
             raise fault(OSError(errno.EISDIR, "folder"), path, "cannot be locked", InvalidFileError)
         if known is not None and not stat.S_ISREG(known.st_mode):
             return Lock(-1, real)
-        fd = _opened(place)
-        try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise fault(OSError(0, "not a plain file"), place, "cannot be used as a lock")
-            if not take(fd):
-                return None
-            _record(fd, doing)
-            held, fd = Lock(fd, real), -1
-            return held
-        finally:
-            if fd >= 0:
-                os.close(fd)
-
-
-def _opened(place: Path) -> int:
-    """Open the lock file, for reading alone where it is another user's. Whoever may write in the folder may
-    lock there: what is new has the folder's mode."""
-    mode = stat.S_IMODE(os.stat(place.parent.parent).st_mode)
-    with suppress(FileExistsError):
-        os.mkdir(place.parent)
-        os.chmod(place.parent, mode)
-    flags = os.O_NOFOLLOW | NO_WAITING
-    try:
-        fd = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags)
-    except FileExistsError:
-        try:
-            return os.open(place, os.O_RDWR | flags)
-        except PermissionError:
-            return os.open(place, os.O_RDONLY | flags)
-    with suppress(OSError):
-        os.fchmod(fd, mode & 0o666)
-    return fd
+        mode = stat.S_IMODE(os.stat(real.parent).st_mode)
+        with suppress(FileExistsError):
+            os.mkdir(place.parent)
+            os.chmod(place.parent, mode)
+        # Whoever may read the lock file may lock it: for users who share the folder.
+        fd = os.open(place, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING, 0o666)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise fault(OSError(0, "not a plain file"), place, "cannot be used as a lock")
+        if not take(fd):
+            os.close(fd)
+            return None
+    with suppress(OSError):  # of another user, or on a full disk
+        os.chmod(place, mode & 0o666)
+        place.write_text(f"{doing} by process {os.getpid()}")
+    return Lock(fd, real)
 
 
 def take(fd: int) -> bool:
@@ -183,40 +150,11 @@ def take(fd: int) -> bool:
     return True
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _record(fd: int, doing: str) -> None:
-    """Write who holds the lock; a full disk must not keep anybody from locking."""
-    with suppress(OSError):
-        os.ftruncate(fd, 0)
-        os.lseek(fd, 0, os.SEEK_SET)
-        write_all(fd, orjson.dumps({"pid": os.getpid(), "host": os.uname().nodename, "doing": doing}) + b"\n")
-
-
 def _holder(place: Path) -> str:
-    """Say who holds the lock and what they do ("trained by process 4711"), as far as it can be known."""
-    for _ in range(10):  # a new holder needs a moment to write its name over a dead one's
-        try:
-            with place.open("rb") as file:
-                record = orjson.loads(file.read(1000))
-            pid, host, doing = int(record["pid"]), str(record["host"]), str(record["doing"])
-        except (OSError, ValueError, KeyError, TypeError):
-            time.sleep(0.005)
-            continue
-        doing = doing if doing.isprintable() and len(doing) <= 40 else "written"
-        if host != os.uname().nodename:
-            return f"{doing} by process {pid} on {host if host.isprintable() else 'another machine'}"
-        if pid == os.getpid():
-            return f"{doing} by this process"
-        if _alive(pid):
-            return f"{doing} by process {pid}"
-        time.sleep(0.005)
-    return "written by another process"
+    """Who holds the lock and what they do ("trained by process 4711"), as far as it can be known."""
+    try:
+        with place.open("rb") as file:
+            text = file.read(100).decode()
+    except (OSError, ValueError):
+        text = ""
+    return text if text and text.isprintable() else "written by another process"

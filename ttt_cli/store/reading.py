@@ -4,27 +4,24 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.system import NO_WAITING, AnyPath, translate_os_errors
+from ttt_cli.store.system import NO_WAITING, AnyPath, fault
 from ttt_cli.store.text import decode
 
 LIMIT = 256 * 2**20
-"""The largest file that is read, in bytes, unless the caller says otherwise; 5,478 entries take some 1 MB."""
+"""The largest file that is read, in bytes, unless the caller says otherwise; 5,478 entries take some 1 MB. It
+is the longest line of a file that is read in blocks: a state's runs, with the games learned, are on one."""
 LARGE = 16 * 2**20
 """From here on a file is read in parts where its format allows it."""
 LONGEST_LINE = 2**20
 """The longest line of a log, in bytes."""
-LONGEST_HEAD = LIMIT
-"""The longest line of a file that is read in blocks: a state's runs, with the games learned, stand on one."""
 
 _times: ContextVar[int] = ContextVar("_times", default=1)
-_CANNOT = "cannot be read"
 
 
 def scale_limits(times: int) -> None:
@@ -49,23 +46,12 @@ def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
         ``limit`` bytes.
     """
     limit = allowed(limit)
-    fd = _open(path)
-    try:
-        with translate_os_errors(path, _CANNOT, InvalidFileError):
-            known = os.fstat(fd)
-            if not stat.S_ISREG(known.st_mode):
-                _no_file(path, known.st_mode)
-            chunks, left = [], limit + 1
-            if known.st_size <= limit:
-                while left > 0 and (chunk := os.read(fd, min(left, max(known.st_size + 1, 1 << 16)))):
-                    chunks.append(chunk)
-                    left -= len(chunk)
-            if known.st_size > limit or left <= 0:
-                size = max(known.st_size, limit + 1)
-                raise beyond(f"has {size:,} bytes; the limit is {limit:,}", path)
-    finally:
-        os.close(fd)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = file.read() if size <= limit else b""
+    if max(size, len(data)) > limit:
+        raise beyond(f"has {max(size, len(data)):,} bytes; the limit is {limit:,}", path)
+    return data
 
 
 def read_lines(path: AnyPath, longest: int = LONGEST_LINE, *, cut: bool = False) -> Iterator[bytes]:
@@ -75,9 +61,8 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE, *, cut: bool = False)
 
     :raises InvalidFileError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
     """
-    longest = allowed(longest)
+    longest, number = allowed(longest), 0
     with _opened(path) as file:
-        number = 0
         while line := file.readline(longest + 1):
             number += 1
             if len(line) > longest:
@@ -89,11 +74,6 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE, *, cut: bool = False)
                     rest = file.readline(longest)
                 line = line[:longest] + b"\n"
             yield line
-
-
-def is_large(path: AnyPath) -> bool:
-    """Whether there is a file of more than ``LARGE`` bytes."""
-    return os.path.isfile(path) and os.path.getsize(path) > LARGE
 
 
 def read_start(path: AnyPath) -> bytes:
@@ -110,13 +90,12 @@ def read_blocks(path: AnyPath, size: int = 2**20) -> Iterator[bytes]:
     with _opened(path) as file:
         rest = b""
         while chunk := file.read(size):
-            end = chunk.rfind(b"\n") + 1
+            whole, end, chunk = chunk.rpartition(b"\n")
             if end:
-                yield rest + chunk[:end]
-                rest = chunk[end:]
-            else:
-                rest += chunk
-            if len(rest) > (longest := allowed(LONGEST_HEAD)):
+                yield rest + whole + end
+                rest = b""
+            rest += chunk
+            if len(rest) > (longest := allowed(LIMIT)):
                 raise beyond(f"has a line of more than {longest:,} bytes", path)
         if rest:
             yield rest
@@ -129,50 +108,30 @@ def read_text(path: AnyPath, limit: int = LIMIT, *, bom: bool = False) -> str:
 
 @contextmanager
 def _opened(path: AnyPath) -> Iterator[BinaryIO]:
-    """A file to be read in parts; errors meanwhile name it."""
-    fd = _open(path)
-    with translate_os_errors(path, _CANNOT, InvalidFileError), os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(mode := os.fstat(fd).st_mode):
-            _no_file(path, mode)
-        yield file
-
-
-def _open(path: AnyPath) -> int:
+    """A file to be read; errors meanwhile name it."""
+    name, kind = os.fspath(path), "a device"
     try:
-        return os.open(path, os.O_RDONLY | NO_WAITING)
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAITING)) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if stat.S_ISREG(mode):
+                yield file
+                return
+            kind = "a pipe" if stat.S_ISFIFO(mode) else kind
     except FileNotFoundError:
-        _missing(path)
-    except IsADirectoryError:
-        _no_file(path, stat.S_IFDIR)
+        raise InvalidFileError("no such file", where=name, hint=_neighbours(Path(path))) from None
     except OSError as error:
-        if error.errno == errno.ENXIO:  # a socket
-            _no_file(path, stat.S_IFSOCK)
-        with translate_os_errors(path, _CANNOT, InvalidFileError):
-            if os.path.isdir(path):
-                _no_file(path, stat.S_IFDIR)  # Windows says: permission denied
-            raise
+        if error.errno != errno.ENXIO:
+            raise fault(error, path, "cannot be read", InvalidFileError) from None
+        kind = "a socket"
+    raise InvalidFileError(f"is {kind}, not a file", where=name, hint="write its content into a file first")
 
 
-def _missing(path: AnyPath) -> NoReturn:
-    import difflib
+def _neighbours(wanted: Path) -> str:
+    """Files beside a missing one that are named much like it, as a hint."""
+    from difflib import get_close_matches
 
-    wanted = Path(path)
     names: list[str] = []
-    try:
-        with os.scandir(wanted.parent) as entries:
-            names = [entry.name for entry in islice(entries, 1000) if not entry.name.startswith(".")]
-    except OSError:
-        pass
-    close = difflib.get_close_matches(wanted.name, names, 3, 0.6)
-    hint = f"did you mean {' or '.join(str(wanted.with_name(name)) for name in close)}?" if close else ""
-    raise InvalidFileError("no such file", where=os.fspath(path), hint=hint) from None
-
-
-def _no_file(path: AnyPath, mode: int) -> NoReturn:
-    kinds = {
-        stat.S_IFDIR: ("is a folder, not a file", "name a file in it"),
-        stat.S_IFIFO: ("is a pipe, not a file", "write its content into a file first"),
-        stat.S_IFSOCK: ("is a socket, not a file", ""),
-    }
-    message, hint = kinds.get(stat.S_IFMT(mode), ("is a device, not a file", ""))
-    raise InvalidFileError(message, where=os.fspath(path), hint=hint) from None
+    with suppress(OSError):
+        names = [name for name in os.listdir(wanted.parent)[:1000] if not name.startswith(".")]
+    close = get_close_matches(wanted.name, names, 3, 0.6)
+    return f"did you mean {' or '.join(str(wanted.with_name(name)) for name in close)}?" if close else ""

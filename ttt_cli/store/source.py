@@ -5,15 +5,16 @@ Each is read when it is first asked for, and once, so that many formats can look
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+from ttt_cli.store import reading
 from ttt_cli.store.csv_text import csv_rows
-from ttt_cli.store.reading import is_large, read_blocks, read_bytes, read_start
+from ttt_cli.store.reading import read_blocks, read_bytes, read_start
 from ttt_cli.store.strict_json import load_json
-from ttt_cli.store.system import AnyPath
+from ttt_cli.store.system import AnyPath, status
 from ttt_cli.store.text import BOM, decode, refuse_binary
 
 JSON_LIMIT = 32 * 2**20
@@ -35,11 +36,13 @@ class Source:
         """
         self.where = os.fspath(path)
         self._hash: hashlib._Hash | None = None
-        self.large = data is None and is_large(path)
-        if not self.large:
+        known = status(path) if data is None else None
+        self.large = known is not None and stat.S_ISREG(known.st_mode) and known.st_size > reading.LARGE
+        if known is not None and self.large:
+            self.size, self.start = known.st_size, read_start(path)
+        else:
             self.data = read_bytes(path) if data is None else data
-        self.start = read_start(path) if self.large else self.data[:4096]
-        self.size = Path(path).stat().st_size if self.large else len(self.data)
+            self.size, self.start = len(self.data), self.data[:4096]
 
     @cached_property
     def data(self) -> bytes:

@@ -20,11 +20,9 @@ from ttt_cli.store.text import decode, quoted
 MEMORY = 8
 """The memory that the values of a JSON text may take, in multiples of the limit."""
 
-_ZEROS = bytes(48 if 48 <= code <= 57 else 0 for code in range(256))
-_LONG = b"0" * 19  # no integer of fewer digits leaves 64 bits
+_HUGE = re.compile(rb"[\[,:\s-][0-9]{19,}(?![0-9.eE])")  # no integer of fewer digits leaves 64 bits
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
 _CONSTANT = re.compile("NaN|Infinity")
-_DIGITS = re.compile(rb"[0-9]+")
 
 
 def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT) -> Any:
@@ -54,29 +52,10 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     # without escaped colons has as many of them as its value written anew, unless members were dropped:
     # duplicate keys.
     clear = again.count(b":") == data.count(b":") and b"\\u003a" not in data and b"\\u003A" not in data
-    if not clear or _may_hold_huge_integer(data):
+    if not clear or data[:1].isdigit() or _HUGE.search(data):
         del again
         _check_exactly(data, where)
     return value
-
-
-def _may_hold_huge_integer(data: bytes) -> bool:
-    """Tell whether some digits look like an integer that 64 bits do not hold; in a string they may."""
-    zeros = data.translate(_ZEROS)
-    start = zeros.find(_LONG)
-    for _ in range(10_000):
-        if start < 0:
-            return False
-        match = _DIGITS.match(data, start)
-        end = match.end() if match else start + 1
-        minus = data[start - 1 : start] == b"-"
-        before = data[start - 1 - minus : start - minus] if start > minus else b""
-        if before in b"[,: \t\r\n" and data[end : end + 1] not in (b".", b"e", b"E"):
-            number = int(data[start:end]) if end - start <= 20 else 1 << 64
-            if number > (1 << 63 if minus else (1 << 64) - 1):
-                return True
-        start = zeros.find(_LONG, end)
-    return True
 
 
 def _check_exactly(data: bytes, where: AnyPath) -> None:

@@ -17,14 +17,10 @@ NO_WAITING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 _FREE_SPACE = "free some space, or use a path on another disk"
 _DENIED = ("permission denied", "change the permissions of the file or its folder, or use another path")
-_UNABLE = ("the file system cannot do this", "use a path on a local disk")
 _REASONS: dict[int, tuple[str, str]] = {
     errno.ENOSPC: ("no space left on the device", _FREE_SPACE),
     errno.EDQUOT: ("the disk quota is used up", _FREE_SPACE),
-    errno.EFBIG: (
-        "the file would grow beyond the size limit",
-        "raise the limit (ulimit -f), or use another path",
-    ),
+    errno.EFBIG: ("the file would grow beyond the size limit", "raise the limit (ulimit -f)"),
     errno.EACCES: _DENIED,
     errno.EPERM: _DENIED,
     errno.EROFS: ("the file system is read-only", "use a path on another disk"),
@@ -35,10 +31,6 @@ _REASONS: dict[int, tuple[str, str]] = {
     errno.ELOOP: ("it is a symlink loop", "remove the link"),
     errno.EIO: ("the disk reports an error", "check the disk before anything else is written to it"),
     errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
-    errno.ENFILE: ("too many files are open on this machine", "close some programs"),
-    errno.ENOLCK: _UNABLE,
-    errno.ENOSYS: _UNABLE,
-    errno.EOPNOTSUPP: _UNABLE,
 }
 _FOLDERS_ARE_NOT_SYNCED = (errno.EACCES, errno.EPERM, errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF)
 
@@ -74,13 +66,6 @@ def status(path: AnyPath) -> os.stat_result | None:
         return None
 
 
-def write_all(fd: int, data: bytes) -> None:
-    """Write all of ``data``; ``os.write`` may stop short."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
-
-
 def sync(fd: int) -> None:
     """Return when the file's content is on the disk."""
     if sys.platform == "darwin":
@@ -105,24 +90,10 @@ def sync_folder(folder: Path) -> None:
             raise
 
 
-def make_folders(folder: Path) -> list[Path]:
-    """Make ``folder`` and what is missing above it; return what is new, outermost first."""
-    if status(folder) is not None:
-        return []
-    made = make_folders(folder.parent)
-    try:
-        made.append(folder)
+def make_folders(folder: Path) -> None:
+    """Make ``folder`` and what is missing above it."""
+    if status(folder) is None:
+        make_folders(folder.parent)
         with suppress(FileExistsError):
             os.mkdir(folder)
-            sync_folder(folder.parent)
-    except BaseException:
-        remove_folders(made)
-        raise
-    return made
-
-
-def remove_folders(folders: list[Path]) -> None:
-    """Remove those of the folders, outermost first, that are there and empty."""
-    for folder in reversed(folders):
-        with suppress(OSError):
-            os.rmdir(folder)
+        sync_folder(folder.parent)
