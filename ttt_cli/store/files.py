@@ -136,6 +136,8 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
             except BaseException:
                 with suppress(OSError):
                     os.ftruncate(fd, end)
+                    if before is None:
+                        os.unlink(real)
                 raise
             finally:
                 os.close(fd)
