@@ -13,7 +13,7 @@ from pathlib import Path
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.files import BACKUP, numbered_backups, write_bytes
 from ttt_cli.store.locks import lock
-from ttt_cli.store.reading import read_blocks, read_lines, read_start
+from ttt_cli.store.reading import peek, read_blocks, read_lines
 
 KEPT = 5
 """How many backups of a file are kept."""
@@ -86,7 +86,7 @@ def _games(path: Path) -> int | None:
     try:
         if ".jsonl." in path.name:
             return sum(1 for _ in read_lines(path))
-        match = _GAMES.search(read_start(path))
+        match = _GAMES.search(peek(path)[1])
     except TttError:
         return None
     return int(match[1]) if match else None

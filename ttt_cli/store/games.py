@@ -19,7 +19,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.files import append_line, try_append
-from ttt_cli.store.reading import read_lines, read_start
+from ttt_cli.store.reading import peek, read_lines
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
 
@@ -163,7 +163,7 @@ def holds_games(path: Path) -> bool:
     """
     if not path.is_file():
         return False
-    start = read_start(path).lstrip()
+    start = peek(path)[1].lstrip()
     return start.startswith(_START) and b'"moves":[' in start and not _MATCH.match(start)
 
 

@@ -76,10 +76,10 @@ def read_lines(path: AnyPath, longest: int = LONGEST_LINE, *, cut: bool = False)
             yield line
 
 
-def read_start(path: AnyPath) -> bytes:
-    """The first 4,096 bytes of the file at ``path``; raises as ``read_lines``."""
+def peek(path: AnyPath) -> tuple[int, bytes]:
+    """The size of the file at ``path`` in bytes, and its first 4,096; raises as ``read_lines``."""
     with _opened(path) as file:
-        return file.read(4096)
+        return os.fstat(file.fileno()).st_size, file.read(4096)
 
 
 def read_blocks(path: AnyPath, size: int = 2**20) -> Iterator[bytes]:

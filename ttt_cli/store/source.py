@@ -5,16 +5,15 @@ Each is read when it is first asked for, and once, so that many formats can look
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 from ttt_cli.store import reading
 from ttt_cli.store.csv_text import csv_rows
-from ttt_cli.store.reading import read_blocks, read_bytes, read_start
+from ttt_cli.store.reading import peek, read_blocks, read_bytes
 from ttt_cli.store.strict_json import load_json
-from ttt_cli.store.system import AnyPath, status
+from ttt_cli.store.system import AnyPath
 from ttt_cli.store.text import BOM, decode, refuse_binary
 
 JSON_LIMIT = 32 * 2**20
@@ -36,13 +35,13 @@ class Source:
         """
         self.where = os.fspath(path)
         self._hash: hashlib._Hash | None = None
-        known = status(path) if data is None else None
-        self.large = known is not None and stat.S_ISREG(known.st_mode) and known.st_size > reading.LARGE
-        if known is not None and self.large:
-            self.size, self.start = known.st_size, read_start(path)
+        if data is None:
+            self.size, self.start = peek(path)
         else:
+            self.size, self.start = len(data), data[:4096]
+        self.large = data is None and self.size > reading.LARGE
+        if not self.large:
             self.data = read_bytes(path) if data is None else data
-            self.size, self.start = len(self.data), self.data[:4096]
 
     @cached_property
     def data(self) -> bytes:
