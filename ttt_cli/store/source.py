@@ -42,6 +42,7 @@ class Source:
         self.large = data is None and self.size > reading.LARGE
         if not self.large:
             self.data = read_bytes(path) if data is None else data
+            self.size = len(self.data)
 
     @cached_property
     def data(self) -> bytes:
