@@ -15,11 +15,11 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
+from ttt_cli.store.foreign.values import namings
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Report, Row, book
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
-from ttt_cli.store.unknown.cell_values import namings
 
 NAME = "game-csv"
 MOST_WORDS = 20

@@ -1,36 +1,28 @@
 """Files of unknown origin: learned values keyed by positions in some spelling, JSON or CSV.
 
-``spelling`` finds the readings of the keys, ``tables`` those of keys and values together. Readings that play
-alike are one. If more are left, the least odd one is taken, unless ``evidence`` speaks clearly for another;
-if several are equally odd, the evidence has to decide; where it does not, the file is refused, naming the
-facets that would decide it. A facet can be said outright; keys that do not fit a spelling said outright are
-left out and reported.
+From path to table: ``foreign.files`` finds keys and values in the file, ``foreign.search`` the one reading of
+both that is meant (or asks), and what is said of it here becomes notes and the rule that the table plays by.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
+from ttt_cli.store.foreign.questions import Question, UndecidedError, in_words, questions, stated_facets
+from ttt_cli.store.foreign.readings import Reading
+from ttt_cli.store.foreign.search import SHOWN, NoPositionsError, search
+from ttt_cli.store.foreign.table import Table
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
 from ttt_cli.store.plays import RANDOM, Plays, policy_by, values_by_move
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
-from ttt_cli.store.unknown.candidates import Candidate, candidates_of_json, candidates_of_rows, learned_part
-from ttt_cli.store.unknown.cell_values import collect
-from ttt_cli.store.unknown.decision import decide
-from ttt_cli.store.unknown.extras import second_board
-from ttt_cli.store.unknown.facets import agrees, in_words, said_outright
-from ttt_cli.store.unknown.keys import NoPositionsError, fitting_keys
-from ttt_cli.store.unknown.questions import Question, UndecidedError, asked
-from ttt_cli.store.unknown.readings import Reading, policies, readings
-from ttt_cli.store.unknown.spelling import KeyReading
-from ttt_cli.store.unknown.tables import Moves, Positions
 
 NAME = "position-keyed"
 OFTEN, MANY = 0.1, 3
@@ -44,89 +36,47 @@ def read_value(found: Any, where: str, options: Options) -> Imported:
 
     :raises InvalidFileError: if no reading fits, or several do.
     """
-    rules = options.rules or STANDARD
-    return _read(candidates_of_json(found, rules), where, options, rules)
+    return _read(tables_of_json(found, options.rules or STANDARD), where, options)
 
 
-def _read(candidates: Iterator[Candidate], where: str, options: Options, rules: Rules) -> Imported:
-    space = StateSpace.of(rules)
-    said = said_outright(options)
+def _read(candidates: Iterator[Candidate], where: str, options: Options) -> Imported:
     failures: list[tuple[bool, int, InvalidFileError]] = []
     for candidate in candidates:
         try:
-            return _table(candidate, where, options, said, space)
+            return _imported(candidate, where, options)
+        except UndecidedError:
+            raise
         except InvalidFileError as error:
-            if isinstance(error, UndecidedError):
-                raise
-            near = not isinstance(error, NoPositionsError)
-            failures.append((near, len(candidate.keys), error))
+            failures.append((not isinstance(error, NoPositionsError), len(candidate.keys), error))
     if not failures:
         raise InvalidFileError("holds no table of positions", where=where)
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
-def _table(
-    candidate: Candidate, where: str, options: Options, said: Mapping[str, str], space: StateSpace
-) -> Imported:
-    """The table of a candidate.
+def _imported(found: Candidate, where: str, options: Options) -> Imported:
+    """A table as it is imported.
 
     :raises InvalidFileError: if no reading fits, or several do.
     """
-    if not candidate.keys:
+    space, stated = StateSpace.of(options.rules or STANDARD), stated_facets(options)
+    if not found.keys:
         raise InvalidFileError("holds no positions", where=where)
-    if len(candidate.keys) > 2 * len(space) * space.cells:
-        raise InvalidFileError(
-            f"has {len(candidate.keys):,} keys, but there are only {len(space):,} positions", where=where
-        )
-    longest = max(candidate.keys, key=len)
-    if len(longest) > LONGEST:
-        raise NoPositionsError(
-            f"a key of {len(longest):,} characters is not a position", where=f"{where}, key {quoted(longest)}"
-        )
-    candidate, notes = learned_part(candidate, space.rules)
-    found: list[Reading] = []
-    rejected: list[Rejected] = []
-    fitting: list[KeyReading] = []
-    for fitting, keys, left_out in fitting_keys(candidate, said, options, space, where):
-        rejected = left_out
-        symmetry = options.spelling.get("symmetry")
-        found = [] if options.values_for else policies(fitting, keys.values, space, where, symmetry)
-        if not found:
-            values = collect(keys.values, keys.keys, space.rules, where)
-            if not len(values.rows):
-                raise InvalidFileError("holds no values", where=where)
-            found = list(readings(fitting, values, space, where, symmetry))
-        if any(agrees(reading.facets, said) for reading in found):
-            break
-    beside = next(filter(None, (second_board(reading, space) for reading in fitting)), None)
-    if not found and beside is not None:
-        more = f"the keys hold more than a position: {quoted(beside)} beside the first"
-        raise InvalidFileError(
-            more, where=where, hint="in the game meant here a board and who is to move are all"
-        )
-    try:
-        chosen, assumed = decide(found, said, where)
-    except UndecidedError as error:
-        tables = [reading.table for reading in error.rivals]
-        if question := next(filter(None, (_about_unknown(table, options) for table in tables)), None):
-            raise asked([*error.open, question], where) from None
-        raise
-    table = chosen.table
-    notes += [f"read as {in_words(chosen.facets)}", *assumed]
-    if chosen.folded:
-        notes.append(
-            f"the keys are up to symmetry: {chosen.folded:,} stand for {table.counts[0]:,} positions "
-            "(spelling.symmetry=no says that each is itself alone)"
-        )
-        if chosen.taken:
-            notes.append(
-                f"{chosen.taken:,} numbers stand at occupied cells: cells are those of the board played"
-            )
-    elif chosen.taken:
-        notes.append(f"{chosen.taken:,} numbers at occupied cells are left out")
-    if chosen.texts:
-        notes.append(f"{chosen.texts:,} values of free cells are no numbers and are left out")
-    plays = _plays(table, options, where)
+    if (many := len(found.keys)) > 2 * len(space) * space.cells:
+        message = f"has {many:,} keys, but there are only {len(space):,} positions"
+        raise InvalidFileError(message, where=where)
+    if len(longest := max(found.keys, key=len)) > LONGEST:
+        message = f"a key of {len(longest):,} characters is not a position"
+        raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
+    found, notes = found.without_filler(space.rules)
+    reading, rivals, assumed = search(found, options, stated, space, where)
+    about_unknown = (_about_unknown(it.table, options) for it in [reading, *rivals])
+    question = next(filter(None, about_unknown), None)
+    if rivals or question:
+        facets = [it.facets for it in sorted([reading, *rivals], key=lambda it: it.rarity)]
+        raise UndecidedError([*questions(facets), *([question] if question else [])], where)
+    table = reading.table
+    notes += [f"read as {in_words(reading.facets)}", *assumed, *_remarks(reading, found.keys)]
+    plays = _plays(table, options)
     zeros = plays != Plays()
     entries = table.entries(options.visits, zeros=zeros)
     if not entries:
@@ -136,7 +86,7 @@ def _table(
     positions, moves = len(entries), sum(map(len, entries.values()))
     if (left := table.counts[1] - moves) > 0:
         notes.append(f"zeros, the values before any learning, count as not visited: {left:,}")
-    if isinstance(table, Moves) and table.decided:
+    if table.decided:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
     elif plays.choice == "draw":
         notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
@@ -148,7 +98,7 @@ def _table(
         choice="default",
         rules=space.rules,
         entries=entries,
-        rejected=truncated(rejected),
+        rejected=truncated(_rejected(reading, found.keys)),
         notes=notes,
         positions=positions,
         moves=moves,
@@ -156,44 +106,63 @@ def _table(
     )
 
 
-def _plays(table: Moves | Positions, options: Options, where: str) -> Plays:
-    """How the file's author plays by a table.
+def _rejected(reading: Reading, keys: list[str]) -> list[Rejected]:
+    """The boards that are left out, with the reason."""
+    boards = reading.boards
+    late = "the game went on after it was won, or ended otherwise"
+    late += f" (unless {boards.unless})" if boards.unless else ""
+    return [
+        Rejected(f"key {quoted(keys[row])}", late if boards.ended[row] else "no position in this spelling")
+        for row in np.flatnonzero(boards.left_out & ~boards.nothing).tolist()
+    ]
 
-    :raises InvalidFileError: if that depends on what an unknown move counts as, and there are two guesses.
-    """
-    decided = isinstance(table, Moves) and table.decided
-    sides = (options.unknown if options.unknown is not None else 0.0,) * 2
-    plays = Plays(
-        choice="draw" if table.are_beads and not decided else "most",
-        wins=options.wins or Plays.wins,
-        tables=table.tables,
-    )
-    if options.unknown == RANDOM or (decided and options.unknown is None):
+
+def _remarks(reading: Reading, keys: list[str]) -> Iterator[str]:
+    """What is left out that is not a board, and what else is worth saying."""
+    if len(nothing := np.flatnonzero(reading.boards.nothing)):
+        shown = ", ".join(quoted(keys[row]) for row in nothing[:SHOWN])
+        more = f" and {len(nothing) - SHOWN:,} more" if len(nothing) > SHOWN else ""
+        yield f"left out as no positions: {shown}{more}"
+    if reading.folded:
+        yield (
+            f"the keys are up to symmetry: {reading.folded:,} stand for {reading.table.counts[0]:,} "
+            "positions (spelling.symmetry=no says that each is itself alone)"
+        )
+    if reading.taken:
+        apart = "stand at occupied cells: cells are those of the board played"
+        yield f"{reading.taken:,} numbers {apart if reading.folded else 'at occupied cells are left out'}"
+    if reading.texts:
+        yield f"{reading.texts:,} values of free cells are no numbers and are left out"
+
+
+def _plays(table: Table, options: Options) -> Plays:
+    """How the file's author plays by a table."""
+    drawn = table.are_beads and not table.decided
+    plays = Plays(choice="draw" if drawn else "most", wins=options.wins or Plays.wins, tables=table.tables)
+    if options.unknown == RANDOM or (table.decided and options.unknown is None):
         return replace(plays, unknown=RANDOM)
-    if question := _about_unknown(table, options):
-        raise asked([question], where)
-    x, o = (float(side) * sign + 0.0 for side, sign in zip(sides, table.whose, strict=True))
+    x, o = (float(options.unknown or 0) * sign + 0.0 for sign in table.whose)
     return replace(plays, unknown=(x, o))
 
 
-def _about_unknown(table: Moves | Positions, options: Options) -> Question | None:
+def _about_unknown(table: Table, options: Options) -> Question | None:
     """Whether a move that is not in the file counts as 0 or as the usual initial value, if that matters."""
-    opened = table.opened
-    decided = isinstance(table, Moves) and table.decided
-    if options.unknown is not None or decided or table.are_beads or not len(opened):
+    if options.unknown is not None or table.decided or table.are_beads or not len(table.opened):
         return None
-    numbers, counts = np.unique(opened, return_counts=True)
+    numbers, counts = np.unique(table.opened, return_counts=True)
     often = int(counts.argmax())
     if not numbers[often] or counts[often] < MANY or counts[often] <= OFTEN * table.counts[1]:
         return None
     # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
     value = abs(float(numbers[often])) if table.whose[0] != table.whose[1] else float(numbers[often])
-    x, o = (value * sign + 0.0 for sign in table.whose)
     plays = Plays(wins=options.wins or Plays.wins, tables=table.tables)
     values = values_by_move(table.learner, table.entries(1).items(), table.space, plays)
-    guesses = [policy_by(values, table.space, replace(plays, unknown=pair)) for pair in ((0.0, 0.0), (x, o))]
-    as_zero, as_often = (guess.table(table.space).played for guess in guesses)
-    if np.array_equal(as_zero, as_often):
+    played = []
+    for guess in (0.0, value):
+        x, o = (guess * sign + 0.0 for sign in table.whose)
+        policy = policy_by(values, table.space, replace(plays, unknown=(x, o)))
+        played.append(policy.table(table.space).played)
+    if np.array_equal(played[0], played[1]):
         return None
     return Question(
         "what does a move count as that is not in the file",
@@ -226,9 +195,9 @@ class PositionKeyed(Format):
         """
         if source.is_json:
             return read_value(source.json, source.where, options)
-        rules = options.rules or STANDARD
         try:
-            return _read(candidates_of_rows(source.rows, source.where, rules), source.where, options, rules)
+            rows = tables_of_rows(source.rows, source.where, options.rules or STANDARD)
+            return _read(rows, source.where, options)
         except InvalidFileError as error:
             error.hint = error.hint or "ttt show --formats lists what can be read"
             raise

@@ -15,12 +15,11 @@ import orjson
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.foreign.table import groups, is_canonical
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
-from ttt_cli.store.unknown.spelling import KeyReading, Spelling
-from ttt_cli.store.unknown.symmetry import groups, is_canonical
 
 NAME = "q-table"
 
@@ -51,8 +50,8 @@ class QTable(Format):
         indexes = [space.index_of.get(key.translate(_SYMBOLS), -1) for key in found]
         if -1 in indexes:
             return False
-        keys = KeyReading(Spelling("characters", "0", "1", "2"), np.array(indexes, np.int64))
-        return not any(is_canonical(keys, space, group) for group in groups(STANDARD).values())
+        rows = np.array(indexes, np.int64)
+        return not any(is_canonical(space, rows, group) for group in groups(STANDARD).values())
 
     def read(self, source: Source, options: Options) -> Imported:
         """The table of a file.

@@ -1,4 +1,4 @@
-"""The tables that a file of unknown origin may hold: keys and their values, before either is understood."""
+"""The tables that a file of unknown origin may hold: keys and values, before either is understood."""
 
 import re
 from collections import Counter
@@ -9,20 +9,12 @@ from typing import Any
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.csv_text import number_in
+from ttt_cli.store.foreign.keys import spellings
+from ttt_cli.store.foreign.values import namings
 from ttt_cli.store.text import quoted
-from ttt_cli.store.unknown.cell_values import namings
-from ttt_cli.store.unknown.facets import TOLD
-from ttt_cli.store.unknown.spelling import spellings
 
 MOST_PARTS = 100
 """The most objects of a file that are tried as tables."""
-NO_KEYS = ("None", "null")
-"""What a key is that stands for no position."""
-_WORDS = re.compile(r"[^\W\d]{4,}([ -][^\W\d]+)*")  # each letter, and _, can be matched in one way only
-FEWEST_LETTERS = 4
-"""How many different letters make a word of what could be a board: ``episodes`` beside the positions."""
-MOST_WORDS = 0.1
-"""The largest share of keys that may be words; where there are more, the table is of something else."""
 _BEHIND = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
 _NAMED = re.compile(r"[A-Ca-c][1-4]")  # a cell
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
@@ -38,78 +30,81 @@ class Candidate:
 
     def only(self, rows: Sequence[int]) -> "Candidate":
         """A part of the table: its rows of these numbers."""
-        if len(rows) == len(self.keys):
-            return self
         columns = tuple([column[row] for row in rows] for column in self.columns)
         return Candidate([self.keys[row] for row in rows], [self.values[row] for row in rows], columns)
 
+    def without_filler(self, rules: Rules) -> tuple["Candidate", list[str]]:
+        """Of a table with every board, those that do not have the most frequent value, if half of them have
+        it: the others were never seen. With a note that says so."""
+        parts = len(set(self.columns[0])) if self.columns else 1
+        if len(self.keys) != parts * 3**rules.cells:
+            return self, []
+        values = [str(value) for value in self.values]
+        ((filler, many),) = Counter(values).most_common(1)
+        if many < len(values) / 2:
+            return self, []
+        seen = self.only([row for row, value in enumerate(values) if value != filler])
+        return seen, [f"{many:,} rows like the most frequent one count as boards never seen"]
 
-def candidates_of_json(found: Any, rules: Rules) -> Iterator[Candidate]:
+
+def tables_of_json(found: Any, rules: Rules) -> Iterator[Candidate]:
     """The tables that a JSON value may be: itself, or the objects in it, together."""
-    if isinstance(found, list) and all(
-        isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in found
-    ):
-        yield Candidate([item[0] for item in found], [item[1] for item in found])
+    pairs = isinstance(found, list) and all(isinstance(it, list) and len(it) == 2 for it in found)
+    if pairs and all(isinstance(key, str) for key, _ in found):
+        yield Candidate([key for key, _ in found], [value for _, value in found])
     found = _by_board(found, rules)
-    if isinstance(found, dict):
-        yield Candidate(list(found), list(found.values()))
+    if not isinstance(found, dict):
+        return
+    yield Candidate(list(found), list(found.values()))
     level = [("", found)]
     for _ in range(2):
         level = [
             (name, inner)
             for _, part in level
-            if isinstance(part, dict)
             for name, value in part.items()
             if isinstance(inner := _by_board(value, rules), dict) and inner
         ]
-        if len(level) > MOST_PARTS:
+        if not level or len(level) > MOST_PARTS:
             return
         tables = [
             (name, part)
             for name, part in level
             if len(part) == 3**rules.cells
-            or (not any(namings(set(part), rules)) and any(spellings(list(part), rules)))
+            or (not any(namings(set(part), rules)) and spellings(list(part), rules))
         ]
         if tables:
+            keys = [key for _, part in tables for key in part]
+            values = [value for _, part in tables for value in part.values()]
             names = [name for name, part in tables for _ in part]
-            yield Candidate(
-                [key for _, part in tables for key in part],
-                [value for _, part in tables for value in part.values()],
-                (names,) if len(tables) > 1 else (),
-            )
-        elif level and len(largest := max((part for _, part in level), key=len)) > len(found):
+            yield Candidate(keys, values, (names,) if len(tables) > 1 else ())
+        elif len(largest := max((part for _, part in level), key=len)) > len(found):
             yield Candidate(list(largest), list(largest.values()))
 
 
 def _by_board(found: Any, rules: Rules) -> Any:
     """A list that has a row for each board, as an object of the boards' numbers; anything else as it is."""
-    if not isinstance(found, list) or len(found) != 3**rules.cells:
-        return found
-    return {str(number): row for number, row in enumerate(found)}
+    every = isinstance(found, list) and len(found) == 3**rules.cells
+    return {str(number): row for number, row in enumerate(found)} if every else found
 
 
-def candidates_of_rows(
-    numbered: list[tuple[int, list[str]]], where: str, rules: Rules
-) -> Iterator[Candidate]:
+def tables_of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rules) -> Iterator[Candidate]:
     """The tables that rows may be: with one value for each cell, or with a value or a list of them in the
     last column. A column that only counts the rows is left aside.
 
     :raises InvalidFileError: naming the line that is of another length.
     """
-    if numbered and all(len(row) == 1 for _, row in numbered):  # "board:cell", "board -> cell"
-        parted = [(number, _BEHIND.fullmatch(row[0])) for number, row in numbered]
-        if all(match and _value_in(match[2]) is not None for _, match in parted[1:]) and parted[0][1]:
-            numbered = [(number, [match[1], match[2]]) for number, match in parted if match]
-    if (paired := _paired(numbered)) is not None:
+    rows = [row for _, row in numbered]
+    if rows and all(len(row) == 1 for row in rows):  # "board:cell", "board -> cell"
+        parted = [_BEHIND.fullmatch(row[0]) for row in rows]
+        if parted[0] and all(match and _value_in(match[2]) is not None for match in parted[1:]):
+            rows = [[match[1], match[2]] for match in parted if match]
+    if (paired := _paired(rows)) is not None:
         yield paired
         return
-    for number, row in numbered:
-        if len(row) != len(numbered[0][1]):
-            raise InvalidFileError(
-                f"expected {len(numbered[0][1])} fields, as in the first row, found {len(row)}",
-                where=f"{where}, line {number}",
-            )
-    rows = [row for _, row in numbered]
+    for (number, _), row in zip(numbered, rows, strict=True):
+        if len(row) != len(rows[0]):
+            message = f"expected {len(rows[0])} fields, as in the first row, found {len(row)}"
+            raise InvalidFileError(message, where=f"{where}, line {number}")
     if rows and _kind(rows[0][-1]) is not _kind(rows[-1][-1]):
         rows = rows[1:]  # a header
     if not rows or len(rows[0]) < 2:
@@ -133,11 +128,11 @@ def candidates_of_rows(
     yield Candidate(["\t".join(row[:-1]) for row in rows], [found[-1] for found in values])
 
 
-def _paired(numbered: list[tuple[int, list[str]]]) -> Candidate | None:
+def _paired(rows: list[list[str]]) -> Candidate | None:
     """The table of rows of different lengths: a position, then cells and values by turns."""
-    if len({len(row) for _, row in numbered}) == 1:
+    if len({len(row) for row in rows}) == 1:
         return None
-    rows = [row[:-1] if len(row) % 2 == 0 and not row[-1].strip() else row for _, row in numbered]
+    rows = [row[:-1] if len(row) % 2 == 0 and not row[-1].strip() else row for row in rows]
     numbers = [[number_in(field) for field in row[1:]] for row in rows]
     if any(len(row) % 2 or None in row for row in numbers):
         return None
@@ -161,30 +156,3 @@ def _value_in(field: str) -> Any:
 def _kind(field: str) -> type:
     value = _value_in(field)
     return float if isinstance(value, int) else type(value)
-
-
-def _is_word(key: str, rules: Rules) -> bool:
-    fits = len(key) != rules.cells and _WORDS.fullmatch(key)
-    return bool(fits) and len({*key.lower()}) >= FEWEST_LETTERS
-
-
-def learned_part(candidate: Candidate, rules: Rules) -> tuple[Candidate, list[str]]:
-    """A candidate without what is no position or was never learned, with notes: keys that are null or words;
-    of a table with all the boards there are those of the most frequent value, if at least half have it."""
-    words = [row for row, key in enumerate(candidate.keys) if _is_word(key, rules)]
-    strange = {*(words if len(words) <= MOST_WORDS * len(candidate.keys) else ())}
-    strange |= {row for row, key in enumerate(candidate.keys) if key in NO_KEYS}
-    rows = [row for row in range(len(candidate.keys)) if row not in strange]
-    notes = []
-    if strange:
-        told = ", ".join(quoted(candidate.keys[row]) for row in sorted(strange)[:TOLD])
-        more = f" and {len(strange) - TOLD:,} more" if len(strange) > TOLD else ""
-        notes.append(f"left out as no positions: {told}{more}")
-    parts = len(set(candidate.columns[0])) if candidate.columns else 1
-    if len(candidate.keys) == parts * 3**rules.cells:
-        values = [str(value) for value in candidate.values]
-        ((filler, many),) = Counter(values).most_common(1)
-        if many >= len(values) / 2:
-            rows = [row for row in rows if values[row] != filler]
-            notes.append(f"{many:,} rows like the most frequent one count as boards never seen")
-    return candidate.only(rows), notes

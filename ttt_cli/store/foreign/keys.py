@@ -1,0 +1,382 @@
+"""How a stranger's keys spell boards.
+
+A ``Spelling`` is a value: in what form a key holds the board, which symbols are the empty cell and the
+stones, whose stones they are, in which order the cells come. ``spellings`` tries all that the keys suggest.
+What else a key holds (a player, the cell of a move) comes along as ``beside``.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+
+from ttt_cli.engine.arrays import Bools, Int64s
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
+
+SAMPLE, PEEK = 200, 20
+"""Keys on which forms are tried, and boards of these in a first quick check."""
+MOST_BESIDE = 3
+"""The most items of a key beside the board: a player, a cell as row and column."""
+MOST_KEPT = 0.5
+"""The least share of keys that have to be boards for a form, or a spelling, to be worth considering."""
+OWN = "own"
+"""The empty symbol where each empty cell shows its own name."""
+
+_BETWEEN = r"\s,;|:/()\[\]{}<>"
+_TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
+_QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_BETWEEN}{mark}]+)") for mark in "'\""}
+_BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
+_SIGNED = re.compile(r"-?[0-9]")
+_PAIR = re.compile(r"([A-Za-z]|[0-9]|-1)[-_=>]+([0-9]{1,2})")
+
+_BLANKS = {*" .-_*?#~bBeEnN", "", OWN, "None", "none", "null", "nan", "NaN", "empty", "Empty", "EMPTY"}
+_ZEROS = {"0", "0.", "0.0"}
+_FIRST = {"X": ("O", "0"), "x": ("o", "0"), "1": ("2", "-1"), "1.": ("2.", "-1."), "1.0": ("2.0", "-1.0")}
+"""Who usually moves first, by the stones of both sides."""
+_MINE = {"1", "x", "me", "mine", "own", "s", "a", "p"}
+"""How the stones of whoever is to move are usually written, if not by sides."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How keys spell boards.
+
+    :ivar form: one of ``FORMS``.
+    :ivar empty: the symbol of an empty cell, or ``OWN``; None: no cell is empty.
+    :ivar first: the stone of the side that moves first; None: it has none.
+    :ivar second: the stone of the other side.
+    :ivar order: how the cells follow each other.
+    :ivar mover: whose stone ``first`` is instead: of the side ``to move``, or that has just ``moved``.
+    """
+
+    form: str
+    empty: str | None
+    first: str | None
+    second: str | None
+    order: str = "rows"
+    mover: str = ""
+
+    @property
+    def facets(self) -> dict[str, str]:
+        """The facets of it by which a user may name it."""
+        names = ("mine", "theirs") if self.mover else ("first", "second")
+        symbols = {"empty": self.empty, names[0]: self.first, names[1]: self.second}
+        stated = {name: symbol for name, symbol in symbols.items() if symbol is not None}
+        return {"board": self.form, "order": self.order, **stated}
+
+    @property
+    def hardly_used(self) -> bool:
+        """Whether the mover's own stones are written as hardly anybody writes them: -1, 2 or O."""
+        return bool(self.mover) and (self.first or "").rstrip("0.").lower() not in _MINE
+
+    @property
+    def rarity(self) -> int:
+        """How far the symbols are from what people use."""
+        empty = 0 if self.empty is None or self.empty in _BLANKS else 1 if self.empty in _ZEROS else 2
+        stones = 3 * sum(stone is not None and stone in _BLANKS for stone in (self.first, self.second))
+        if self.mover:
+            return empty + stones + (3 if self.hardly_used else 1)
+        return empty + stones + (self.first is not None and self.first in _FIRST.get(self.second or "", ()))
+
+
+@dataclass(frozen=True, eq=False)
+class Boards:
+    """A table's keys under one spelling.
+
+    :ivar indexes: int64[keys], the positions; -1 where a key is not one.
+    :ivar beside: for each item beside the board its text in every key.
+    :ivar ended: bool[keys]: boards of games that went on after their end.
+    :ivar nothing: bool[keys]: keys that hold no board, such as ``epsilon``.
+    :ivar unless: the option that would explain the ended ones in another way, which is hardly ever meant.
+    """
+
+    spelling: Spelling
+    indexes: Int64s
+    beside: tuple[Sequence[str], ...]
+    ended: Bools
+    nothing: Bools
+    unless: str = ""
+
+    @property
+    def left_out(self) -> Bools:
+        """bool[keys]: the keys that are not positions."""
+        return self.indexes < 0
+
+    @property
+    def misfits(self) -> Bools:
+        """bool[keys]: the keys that are not positions for no reason that a program would have."""
+        return self.left_out & ~self.ended & ~self.nothing
+
+    def only(self, kept: Bools) -> "Boards":
+        """Some of the keys."""
+        rows = np.flatnonzero(kept).tolist()
+        beside = tuple([column[row] for row in rows] for column in self.beside)
+        return replace(
+            self,
+            indexes=self.indexes[kept],
+            beside=beside,
+            ended=self.ended[kept],
+            nothing=self.nothing[kept],
+        )
+
+    def turned(self, space: StateSpace) -> "Iterator[Boards]":
+        """The same keys with their cells in the orders that turning or mirroring the board gives. The keys
+        themselves cannot tell: only where the cells of moves are numbered does it matter."""
+        stones, rules = space.stones[self.indexes].astype(np.int64), space.rules
+        for image in rules.symmetries[1:]:
+            down = "bottom" if image[0] >= rules.cells - rules.cols else "top"
+            side = "right" if image[0] % rules.cols else "left"
+            along = "rows" if abs(image[1] - image[0]) == 1 else "columns"
+            spelling = replace(self.spelling, order=f"{along} from {down} {side}")
+            yield replace(self, spelling=spelling, indexes=space.find(stones @ space.powers[list(image)]))
+
+
+def _items(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    return tuple(part.strip() for part in parts)
+
+
+def _characters(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    return parts[0] if len(parts[0]) == rules.cells else ""
+
+
+def _list(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    lists = (parts[0].split(mark) for mark in ",|;/:_-")
+    return next((_items(found, rules) for found in lists if len(found) == rules.cells), "")
+
+
+def _rows(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    return "".join(parts) if all(len(row) == rules.cols for row in parts) else ""
+
+
+def _divided(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    step, word = rules.cols + 1, parts[0]
+    if len(word) != step * rules.rows - 1 or len({*word[rules.cols :: step]}) > 1:
+        return ""
+    return "".join(word[at : at + rules.cols] for at in range(0, len(word), step))
+
+
+def _signed(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    found = _SIGNED.findall(parts[0]) if rules.cells <= len(parts[0]) <= 2 * rules.cells else []
+    return tuple(found) if len(found) == rules.cells and "".join(found) == parts[0] else ""
+
+
+def _whole(part: str, rules: Rules) -> int | None:
+    fits = part.isascii() and part.isdigit() and len(part) <= rules.cells
+    return int(part) if fits and (part[0] != "0" or len(part) == 1) else None
+
+
+def _decimal(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    fits = _whole(parts[0], rules) is not None and not parts[0].strip("012")
+    return parts[0].rjust(rules.cells, "0") if fits else ""
+
+
+def _base_3(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    number = _whole(parts[0], rules)
+    fits = number is not None and number < 3**rules.cells
+    return np.base_repr(number or 0, 3).rjust(rules.cells, "0") if fits else ""
+
+
+def _bit_sets(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    first, second = (_whole(part, rules) for part in parts)
+    if first is None or second is None or first & second or (first | second) >> rules.cells:
+        return ""
+    return "".join("012"[(first >> at & 1) + 2 * (second >> at & 1)] for at in reversed(range(rules.cells)))
+
+
+Parse = Callable[[Sequence[str], Rules], Sequence[str]]
+FORMS: Mapping[str, tuple[Parse, Callable[[Rules], int]]] = {
+    "items": (_items, lambda rules: rules.cells),
+    "characters": (_characters, lambda rules: 1),
+    "list": (_list, lambda rules: 1),
+    "rows": (_rows, lambda rules: rules.rows),
+    "divided rows": (_divided, lambda rules: 1),
+    "signed digits": (_signed, lambda rules: 1),
+    "decimal number": (_decimal, lambda rules: 1),
+    "base-3 number": (_base_3, lambda rules: 1),
+    "bit sets": (_bit_sets, lambda rules: 2),
+}
+"""The forms of a board, and how many items of a key each takes: an item a cell; an item of a character a
+cell; an item that lists the cells; an item a row; an item with a mark between its rows; digits with signs; a
+number whose digits are the cells, leading zeros lost; a number in base 3; the sets of the cells that either
+side holds, a bit a cell."""
+NUMBERED = ("base-3 number", "bit sets")
+"""The forms in which cells are powers: they may as well count from the last one."""
+
+
+def _quoted(key: str) -> list[str]:
+    mark = "'" if "'" in key else '"'
+    plain = key.replace("\\", "").replace("" if mark == '"' else '"', "")
+    return [inside or outside for inside, outside in _QUOTED[mark].findall(plain)] if mark in key else []
+
+
+def _fields(key: str, mark: str) -> list[str]:
+    return key.translate(_BRACKETS).split(mark)
+
+
+def _lexers(cells: int) -> Iterator[Callable[[str], list[str]]]:
+    """The ways to take a key apart into items."""
+    yield lambda key: [key]
+    yield _TOKEN.findall
+    yield _quoted
+    yield lambda key: [key[:cells], *_TOKEN.findall(key[cells:])]
+    yield lambda key: [*_TOKEN.findall(key[:-cells]), key[-cells:]]
+    for mark in ",;|/:\n\t_-":
+        yield partial(_fields, mark=mark)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Where the board stands in a key: in so many of its ``length`` items, beginning with item ``at``."""
+
+    lexer: Callable[[str], list[str]]
+    length: int
+    form: str
+    at: int
+
+    def boards(
+        self, keys: Sequence[str], columns: Sequence[Sequence[str]], space: StateSpace, own: bool
+    ) -> Iterator[Boards]:
+        """The keys under each spelling of this form."""
+        parse, width = FORMS[self.form]
+        span = slice(self.at, self.at + width(space.rules))
+        items = [found if len(found := self.lexer(key)) == self.length else [] for key in keys]
+        cells = {part: parse(part, space.rules) if part else "" for part in {tuple(it[span]) for it in items}}
+        beside = [
+            # an item that could be a board keeps its blanks
+            [(it[at] if len(it[at]) == space.cells else it[at].strip()) if it else "" for it in items]
+            for at in range(self.length)
+            if not span.start <= at < span.stop
+        ]
+        every = (*(part for column in beside for part in _parted(column)), *columns)
+        return _spelled(self.form, [cells[tuple(it[span])] for it in items], every, space, own)
+
+
+def _parted(column: Sequence[str]) -> list[Sequence[str]]:
+    """An item beside the board, taken apart if it holds two, such as a player and a cell."""
+    pairs = [_PAIR.fullmatch(item) for item in column if item]
+    if not pairs or not all(pairs):
+        return [column]
+    found = [_PAIR.fullmatch(item) for item in column]
+    return [[pair[group] if pair else "" for pair in found] for group in (1, 2)]
+
+
+def _frames(keys: Sequence[str], space: StateSpace) -> Iterator[_Frame]:
+    """The frames that most of some keys have. Of frames that find the same, the first stands for all."""
+    # A position has a key for each cell and side at most; with many keys, cells have fewer names.
+    fewest = max(len(keys) / (2 * space.cells), (space.cells + 1) * (len(keys) > 16 * space.cells))
+    seen = set()
+    for lexer in _lexers(space.cells):
+        items = [lexer(key) for key in keys]
+        length, many = Counter(map(len, items)).most_common(1)[0]
+        if many <= MOST_KEPT * len(items):
+            continue
+        items = [item for item in items if len(item) == length]
+        for form, (parse, width) in FORMS.items():
+            many = width(space.rules)
+            for at in range(length - many + 1 if length <= many + MOST_BESIDE else 0):
+                parts = list(dict.fromkeys(tuple(item[at : at + many]) for item in items))
+                some = parts[:: max(1, len(parts) // PEEK)]
+                if len(parts) < fewest or sum(bool(parse(it, space.rules)) for it in some) <= len(some) / 2:
+                    continue
+                beside = tuple((*item[:at], *item[at + many :]) for item in items)
+                mark = (tuple(parse(tuple(item[at : at + many]), space.rules) for item in items), beside)
+                if mark not in seen:
+                    seen.add(mark)
+                    yield _Frame(lexer, length, form, at)
+
+
+def spellings(
+    keys: Sequence[str],
+    rules: Rules,
+    columns: Sequence[Sequence[str]] = (),
+    *,
+    own: bool = False,
+    kept: float = MOST_KEPT,
+) -> list[Boards]:
+    """The spellings under which at least a share ``kept`` of the keys are positions, or ended ones, the best
+    first.
+
+    :param columns: what is known of each key besides, such as the name of the part of the file it is in.
+    :param own: whether the stones may be one's own and the other's, however they are counted.
+    """
+    space = StateSpace.of(rules)
+    sample = keys[:: max(1, len(keys) // SAMPLE)]
+    found = []
+    for frame in _frames(sample, space):
+        if any(boards.left_out.mean() < 1 - kept for boards in frame.boards(sample, (), space, own)):
+            every = frame.boards(keys, columns, space, own)
+            found += [boards for boards in every if boards.left_out.mean() <= 1 - kept]
+    return sorted(found, key=lambda boards: (boards.left_out.sum(), boards.spelling.rarity))
+
+
+def _spelled(
+    form: str, cells: list[Sequence[str]], beside: tuple[Sequence[str], ...], space: StateSpace, own: bool
+) -> Iterator[Boards]:
+    """Boards of symbols under each way to take these for empty cells and stones."""
+    distinct = {board: row for row, board in enumerate(dict.fromkeys(cells))}
+    names = _own_names(distinct, space.cells)
+    number: dict[str, int] = {}
+    ids = np.full((len(distinct), space.cells), -1, np.int32)
+    for board, row in distinct.items():
+        for at, symbol in enumerate(board):
+            shown = OWN if names and symbol == names[at] else symbol
+            ids[row, at] = number.setdefault(shown, len(number))
+    ids = ids[[distinct[board] for board in cells]]
+    often = sorted(number, key=lambda symbol: -int((ids == number[symbol]).any(axis=1).sum()))[:3]
+    usual = [symbol for symbol in number if symbol in often]
+    whole = np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
+    nothing: Bools = np.all(ids < 0, axis=1)
+    roles: list[str | None] = [*usual, None, None, None]
+    for empty, first, second in dict.fromkeys(permutations(roles[: max(3, len(usual))], 3)):
+        stones = first is not None or second is not None
+        if (names and empty != OWN) or not (stones or empty in _BLANKS or empty in _ZEROS):
+            continue
+        is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
+        over = _won(is_first, is_second, space.rules) | (is_first | is_second).all(axis=1)
+        for mover, codes in _codes(is_first, is_second, own):
+            indexes = np.where(whole, space.find(codes), -1)
+            ended = whole & (indexes < 0) & over
+            spelling = Spelling(form, empty, first, second, mover=mover)
+            yield Boards(spelling, indexes, beside, ended, nothing)
+
+
+def _own_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
+    """The names that empty cells show in place of a common symbol, if they do."""
+    if len(set().union(*boards)) <= 3:
+        return []
+    for first in "01aA":
+        names = [chr(ord(first) + cell) for cell in range(cells)]
+        stones = {symbol for board in boards for at, symbol in enumerate(board) if symbol != names[at]}
+        if len(stones) <= 2:
+            return names
+    return []
+
+
+def _won(is_first: Bools, is_second: Bools, rules: Rules) -> Bools:
+    """bool[keys]: the boards with a line whose numbers of stones can be those of a game."""
+    lines = np.array([list(line) for line in rules.lines])
+    full = np.stack([is_first[:, lines], is_second[:, lines]]).all(axis=3)
+    level: Bools = np.abs(is_first.sum(axis=1) - is_second.sum(axis=1)) <= 1
+    return level & np.any(full, axis=(0, 2))
+
+
+def _codes(is_first: Bools, is_second: Bools, own: bool) -> Iterator[tuple[str, Int64s]]:
+    """The boards' codes (int64[keys], -1 where it cannot be), if ``first`` is who moved first, who is to
+    move, who has just moved.
+
+    The latter two are tried where the former does not fit, or where the stones may be one's ``own``.
+    """
+    powers = 3 ** np.arange(is_first.shape[1] - 1, -1, -1, dtype=np.int64)
+    codes: Int64s = is_first @ (2 * powers) + is_second @ powers
+    yield "", codes
+    lead = is_second.sum(axis=1) - is_first.sum(axis=1)
+    swapped = is_second @ (2 * powers) + is_first @ powers
+    if own or (lead == 1).any():
+        yield "to move", np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
+    if own:
+        yield "moved", np.where(lead == -1, codes, np.where(lead == 0, swapped, -1))
