@@ -57,9 +57,8 @@ def box(table: Table, text: str) -> dict[int, int]:
 
 def on_classes(learner: Menace, table: Table) -> PolicyTable:
     """What the learner plays on the classes' boards, equivalent cells taken together."""
-    policy = learner.policy(table)
-    played = classes(SPACE).project(policy.probabilities(SPACE))
-    return PolicyTable(SPACE, played, policy.values(SPACE))
+    policy, boards = learner.policy(table), SPACE[:]  # with all moves of the boards
+    return PolicyTable(SPACE, classes(boards).project(policy.probabilities(boards)), policy.values(boards))
 
 
 RANDOM = PolicyTable(FULL, uniform(FULL.legal))
