@@ -13,58 +13,85 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli import __version__
 from ttt_cli.commands import COMMANDS, HEADINGS, MEANT, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, command_line, printable
-from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError
+from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.guests import at_fault, described
-from ttt_cli.shell.frame import LazyGroup, make_command, split_examples
+from ttt_cli.shell.frame import make_command, split_examples
 from ttt_cli.shell.options import Common
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.streams import give_up
 
 
-class Commands(LazyGroup):
-    """The commands of ``ttt``."""
+class Commands(TyperGroup):
+    """The commands of ``ttt``, of which only the called one is imported."""
 
-    @property
-    def listed(self) -> dict[str, tuple[str, str]]:
-        """The commands with their lines and headings."""
-        return {name: (line, heading) for heading, some in HEADINGS.items() for name, line in some.items()}
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Those that the help lists, in its order."""
+        return [name for commands in HEADINGS.values() for name in commands]
 
-    def load(self, name: str, arguments: Sequence[str], runs: bool) -> Any:
-        """Import the command's module, and make the command; ``more_help`` adds to its help."""
-        if name not in COMMANDS:
-            return None
-        module = command_module(name)
-        found = getattr(module, module.__name__.rpartition(".")[2])
-        if isinstance(found, TyperGroup):
-            return found
-        made = make_command(name, found, hidden=getattr(module, "IGNORES", ()))
-        if more_help := getattr(module, "more_help", None):
-            made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
-        return made
-
-    def meant(self, name: str, env: Environment) -> str:
-        """What a former or likely name means; of a player, what can be done with it."""
-        from ttt_cli.learners import LEARNERS
-        from ttt_cli.shell.completion import player_names
-
-        if name in MEANT:
-            return f"did you mean {MEANT[name]}?"
-        store = Path(env.variables.get("TTT_STORE") or env.store)
-        if name.partition(":")[0] not in [*LEARNERS, *player_names(store)]:
-            return "did you mean --version?" if name == "version" else ""
-        return f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command as the help lists it."""
+        for heading, commands in HEADINGS.items():
+            if cmd_name in commands:
+                return TyperCommand(cmd_name, help=commands[cmd_name], rich_help_panel=heading)
+        return None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options of ``ttt`` itself; ``ttt help play`` means ``ttt play --help``."""
         if not args or args[0] == "help":
             args = [*args[1:], "--help"]
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that ``args`` call, by its name, and the arguments left for it.
+
+        :raises UsageError: if there is no such command.
+        """
+        name, *rest = args
+        if found := self.load(name, rest, not (ctx.resilient_parsing or {"-h", "--help"} & {*rest})):
+            return found
+        if ctx.resilient_parsing or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        hint = _meant(name, ctx.obj) or did_you_mean(name, self.list_commands(ctx))
+        raise UsageError(
+            f"no such command {name!r}", where="ttt", hint=hint or "ttt --help lists the commands"
+        )
+
+    def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]] | None:
+        """Import a command's module and make the command; None if there is none. A module with subcommands
+        has a ``load`` of its own; ``more_help`` adds to a help.
+
+        :param runs: whether it is to run, rather than to help or to complete.
+        :returns: what it is called, the command, and the arguments left for it.
+        """
+        if name not in COMMANDS:
+            return None
+        module = command_module(name)
+        if load := getattr(module, "load", None):
+            return load(arguments, runs)
+        function = getattr(module, module.__name__.rpartition(".")[2])
+        made = make_command(name, function, hidden=getattr(module, "IGNORES", ()))
+        if more_help := getattr(module, "more_help", None):
+            made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
+        return name, made, arguments
+
+
+def _meant(name: str, env: Environment) -> str:
+    """What a former or likely name means; of a player, what can be done with it."""
+    from ttt_cli.learners import LEARNERS
+    from ttt_cli.shell.completion import player_names
+
+    if name in MEANT:
+        return f"did you mean {MEANT[name]}?"
+    store = Path(env.variables.get("TTT_STORE") or env.store)
+    if name.partition(":")[0] in [*LEARNERS, *player_names(store)]:
+        return f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
+    return ""
 
 
 HELP = """Learned tic-tac-toe players: train them, play them, prove how strong they are, and move what they
@@ -209,7 +236,7 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     if parameter is not None and error.message:
         is_option = parameter.param_type_name == "option"
         where, message = parameter.opts[0] if is_option else parameter.human_readable_name, error.message
-    if isinstance(getattr(context, "command", None), LazyGroup) and option.lstrip("-") in _COMMON:
+    if isinstance(getattr(context, "command", None), TyperGroup) and option.lstrip("-") in _COMMON:
         hint = f"it comes after the command; {hint}"
     elif re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE):
         hint = f"write -- before a position that starts with a dash; {hint}"

@@ -32,7 +32,9 @@ def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """Call ``ttt solve`` with a function of the test in the command's place."""
 
     def call(function: Callable[..., Any], *arguments: object, **settings: Any) -> Outcome:
-        monkeypatch.setattr(Commands, "load", lambda self, name, *rest: make_command(name, function))
+        monkeypatch.setattr(
+            Commands, "load", lambda self, name, rest, runs: (name, make_command(name, function), rest)
+        )
         return ttt("solve", *arguments, **settings)
 
     return call
@@ -84,9 +86,9 @@ def test_every_command_has_help_with_examples_of_itself(ttt: Run, path: tuple[st
 
 def test_every_option_is_explained() -> None:
     group: Any = typer.main.get_command(app)
-    commands = [group.load(name, (), True) for name in COMMANDS]
-    commands += [group.load("train", (), True).load(name, (), True) for name in LEARNERS]
-    shown = [one for command in commands for one in command.params if not one.hidden]
+    commands = [group.load(name, [], True) for name in COMMANDS]
+    commands += [group.load("train", [name], True) for name in LEARNERS]
+    shown = [one for _, command, _ in commands for one in command.params if not one.hidden]
     assert [one.name for one in shown if not one.help] == []
 
 
@@ -159,7 +161,7 @@ def test_usage_errors_are_one_line(solve: Callable[..., Outcome], words: list[st
         (["--store=x", "show"], "--store: no such option: --store"),
         (["--store=x", "show"], "it comes after the command"),
         (["--json", "show"], "it comes after the command"),
-        (["version"], "did you mean --version?"),
+        (["version"], "did you mean ttt --version?"),
         (["q"], "no such command 'q' (a player: ttt play q, ttt evaluate q)"),
         (["minimax:depth=2", "random"], "ttt play minimax:depth=2"),
         (["train", "qq"], "(did you mean 'q'?)"),
@@ -321,7 +323,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.shell.frame import make_command
 def solve(env: Environment):
     env.out(env.stdin.read() + "\N{WHITE SQUARE}")
-Commands.load = lambda self, name, *rest: make_command(name, solve)
+Commands.load = lambda self, name, rest, runs: (name, make_command(name, solve), rest)
 main()
 """
 

@@ -56,7 +56,7 @@ def command(name: str = "dummy") -> Any:
 
 @pytest.fixture
 def train(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(Commands, "load", lambda self, name, *rest: command(name))
+    monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, command(name), rest))
     return lambda *words, **settings: ttt("dummy", *words, **settings)
 
 
@@ -128,7 +128,9 @@ def test_the_rules_that_are_given(
     def shown(env: Environment) -> None:
         env.out(str(given_rules(env)))
 
-    monkeypatch.setattr(Commands, "load", lambda self, name, *rest: make_command(name, shown))
+    monkeypatch.setattr(
+        Commands, "load", lambda self, name, rest, runs: (name, make_command(name, shown), rest)
+    )
     assert ttt("solve", *words) == Outcome(0, rules + "\n", "")
     for wrong in (["--board", "3"], ["--line", "0"], ["--line", "4"], ["--board", "0x3"]):
         outcome = ttt("solve", *wrong)

@@ -45,6 +45,7 @@ MEANT = {
     "formats": "ttt show --formats",
     "accept": "ttt verify --accept",
     "replay": "ttt review",
+    "version": "ttt --version",
 }
 """Words that people try, and what they mean by them."""
 

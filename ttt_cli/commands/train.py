@@ -16,7 +16,7 @@ from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, typed_as
 from ttt_cli.shell.common import locked
 from ttt_cli.shell.completion import complete_states
-from ttt_cli.shell.learner_commands import LearnerCommands
+from ttt_cli.shell.learner_commands import learner_command
 from ttt_cli.shell.options import Games, Opponent, Symmetry, finite, flag, given_rules, number, option
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
@@ -332,17 +332,6 @@ class Call:
         return [*then, ("how it learned:", words[2])] if keeps_curve else then
 
 
-class Train(LearnerCommands):
-    """``ttt train`` and its subcommands."""
-
-    function = staticmethod(train_learner)
-
-
-train = Train(
-    name="train",
-    help="Train a player: a subcommand for each method of learning.",
-    epilog="""Examples:
-  ttt train q
-  ttt train q --games 50000 --opponent random --seed 1
-  ttt train ./mine.py:MyLearner""",
-)
+def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
+    """The subcommand of the learner that is named first."""
+    return learner_command(train_learner, arguments, runs)

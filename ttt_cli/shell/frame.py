@@ -1,4 +1,4 @@
-"""How a function becomes a command, and how commands are found only when they are called.
+"""How a function becomes a command.
 
 A command is a plain function in a module of its own name, ``ttt_cli/commands/solve.py`` (``import_.py`` where
 the name is a Python keyword). It takes an ``env: Environment``, on the command line the common options, and
@@ -22,7 +22,7 @@ accepted, and its help leaves them out. The command is listed once, in ``ttt_cli
 """
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
@@ -30,64 +30,16 @@ from types import MappingProxyType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError, did_you_mean
+from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError
 from ttt_cli.guests import at_fault, described
 from ttt_cli.learners import Typed, any_offered, offer
 from ttt_cli.shell.options import Common, finite
 
 PARAMETERS = "Parameters of the learner"
 """The heading of a learner's own options in the help."""
-
-
-class LazyGroup(TyperGroup):
-    """A group that lists its commands by a line each, and makes the one that is called."""
-
-    @property
-    def listed(self) -> Mapping[str, tuple[str, str]]:
-        """The commands' names, each with a line and its heading, in the order of the help."""
-        raise NotImplementedError
-
-    def load(self, name: str, arguments: Sequence[str], runs: bool) -> Any:
-        """Make the command called ``name``, None if there is none.
-
-        :param runs: whether it is to run, rather than to help or to complete.
-        """
-        raise NotImplementedError
-
-    def meant(self, name: str, env: Environment) -> str:
-        """A remedy for a word in a command's place that is known to be something else; mostly nothing."""
-        return ""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """All names, in the order of the help."""
-        return list(self.listed)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A listed command as the help shows it."""
-        if cmd_name not in self.listed:
-            return None
-        line, heading = self.listed[cmd_name]
-        return TyperCommand(cmd_name, help=line, rich_help_panel=heading)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that ``args`` call, and the arguments left for it.
-
-        :raises UsageError: if there is no such command.
-        """
-        name, *rest = args
-        runs = not (ctx.resilient_parsing or {"-h", "--help"} & {*rest})
-        command = None if name.startswith("-") else self.load(name, rest, runs)
-        if command is not None:
-            return name, command, rest
-        if ctx.resilient_parsing or name.startswith("-"):
-            return super().resolve_command(ctx, args)
-        near = self.meant(name, ctx.obj) or did_you_mean(name, self.listed)
-        hint = near or f"{ctx.command_path} --help lists the commands"
-        raise UsageError(f"no such command {name!r}", where=ctx.command_path, hint=hint)
 
 
 def make_command(

@@ -2,8 +2,10 @@
 and those of Python files as ``FILE.py:CLASS``."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import (
@@ -16,7 +18,7 @@ from ttt_cli.learners import (
     is_name,
     learner_class,
 )
-from ttt_cli.shell.frame import LazyGroup, make_command
+from ttt_cli.shell.frame import make_command, split_examples
 
 HELP = """{title}.
 
@@ -36,42 +38,48 @@ Examples:
 """
 
 
-class LearnerCommands(LazyGroup):
-    """A command's family.
+GROUP = """Train a player: a subcommand for each method of learning.
 
-    :ivar function: takes ``learner``, its name, and ``given``, those of its parameters that were given.
+Examples:
+  ttt train q
+  ttt train q --games 50000 --opponent random --seed 1
+  ttt train ./mine.py:MyLearner
+"""
+
+
+def learner_command(
+    function: Callable[..., Any], arguments: list[str], runs: bool
+) -> tuple[str, Any, list[str]]:
+    """The subcommand of ``ttt train`` that some arguments call; without a learner's name all of them, as its
+    help lists them. Nothing from outside is run for help and completion.
+
+    :param function: takes ``learner``, its name, and ``given``, those of its parameters that were given.
+    :raises TttError: if there is no such learner.
     """
-
-    function: Callable[..., Any]
-
-    @property
-    def listed(self) -> dict[str, tuple[str, str]]:
-        """The methods that are built in."""
-        return {name: (learner.about, "Methods") for name, learner in LEARNERS.items()}
-
-    def load(self, name: str, arguments: Sequence[str], runs: bool) -> Any:
-        """Make the subcommand of a learner; nothing from outside is run for help and completion.
-
-        :raises TttError: if it is known what is wrong with the name.
-        """
-        given = re.search(r"(?:^|\0)--learner[=\0]([^\0]*)", "\0".join(arguments))
-        argument = name if ":" in name else given[1] if given else ""
-        if not (is_learner(name) or argument):
-            if runs:
-                _refuse(name, "--resume" in arguments)
-            return None
-        if name not in LEARNERS and not runs:
-            doc = UNREAD.format(name=name)
-            command = make_command(name, self.function, fixed={"learner": name}, doc=doc)
-            command.context_settings["ignore_unknown_options"] = True
-            return command
-        typed = Typed(learner_class(name)) if is_learner(name) else from_file(argument)
-        kind = typed.kind
-        if name not in (kind.name, argument):
-            return None
-        title, called = f"{kind.title[0].upper()}{kind.title[1:]}", typed.argument or kind.name
-        doc = HELP.format(title=title, games=kind.default_games, name=called, suffix=kind.suffix)
-        return make_command(name, self.function, fixed={"learner": kind.name}, learner=typed, doc=doc)
+    name, rest = arguments[0] if arguments else "", arguments[1:]
+    given = re.search(r"(?:^|\0)--learner[=\0]([^\0]*)", "\0".join(rest))
+    argument = name if ":" in name else given[1] if given else ""
+    listed = not name or name.startswith("-")
+    if listed or not (runs or argument or is_learner(name)):
+        text, examples = split_examples(GROUP)
+        methods = {
+            key: TyperCommand(key, help=one.about, rich_help_panel="Methods") for key, one in LEARNERS.items()
+        }
+        return "train", TyperGroup(name="train", commands=methods, help=text, epilog=examples), arguments
+    if name not in LEARNERS and not runs:
+        command = make_command(name, function, fixed={"learner": name}, doc=UNREAD.format(name=name))
+        command.context_settings["ignore_unknown_options"] = True
+        return f"train {name}", command, rest
+    if not (argument or is_learner(name)):
+        _refuse(name, "--resume" in rest)
+    typed = from_file(argument) if argument and not is_learner(name) else Typed(learner_class(name))
+    kind, called = typed.kind, typed.argument or typed.kind.name
+    if name not in (kind.name, argument):
+        raise UsageError(f"{argument} is called {kind.name!r}", where=name)
+    title = f"{kind.title[0].upper()}{kind.title[1:]}"
+    doc = HELP.format(title=title, games=kind.default_games, name=called, suffix=kind.suffix)
+    command = make_command(name, function, fixed={"learner": kind.name}, learner=typed, doc=doc)
+    return f"train {name}", command, rest
 
 
 def _refuse(name: str, resumes: bool) -> None:
