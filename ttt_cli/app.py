@@ -57,10 +57,9 @@ class Commands(TyperGroup):
             return found
         if ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        hint = _meant(name, ctx.obj) or did_you_mean(name, self.list_commands(ctx))
-        raise UsageError(
-            f"no such command {name!r}", where="ttt", hint=hint or "ttt --help lists the commands"
-        )
+        near = _meant(name, ctx.obj) or did_you_mean(name, self.list_commands(ctx))
+        hint = near or "ttt --help lists the commands"
+        raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
     def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]] | None:
         """Import a command's module and make the command; None if there is none. A module with subcommands
@@ -134,9 +133,8 @@ def _options(
 def run(arguments: Sequence[str], env: Environment) -> int:
     """Run one command line in ``env`` and return its exit code; every error has become a line on stderr."""
     options = set(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-    env = replace(
-        env, json="--json" in options, debug="--debug" in options
-    )  # parsing may fail before it knows
+    early = {"json": "--json" in options, "debug": "--debug" in options}  # parsing may fail before it knows
+    env = replace(env, **early)
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
         command = typer.main.get_command(app)
         try:

@@ -32,9 +32,8 @@ def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """Call ``ttt solve`` with a function of the test in the command's place."""
 
     def call(function: Callable[..., Any], *arguments: object, **settings: Any) -> Outcome:
-        monkeypatch.setattr(
-            Commands, "load", lambda self, name, rest, runs: (name, make_command(name, function), rest)
-        )
+        made = make_command("solve", function)
+        monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
         return ttt("solve", *arguments, **settings)
 
     return call

@@ -62,10 +62,11 @@ def learner_command(
     listed = not name or name.startswith("-")
     if listed or not (runs or argument or is_learner(name)):
         text, examples = split_examples(GROUP)
-        methods = {
+        methods: Any = {
             key: TyperCommand(key, help=one.about, rich_help_panel="Methods") for key, one in LEARNERS.items()
         }
-        return "train", TyperGroup(name="train", commands=methods, help=text, epilog=examples), arguments
+        group = TyperGroup(name="train", commands=methods, help=text, epilog=examples)
+        return "train", group, arguments or ["--help"]
     if name not in LEARNERS and not runs:
         command = make_command(name, function, fixed={"learner": name}, doc=UNREAD.format(name=name))
         command.context_settings["ignore_unknown_options"] = True
