@@ -132,9 +132,8 @@ def _options(
 
 def run(arguments: Sequence[str], env: Environment) -> int:
     """Run one command line in ``env`` and return its exit code; every error has become a line on stderr."""
-    options = set(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-    early = {"json": "--json" in options, "debug": "--debug" in options}  # parsing may fail before it knows
-    env = replace(env, **early)
+    said = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    env = replace(env, json="--json" in said, debug="--debug" in said)  # parsing may fail before it knows
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
         command = typer.main.get_command(app)
         try:
