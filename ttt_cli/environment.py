@@ -57,8 +57,9 @@ class Environment:
 
     @property
     def store_option(self) -> list[str]:
-        """``--store`` as given, for a command that is suggested."""
-        return [] if self.store == DEFAULT_STORE else [f"--store={self.store}"]
+        """``--store``, for a command that is suggested, where it is not what ``TTT_STORE`` says."""
+        usual = Path(self.variables.get("TTT_STORE") or DEFAULT_STORE)
+        return [] if self.store == usual else [f"--store={self.store}"]
 
     @property
     def interactive(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from ttt_cli.agents.grammar import is_program
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
-from ttt_cli.environment import DEFAULT_STORE, Environment, command_line
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
@@ -312,7 +312,6 @@ class Call:
         """The command that goes on with the run."""
         options = self.options
         again = {
-            "--store": self.env.store if self.env.store != DEFAULT_STORE else None,
             "--until": options.until,
             "--checkpoint": options.checkpoint if options.checkpoint != CHECKPOINT else None,
             "--curve": options.curve,
@@ -320,6 +319,7 @@ class Call:
             "--cluster": options.cluster,
         }
         words = ["ttt", "train", typed_as(self.learner), "--resume", "-o", str(self.path)]
+        words += self.env.store_option
         said = ((name, value) for name, value in again.items() if value is not None)
         return command_line(*words, *(word for pair in said for word in pair))
 
