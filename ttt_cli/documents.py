@@ -13,13 +13,18 @@ A result is a frozen dataclass. Its fields are the document's; the JSON Schema i
             env.out(f"{self.position}: {self.value or 'not known'}")
 
 Fields made by ``optional()`` are left out of the document where they are None, those made by ``aside()``
-always: they are for the view. New fields may be added without a new version, so a schema allows fields that
-it does not describe.
+always: they are for the view. Any dataclass of the domain can be part of a result, each value written as its
+type says. A class whose document is not just its fields lists fields and properties in ``DOCUMENT``; a star
+puts the fields of a value in its place: ``("agent", "*verdict")``. New fields may be added without a new
+version, so a schema allows fields that it does not describe.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from operator import attrgetter, methodcaller
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -86,8 +91,8 @@ def dumped(result: Document, more: Mapping[str, Any] | None = None, *, indent: b
 
     :param more: fields for a document that has none of these names.
     """
-    envelope = {"schema": result.schema, "version": 1}
-    return json_text({**envelope, **(more or {}), **_plain(result)}, indent=indent)
+    found = {"schema": result.schema, "version": 1, **_record(result)}
+    return json_text({**found, **(more or {}), **found}, indent=indent)
 
 
 def json_text(value: Any, *, indent: bool = False) -> str:
@@ -112,8 +117,7 @@ def _escaped(char: str) -> str:
 def _plain(value: Any) -> Any:
     """What JSON has in place of a value that it has no word for."""
     if is_dataclass(value):
-        found = ((item, getattr(value, item.name)) for item in _written(value))
-        return {item.name: own for item, own in found if own is not None or not item.metadata.get("optional")}
+        return _record(value)
     if hasattr(value, "tolist"):  # NumPy's scalars and arrays
         return value.tolist()
     if isinstance(value, Path):
@@ -123,9 +127,64 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"JSON cannot represent {value!r}")
 
 
-def _written(kind: Any) -> list[Any]:
-    """The fields of a dataclass that its document has."""
-    return [item for item in fields(kind) if not item.metadata.get("aside")]
+Writer = Callable[[Any], Any]
+
+
+def _record(value: Any) -> dict[str, Any]:
+    """The document of a dataclass."""
+    found = {}
+    kind: Any = type(value)
+    for name, get, write, optional in _writers(kind):
+        own = get(value)
+        if own is not None or not optional:
+            found[name] = own if write is None else write(own)
+    return found
+
+
+@cache
+def _writers(kind: Any) -> list[tuple[str, Writer, Writer | None, bool]]:
+    """Of the fields of a document their names, how to get and to write each, and whether it may be absent."""
+    return [
+        (name, attrgetter(path), _writer(own), optional)
+        for name, (path, own, optional) in _members(kind).items()
+    ]
+
+
+def _members(kind: Any, path: str = "") -> dict[str, tuple[str, Any, bool]]:
+    """The fields of a dataclass's document: where each is found, its type, and whether it may be absent."""
+    hints = get_type_hints(kind, include_extras=True)
+    own = {item.name: item.metadata for item in fields(kind)}
+    found: dict[str, tuple[str, Any, bool]] = {}
+    for name in getattr(kind, "DOCUMENT", [name for name in own if "aside" not in own[name]]):
+        if name.startswith("*"):
+            found |= _members(hints[name[1:]], f"{path}{name[1:]}.")
+        elif name in own:
+            found[name] = path + name, hints[name], "optional" in own[name]
+        else:  # a property
+            made = get_type_hints(getattr(kind, name).fget, include_extras=True)
+            found[name] = path + name, made["return"], False
+    return found
+
+
+def _writer(kind: Any) -> Writer | None:
+    """How values of a type are written; None: as they are."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return next(filter(callable, parts[1:]), None) or _writer(parts[0])
+    if origin in (list, tuple, Sequence, dict, Mapping, Union, UnionType):
+        inner = next(filter(None, (_writer(part) for part in parts if part is not NoneType)), None)
+        if inner is None:
+            return None
+        if origin in (Union, UnionType):
+            return lambda value: None if value is None else inner(value)
+        if origin in (dict, Mapping):
+            return lambda values: {key: inner(value) for key, value in values.items()}
+        return lambda values: [inner(value) for value in values]
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return attrgetter("key")
+    if hasattr(kind, "fields"):
+        return methodcaller("fields")
+    return _record if is_dataclass(kind) else None
 
 
 def optional() -> Any:
@@ -139,19 +198,27 @@ def aside() -> Any:
 
 
 def note(**keywords: Any) -> tuple[tuple[str, Any], ...]:
-    """What ``Annotated`` adds to the schema of a type."""
+    """What ``Annotated`` adds to the schema of a type; a function behind it says how values are written."""
     return tuple(keywords.items())
 
 
+WORDS: dict[int | None, str] = {1: "win", 0: "draw", -1: "loss"}
+
 Count = Annotated[int, note(minimum=0)]
-Cell = Annotated[int, note(minimum=1, description="a cell, numbered from 1 row by row")]
+Cell = Annotated[
+    int, note(minimum=1, description="a cell, numbered from 1 row by row"), lambda cell: int(cell) + 1
+]
+"""A cell that the program numbers from 0, and documents from 1."""
 Share = Annotated[float, note(minimum=0, maximum=1.0000000001, description="a probability")]
 PositionText = Annotated[str, note(pattern="^[XO.]+$", description="the board row by row")]
 SideKey = Annotated[str, note(enum=("x", "o"))]
 ResultKey = Annotated[str, note(enum=("x", "o", "draw"))]
 Worth = Annotated[
-    str, note(enum=("win", "draw", "loss"), description="from the mover's side, with perfect play")
+    int,
+    note(type="string", enum=("win", "draw", "loss"), description="from the mover's side, with perfect play"),
+    WORDS.get,
 ]
+"""A game value: +1, 0 or -1, in documents a word."""
 
 
 @dataclass(frozen=True)
@@ -161,15 +228,6 @@ class AgentFields:
     name: str
     source: Path | None
     games: Count | None
-
-
-@dataclass(frozen=True)
-class MoveFields:
-    """What a player makes of a move."""
-
-    cell: Cell
-    probability: Share
-    value: float | None
 
 
 @dataclass(frozen=True)
@@ -295,14 +353,19 @@ def schema_of(kind: Any) -> Schema:
         return {"type": "array", "items": schema_of(parts[0])}
     if origin in (dict, Mapping):
         return {"type": "object", "additionalProperties": schema_of(parts[1])}
-    if is_typeddict(kind) or is_dataclass(kind):
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {"type": "string", "enum": [member.key for member in kind]}  # type: ignore[attr-defined]
+    if hasattr(kind, "fields"):
+        return schema_of(get_type_hints(kind.fields)["return"])
+    if is_dataclass(kind):
+        own = _members(kind)
+        properties = {name: schema_of(inner) for name, (_, inner, _) in own.items()}
+        required = [name for name, (_, _, optional) in own.items() if not optional]
+        return {"type": "object", "required": required, "properties": properties}
+    if is_typeddict(kind):
         hints = get_type_hints(kind, include_extras=True)
-        if is_dataclass(kind):
-            names = [item.name for item in _written(kind)]
-            required = [item.name for item in _written(kind) if not item.metadata.get("optional")]
-        else:
-            names, required = list(hints), [name for name in hints if name in kind.__required_keys__]
-        properties = {name: schema_of(hints[name]) for name in names}
+        properties = {name: schema_of(hint) for name, hint in hints.items()}
+        required = [name for name in hints if name in kind.__required_keys__]
         return {"type": "object", "required": required, "properties": properties}
     if kind not in _SIMPLE:
         raise TypeError(f"no JSON Schema of {kind!r}")

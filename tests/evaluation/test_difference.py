@@ -14,7 +14,7 @@ from ttt_cli.evaluation.difference import compare
 def test_a_player_does_not_differ_from_itself() -> None:
     policy = some_policy(StateSpace.of(), 1)
     found = compare(policy, policy)
-    assert not len(found.rows) and not found.differs.any()
+    assert not len(found.order) and not found.different
 
 
 def test_what_choices_are_worth() -> None:
@@ -29,13 +29,16 @@ def test_what_choices_are_worth() -> None:
     worse = PolicyTable(space, rows)
     found = compare(worse, perfect)
     assert np.flatnonzero(found.differs).tolist() == [0, *sorted((corner, centre))]
-    assert found.worth_a[corner] == -0.25 and found.worth_a[centre] == -1
-    assert np.allclose(found.worth_b, solve(space).values[~space.terminal])
-    assert np.flatnonzero(found.better_b).tolist() == sorted((corner, centre))
-    assert not found.better_a.any()
-    assert found.rows.tolist() == [centre, corner, 0]  # what costs most comes first
+    assert found.worth[0][corner] == -0.25 and found.worth[0][centre] == -1
+    assert np.allclose(found.worth[1], solve(space).values[~space.terminal])
+    assert (found.different, found.a_better, found.b_better) == (3, 0, 2)
+    assert found.order.tolist() == [centre, corner, 0]  # what costs most comes first
+    assert [(row.a, row.a_shares, row.a_worth) for row in found.rows[:2]] == [
+        ([], [], -1),
+        ([1, 4], [0.25, 0.75], -0.25),
+    ]
     back = compare(perfect, worse)
-    assert np.array_equal(back.better_a, found.better_b)
+    assert (back.a_better, back.b_better) == (2, 0)
 
 
 def test_positions_one_of_them_alone_knows() -> None:
@@ -45,8 +48,7 @@ def test_positions_one_of_them_alone_knows() -> None:
     known[:5] = True
     a, b = (PolicyTable(space, policy.played, known=those) for those in (known, ~known))
     found = compare(a, b)
-    assert np.flatnonzero(found.only_a).tolist() == [0, 1, 2, 3, 4]
-    assert np.array_equal(found.only_b, ~known[~space.terminal])
-    assert len(found.rows) == 4520
-    assert not compare(a, a).rows.tolist()
-    assert np.array_equal(compare(a, policy).only_b, ~known[~space.terminal])  # minimax needs no experience
+    assert (found.a_only, found.b_only, len(found.order)) == (5, 4515, 4520)
+    assert [row.known for row in found.listed(np.arange(6))] == [*"aaaaa", "b"]
+    assert not len(compare(a, a).order)
+    assert compare(a, policy).b_only == 4515  # minimax needs no experience

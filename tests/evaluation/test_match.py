@@ -9,7 +9,7 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.match import Games, Share, play_match, wilson
+from ttt_cli.evaluation.match import Games, play_match, wilson
 from ttt_cli.evaluation.matchup import both_sides
 
 
@@ -24,7 +24,7 @@ def test_the_exact_value_lies_within_the_interval_in_95_of_100_matches() -> None
     for side, sign in ((0, 1), (1, -1)):
         for name, value in (("win", sign), ("draw", 0), ("loss", -sign)):
             counts = (results[:, :, side] == value).sum(axis=1).tolist()
-            intervals = [Share(count, 100).interval for count in counts]
+            intervals = [wilson(count, 100) for count in counts]
             inside = sum(low <= getattr(rates[side], name) <= high for low, high in intervals)
             # With 1.3 losses expected in 100 games no interval can be exact.
             assert inside >= (850 if (side, name) == (0, "loss") else 930), (side, name)
@@ -71,8 +71,8 @@ def test_greedy_players_repeat_one_game() -> None:
     first = tables.minimax(space, ties="first")
     match = play_match(first, first, 1000, 1)
     assert match.counts == ((0, 500, 0), (0, 500, 0))
-    assert match.distinct == 2  # one as X, one as O
-    assert play_match(tables.uniform(space), first, 1000, 1).distinct > 50
+    assert match.distinct_games == 2  # one as X, one as O
+    assert play_match(tables.uniform(space), first, 1000, 1).distinct_games > 50
 
 
 def test_a_match_of_resigning_players() -> None:
@@ -81,8 +81,7 @@ def test_a_match_of_resigning_players() -> None:
     match = play_match(tables.uniform(space), nobody, 3, 1)
     assert match.counts == ((2, 0, 0), (1, 0, 0))
     one = play_match(tables.uniform(space), nobody, 1, 1)
-    assert one.shares(1)["win"].rate is None
-    assert one.shares(1)["win"].interval == (0, 1)
+    assert one.as_o.win is None and one.as_o.win_ci == (0, 1)
 
 
 @pytest.mark.parametrize(

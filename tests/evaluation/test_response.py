@@ -14,9 +14,8 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.matchup import play_on
-from ttt_cli.evaluation.response import best_response
 from ttt_cli.evaluation.walk import OutgrownError, Walk
-from ttt_cli.evaluation.worst_case import worst_case
+from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.learners import LEARNERS
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.analysis import analyse
-from ttt_cli.evaluation.review import Accuracy, Pace, Review, review
+from ttt_cli.evaluation.review import Choices, Pace, Review, review
 
 
 def played(cells: str, rules: Rules = STANDARD, *, resigned: bool = False) -> Game:
@@ -30,8 +30,8 @@ def test_a_game_that_turns_twice():
     values = [(move.before, move.after) for move in found.moves]
     assert values == [(0, 0), (0, -1), (1, 1), (-1, -1), (1, 1), (-1, -1), (1, 1)]
     assert found.turning_point == 2
-    assert found.accuracy(Side.O) == Accuracy(0, 1, 0)
-    assert found.accuracy(Side.X).share == 1.0
+    assert found.choices["o"] == Choices(0, 1, 0)
+    assert found.accuracy["x"] == 1.0
     assert [move.best for move in found.moves][1] == (4,)
 
 
@@ -44,15 +44,15 @@ def test_the_turning_point_is_the_loser_s_last_chance():
 
 def test_a_game_without_choices_has_no_accuracy():
     found = review(played("1 2", Rules(1, 2, 2)))
-    assert [found.accuracy(side) for side in Side] == [Accuracy(0, 0, 0)] * 2
-    assert found.accuracy(Side.O).share is None
+    assert found.choices == dict.fromkeys("xo", Choices(0, 0, 0))
+    assert found.accuracy["o"] is None
 
 
 def test_slower_wins_and_sooner_losses_cost_time_and_no_accuracy():
     found = review(played("5 4 9 6 2 3 1"))
-    assert found.moves[4].pace == Pace(3, 1, (0,))
-    assert found.moves[3].pace == Pace(2, 4, (0,))
-    assert found.accuracy(Side.X).share == 1.0
+    assert found.moves[4].pace == Pace(5, Side.X, 1, 3, 1, (0,))
+    assert found.moves[3].pace == Pace(4, Side.O, -1, 2, 4, (0,))
+    assert found.accuracy["x"] == 1.0
 
 
 def test_resigning_a_draw_is_no_move_and_has_no_turning_point():
@@ -71,15 +71,15 @@ def test_it_says_what_the_analysis_says(seed: int):
     kept = {side: [] for side in Side}
     for ply, (text, cell) in enumerate(zip(game.texts(), game.moves, strict=False)):
         position = Position(text, rules)
-        truth = analyse(Positions.batch([position], rules))
-        values = {option: int(truth.move_values[0, option]) for option in position.legal}
+        (truth,) = analyse(Positions.batch([position], rules))
+        values = {move.cell: move.value for move in truth.moves}
         move = found.moves[ply]
         assert (move.before, move.after) == (max(values.values()), values[cell])
         assert move.best == tuple(option for option in values if values[option] == max(values.values()))
         if len(set(values.values())) > 1:
             kept[Side.to_move(ply)].append(values[cell] == max(values.values()))
     for side in Side:
-        assert found.accuracy(side) == Accuracy(sum(kept[side]), len(kept[side]), 0)
+        assert found.choices[side.key] == Choices(sum(kept[side]), len(kept[side]), 0)
     check_turning_point(found)
 
 
@@ -102,6 +102,6 @@ def test_where_there_is_no_state_space_only_what_is_proved_counts(seed: int):
         assert set(few.best) <= set(many.best)
         assert not few.proven or many.proven
         assert few.pace is many.pace is None
-    unproven = [sum(found.accuracy(side).unproven for side in Side) for found in (little, much)]
+    unproven = [sum(side.unproven for side in found.choices.values()) for found in (little, much)]
     assert unproven[0] > unproven[1]
     assert sum(move.proven for move in little.moves) + unproven[0] == len(game.moves)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import tables
+from ttt_cli.documents import AgentFields
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import play_exact
 from ttt_cli.evaluation.tournament import bradley_terry, play_tournament
@@ -14,16 +15,14 @@ from ttt_cli.evaluation.tournament import bradley_terry, play_tournament
 def test_points_are_expected_scores_from_both_sides() -> None:
     space = StateSpace.of()
     players = [tables.uniform(space), tables.minimax(space), tables.heuristic(space)]
-    found = play_tournament(players)
-    for x in range(3):
-        assert found.rates[x][x] is None
-        for o in range(3):
-            if x != o:
-                assert found.rates[x][o] == play_exact(players[x], players[o]).rates
-                assert found.scores[x, o] + found.scores[o, x] == pytest.approx(2)
-    assert found.points.sum() == pytest.approx(6)
-    assert found.ranking == [1, 2, 0]
-    assert (np.diff(found.ratings[found.ranking]) < 0).all()
+    found = play_tournament([(AgentFields(str(at), None, None), one) for at, one in enumerate(players)])
+    assert len(found.pairings) == 6
+    for pairing in found.pairings:
+        assert pairing.rates == play_exact(players[int(pairing.x)], players[int(pairing.o)]).rates
+    assert found.scores + found.scores.T == pytest.approx(2 * (1 - np.eye(3)))
+    assert sum(player.points for player in found.players) == pytest.approx(6)
+    assert [player.agent.name for player in found.players] == ["1", "2", "0"]
+    assert (np.diff([player.rating for player in found.players]) < 0).all()
 
 
 def test_when_everything_is_drawn_all_are_equal() -> None:

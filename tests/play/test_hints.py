@@ -12,8 +12,9 @@ from ttt_cli.play.hints import beat, hint
 def test_perfect_play_is_shown_with_distances():
     found = hint(Position("XX.OO...."))
     assert found.best == (2,)
-    assert (found.values[2], found.plies[2]) == (1, 1)
-    assert {(found.values[cell], found.plies[cell]) for cell in (6, 7, 8)} == {(-1, 2)}
+    assert [(move.cell, move.value, move.plies) for move in found.moves] == [
+        *((2, 1, 1), (5, 0, 5), (6, -1, 2), (7, -1, 2), (8, -1, 2)),
+    ]
     assert hint(Position("X...O...X")).best == (1, 3, 5, 7)
     assert not hint(Position()).suggested
 
@@ -30,8 +31,8 @@ def test_where_the_best_move_is_not_proved_a_search_suggests_one():
 def test_on_a_large_board_the_worth_of_moves_is_proved():
     rules = Rules(5, 5, 4)
     found = hint(Position.parse("XXX../OO.../...../...../.....", rules).play(8))
-    assert 3 in found.best and found.values[3] == 1
-    assert not found.plies
+    assert 3 in found.best
+    assert [(move.value, move.plies) for move in found.moves if move.cell == 3] == [(1, None)]
 
 
 def test_a_player_is_beaten_where_all_that_can_happen_can_be_gone_through():

@@ -17,10 +17,9 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import find_blunders
-from ttt_cli.evaluation.response import best_response
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import Walk
-from ttt_cli.evaluation.worst_case import worst_case
+from ttt_cli.evaluation.worst_case import best_response, worst_case
 from ttt_cli.views.page import covered, facts_of, page
 
 pytestmark = [

@@ -12,7 +12,7 @@ from ttt_cli.shell.common import resolved
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.line_filter import answer_lines
 from ttt_cli.shell.options import PositionGiven, given_rules, option
-from ttt_cli.views.analysis import AnalysisResult, results_of
+from ttt_cli.views.analysis import AnalysisResult
 
 
 def analyze(
@@ -37,8 +37,9 @@ def analyze(
 
     def result(asked: Position) -> AnalysisResult:
         here = Positions.batch([asked], rules)
-        opinions = [consult(one.name, one.policy, here) for one in agents]
-        return next(iter(results_of(here, analyse(here), opinions)))
+        opinions = tuple(consult(one.name, one.policy, here)[0] for one in agents)
+        (found,) = analyse(here)
+        return AnalysisResult(found, opinions or None, found.result)
 
     if position == "-":
         return answer_lines(env, rules, result)

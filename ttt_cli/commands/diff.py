@@ -14,7 +14,7 @@ from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import argument, option
 from ttt_cli.store.csv_text import to_csv
-from ttt_cli.views.difference import Difference, csv_rows
+from ttt_cli.views.difference import DifferenceResult, csv_rows
 
 
 def diff(
@@ -22,7 +22,7 @@ def diff(
     a: Annotated[str, argument("A", "An agent.", complete_agents)],
     b: Annotated[str, argument("B", "The other agent.", complete_agents)],
     csv: Annotated[str | None, option("FILE", "Write all positions where they differ; - is stdout.")] = None,
-) -> Difference | None:
+) -> DifferenceResult | None:
     """Where two agents choose differently, what each choice is worth, and which positions one of them alone
     knows.
 
@@ -36,8 +36,8 @@ def diff(
     if csv is not None:
         if not write_report(env, csv, to_csv(csv_rows(found))):
             return None
-        env.say(f"{len(found.rows):,} rows written to {csv}")
-    return Difference.of(agents[0].fields(), agents[1].fields(), found)
+        env.say(f"{len(found.order):,} rows written to {csv}")
+    return DifferenceResult(agents[0].fields(), agents[1].fields(), found)
 
 
 def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:

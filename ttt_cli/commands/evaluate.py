@@ -13,7 +13,7 @@ from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.evaluation.match import Games, Match, play_match
+from ttt_cli.evaluation.match import Games, MatchResult, Sample, play_match
 from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.verdict import explain as explained
@@ -25,7 +25,7 @@ from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_state
 from ttt_cli.store.runs import digest_of
-from ttt_cli.views.evaluation import Exact, Sampled, Shown, blunder_rows
+from ttt_cli.views.evaluation import Exact, Explanation, Sampled, Shown, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
@@ -77,24 +77,27 @@ def evaluate(
     if seed is not None and games is None and enumerated(player.rules) is not None:
         raise UsageError("--seed goes with --games")
     seed = secrets.randbits(32) if seed is None else seed
+
+    def explanation(lines: dict[Side, tuple[int, ...]]) -> Explanation | None:
+        found = [explained(player.policy, side, lines[side]) if side in lines else None for side in Side]
+        return Explanation(*found) if explain else None
+
     verdict = None if games is not None else _judge(env, player, others, positions, exact)
     if verdict is None:
         if mistakes is not None:
             raise TttError("needs an exact verdict", where="--mistakes")
-        shown = _shown(env, player, _losing_lines(player) if games is None else {}, explain, check)
-        matches = _matches(env, player, others, games or GAMES, seed, games_to)
+        lines = _losing_lines(player) if games is None else {}
+        sample = Sample(_matches(env, player, others, games or GAMES, seed, games_to), seed, lines)
         remark(env, everyone)
-        if explain and not shown.lines:
+        if explain and not lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
-        return Sampled.of(player.fields(), matches, seed, shown)
+        return Sampled(player.fields(), sample, _shown(env, player, check, "sampled"), explanation(lines))
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
     remark(env, everyone)
     _remark_ties(env, player, others[0])
-    cases = zip(Side, (verdict.as_x.line, verdict.as_o.line), strict=True)
-    lines = {side: line for side, line in cases if line is not None}
-    shown = _shown(env, player, lines, explain, check, "exact, over all that can happen")
-    return Exact.of(player.fields(), verdict, shown)
+    shown = _shown(env, player, check, "exact, over all that can happen")
+    return Exact(player.fields(), verdict, shown, explanation(verdict.lines))
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
@@ -141,23 +144,13 @@ def _losing_lines(player: Agent) -> dict[Side, tuple[int, ...]]:
     return {}
 
 
-def _shown(
-    env: Environment,
-    player: Agent,
-    lines: dict[Side, tuple[int, ...]],
-    explain: bool,
-    check: str | None,
-    method: str = "sampled",
-) -> Shown:
-    """Who is judged, and how the player loses: by these lines, explained if that is asked for."""
+def _shown(env: Environment, player: Agent, check: str | None, method: str) -> Shown:
+    """Who is judged, and what to ask for to see how the player loses."""
     games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
     learned = [] if player.loaded is None else [f"learned from {games}"]
     who = [player.name, *([] if player.source is None else [str(player.source)]), *learned]
-    asked = lines.items() if explain else ()
-    stories = {side: explained(player.policy, side, line) for side, line in asked}
     how = command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
-    head = (who, [player.rules.describe(), method])
-    return Shown(head, check is not None, lines, stories if explain else None, how)
+    return Shown((who, [player.rules.describe(), method]), check is not None, how)
 
 
 def _write_mistakes(
@@ -173,7 +166,7 @@ def _write_mistakes(
 
 def _matches(
     env: Environment, player: Agent, others: Sequence[Agent], games: int, seed: int, games_to: Path | None
-) -> list[tuple[str, Match]]:
+) -> list[MatchResult]:
     """Play a match against each opponent, and write its games where that is asked for."""
     matches = []
     if games_to is not None:
@@ -188,7 +181,8 @@ def _matches(
                 if file is not None:
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 
-            matches.append((other.name, play_match(player.policy, other.policy, games, seed, watch)))
+            found = play_match(player.policy, other.policy, games, seed, watch)
+            matches.append(MatchResult(other.name, found))
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {games_to}")
     return matches

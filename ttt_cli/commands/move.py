@@ -31,7 +31,7 @@ class Move(Document, name="move"):
 
     def as_line(self) -> str:
         """The cell, or that it resigns."""
-        return "resign" if self.cell is None else str(self.cell)
+        return "resign" if self.cell is None else str(self.cell + 1)
 
     def show(self, env: Environment) -> None:
         """Print the cell."""
@@ -74,7 +74,7 @@ def move(
             likeliest = int(row.argmax()) if row.any() else -1
             cell = int(drawn(thresholds(row), rng.random(1))[0]) if sample else likeliest
             share = float(row[0, cell]) if cell >= 0 else 1.0
-        return Move(agent, asked.text, None if cell < 0 else cell + 1, share)
+        return Move(agent, asked.text, None if cell < 0 else cell, share)
 
     found: Move | ExitCode
     if position == "-":

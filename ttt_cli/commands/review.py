@@ -46,7 +46,8 @@ def review(
     for place, (at, record) in enumerate(_picked(path, game, last)):
         if place and not env.json:
             env.out("")
-        yield ReviewedGame.of(at, record, review_game(record.game()), boards=boards)
+        played = (record.id, record.rules, record.x, record.o, record.result)
+        yield ReviewedGame(*played, review_game(record.game()), at, record, boards)
 
 
 def _picked(path: Path, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:

@@ -29,7 +29,6 @@ from ttt_cli.views.summary import (
     PlayerRecord,
     StateSummary,
     Store,
-    StoredState,
 )
 
 
@@ -61,7 +60,7 @@ def show(
             raise UsageError("goes without a file", where="--formats")
         return _formats()
     if file is None:
-        states = [StoredState.of(overview(path)) for path in stored_files(env.store)]
+        states = [overview(path) for path in stored_files(env.store)]
         return Store(str(env.store.absolute()), states, list(_players().values()))
     if file in (known := _players()):
         return known[file]

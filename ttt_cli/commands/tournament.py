@@ -29,9 +29,10 @@ def tournament(
     if len(agents) < 2:
         raise UsageError("a tournament needs two players at least", hint="such as ttt tournament q minimax")
     players = resolved(env, *agents)
-    found = play_tournament([player.policy for player in players], budget=positions or BUDGET)
+    entered = [(player.fields(), player.policy) for player in players]
+    found = play_tournament(entered, budget=positions or BUDGET)
     remark(env, players)
     if found.sampled:
         why = "too much can happen in them, or a player's choices vary"
         env.say(f"{found.sampled:,} of the pairings are matches of {GAMES:,} games: {why}")
-    return Standings.of([player.fields() for player in players], found)
+    return Standings(found)

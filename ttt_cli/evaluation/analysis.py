@@ -1,65 +1,127 @@
 """Positions analysed, many at a time: by perfect play, and by the players who are asked."""
 
 from dataclasses import dataclass
+from math import isnan
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s
-from ttt_cli.engine.perfect import NODES, move_values_of, values_of
+from ttt_cli.documents import Cell, Count, Share, Worth, note
+from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of, values_of
 from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import plies_left, solve
+from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 
+Board = Annotated[Position, note(type="string", pattern="^[XO.]+$", description="the board row by row"), str]
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
+class MoveWorth:
+    """What a move is worth, and the plies to the end after perfect play, this one included; None: not known.
+    On boards without a state space distances are not."""
+
+    cell: Cell
+    value: Worth | None
+    plies: Count | None
+
+
+@dataclass(frozen=True)
 class Analysis:
-    """The truth about ``k`` positions, from the side of the mover of each.
+    """The truth about a position, from the side of its mover.
 
-    :ivar values: int8[k], +1 the mover wins, 0 a draw, -1 it loses; ``UNPROVEN`` where that is not known.
-    :ivar legal: bool[k, cells].
-    :ivar move_values: int8[k, cells], what each move is worth; meaningless where there is none.
-    :ivar move_plies: int8[k, cells], plies to the end after perfect play on both sides, this move included;
-        None on boards without a state space, where distances are not known.
+    :ivar value: None where that is not proved.
     """
 
-    values: Int8s
-    legal: Bools
-    move_values: Int8s
-    move_plies: Int8s | None
+    DOCUMENT: ClassVar = ("position", "to_move", "value", "moves")
+
+    position: Board
+    value: Worth | None
+    moves: tuple[MoveWorth, ...]
+
+    @property
+    def to_move(self) -> Side | None:
+        """Whose move it is, if the game goes on."""
+        return Side.to_move(self.position.plies) if self.moves else None
+
+    @property
+    def result(self) -> Result | None:
+        """How the game ended, if it has."""
+        return None if self.moves else Result({"X": 1, "O": -1, None: 0}[self.position.winner])
 
 
-def analyse(positions: Positions, *, nodes: int = NODES) -> Analysis:
+def analyse(positions: Positions, *, nodes: int = NODES) -> list[Analysis]:
     """Analyse positions: by the state space where the board has one, else what can be proved, each value
     with at most ``nodes``."""
-    legal = positions.legal
     space = enumerated(positions.rules)
     if space is None:
-        return Analysis(
-            values_of(positions, nodes=nodes), legal, move_values_of(positions, nodes=nodes), None
-        )
-    rows = space.rows(positions)
-    solution = solve(space)
-    scores = solution.move_scores(rows)
-    plies = plies_left(space, scores, positions.plies[:, None])
-    return Analysis(solution.values[rows], legal, np.sign(scores), plies)
+        values, moves = values_of(positions, nodes=nodes), move_values_of(positions, nodes=nodes)
+        plies = None
+    else:
+        rows, solution = space.rows(positions), solve(space)
+        scores = solution.move_scores(rows)
+        values, moves = solution.values[rows], np.sign(scores)
+        plies = plies_left(space, scores, positions.plies[:, None])
+    found = []
+    for at, (text, legal) in enumerate(zip(positions.texts(), positions.legal, strict=True)):
+        options = [
+            MoveWorth(cell, _known(moves[at, cell]), None if plies is None else int(plies[at, cell]))
+            for cell in np.flatnonzero(legal).tolist()
+        ]
+        here = Position.reached(text, positions.rules)
+        found.append(Analysis(here, _known(values[at]), tuple(options)))
+    return found
 
 
-@dataclass(frozen=True, eq=False)
+def _known(value: np.int8) -> int | None:
+    return None if value == UNPROVEN else int(value)
+
+
+@dataclass(frozen=True)
+class OwnMove:
+    """What a player makes of a move, its value in the player's own unit."""
+
+    cell: Cell
+    probability: Share
+    value: float | None
+
+
+@dataclass(frozen=True)
 class Opinion:
-    """A player's view of ``k`` positions.
+    """What a player makes of a position.
 
-    :ivar probabilities: float64[k, cells]; a row of zeros at an open position: it resigns.
-    :ivar values: float64[k, cells], in its own unit, NaN where it has no opinion; None if it never has one.
-    :ivar known: bool[k], whether it has learned anything there; None for players that need no experience.
+    :ivar known: whether it has learned anything there; None for players that need no experience.
+    :ivar has_values: whether it ever has values.
     """
 
+    DOCUMENT: ClassVar = ("name", "known", "resigns", "moves")
+
     name: str
-    probabilities: Floats
-    values: Floats | None
-    known: Bools | None
+    known: bool | None
+    moves: tuple[OwnMove, ...]
+    has_values: bool
+
+    @property
+    def resigns(self) -> bool:
+        """Whether it resigns here."""
+        return bool(self.moves) and not any(move.probability for move in self.moves)
 
 
-def consult(name: str, policy: Policy, positions: Positions) -> Opinion:
-    """Ask a player."""
-    return Opinion(name, policy.probabilities(positions), policy.values(positions), policy.known(positions))
+def consult(name: str, policy: Policy, positions: Positions) -> list[Opinion]:
+    """What a player makes of each of some positions."""
+    played, values, known = policy.probabilities(positions), policy.values(positions), policy.known(positions)
+    own = np.full(played.shape, np.nan) if values is None else values
+    return [
+        Opinion(
+            name,
+            None if known is None else bool(known[at]),
+            tuple(
+                OwnMove(cell, float(played[at, cell]), None if isnan(own[at, cell]) else float(own[at, cell]))
+                for cell in np.flatnonzero(legal).tolist()
+            ),
+            values is not None,
+        )
+        for at, legal in enumerate(positions.legal)
+    ]

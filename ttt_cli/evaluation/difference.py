@@ -1,76 +1,102 @@
 """Where two players choose differently, and what each choice is worth."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from ttt_cli.documents import Cell, Count, PositionText, Share
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.walk import BATCH
 
 EQUAL = 1e-12
 """Probabilities and values closer than this differ by rounding only."""
 
+MATTERING = 10
+"""Rows in the document."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A position in which two players choose differently, or which one alone knows: the cells that each plays
+    (none: it resigns), how likely, and what that is worth."""
+
+    position: PositionText
+    to_move: Side
+    a: list[Cell]
+    a_shares: list[Share]
+    a_worth: float | None
+    b: list[Cell]
+    b_shares: list[Share]
+    b_worth: float | None
+    known: Literal["both", "a", "b", "neither"]
+
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Difference:
     """Two policies side by side, in ``n`` open positions.
 
-    :ivar a: the first; b: the second.
+    :ivar asked: the positions.
     :ivar differs: bool[n], where they do not play the same cells equally often.
-    :ivar worth_a: float64[n], the expected game value, from the mover's side, once the first policy has moved
-        and both sides go on perfectly; resigning is worth -1; NaN where it is not known.
-    :ivar worth_b: the same for the second policy.
-    :ivar known_a: bool[n], what the first has learned about; everything for players that need not learn.
-    :ivar known_b: the same for the second.
+    :ivar worth: float64[n] for each: the expected game value, from the mover's side, once it has moved and
+        both sides go on perfectly; resigning is worth -1; NaN where it is not known.
+    :ivar known: bool[n] for each: what it has learned about; everything for players that need not learn.
+    :ivar order: int64[k]: the positions in which they differ or which one of them alone knows, those that
+        matter most first.
     """
 
-    positions: Positions
-    a: Policy
-    b: Policy
+    DOCUMENT: ClassVar = (*("positions", "different", "a_better", "b_better", "a_only", "b_only", "rows"),)
+
+    asked: Positions
+    players: tuple[Policy, Policy]
     differs: Bools
-    worth_a: Floats
-    worth_b: Floats
-    known_a: Bools
-    known_b: Bools
+    worth: tuple[Floats, Floats]
+    known: tuple[Bools, Bools]
+    order: Int64s
+    positions: Count
+    different: Count
+    a_better: Count
+    b_better: Count
+    unproven: Count
+    a_only: Count
+    b_only: Count
 
     @property
-    def better_a(self) -> Bools:
-        """bool[n]: where the first policy's choice is worth more."""
-        return self.differs & (self.worth_a > self.worth_b + EQUAL)
+    def rows(self) -> list[Row]:
+        """The rows that matter most."""
+        return list(self.listed(self.order[:MATTERING]))
 
-    @property
-    def better_b(self) -> Bools:
-        """bool[n]: where the second policy's choice is worth more."""
-        return self.differs & (self.worth_b > self.worth_a + EQUAL)
-
-    @property
-    def unproven(self) -> Bools:
-        """bool[n]: where they differ and it is not known what the choices are worth."""
-        return self.differs & np.isnan(self.worth_a - self.worth_b)
-
-    @property
-    def only_a(self) -> Bools:
-        """bool[n]: positions that only the first knows."""
-        return np.logical_and(self.known_a, ~self.known_b)
-
-    @property
-    def only_b(self) -> Bools:
-        """bool[n]: positions that only the second knows."""
-        return np.logical_and(self.known_b, ~self.known_a)
-
-    @property
-    def rows(self) -> Int64s:
-        """int64[k]: the positions in which they differ or which one of them alone knows, those that matter
-        most first."""
-        found = np.flatnonzero(self.differs | self.only_a | self.only_b)
-        stake = np.nan_to_num(np.round(np.abs(self.worth_a - self.worth_b)[found], 12))
-        return found[np.lexsort((found, ~self.differs[found], -stake))]
+    def listed(self, places: Int64s) -> Iterator[Row]:
+        """The rows of some of the positions."""
+        for start in range(0, len(places), BATCH):
+            some = places[start : start + BATCH]
+            positions = self.asked[some]
+            played = [player.probabilities(positions) for player in self.players]
+            for at, (place, text) in enumerate(zip(some.tolist(), positions.texts(), strict=True)):
+                side = Side.to_move(int(positions.plies[at]))
+                a, b = (
+                    (*_choice(shares[at]), None if np.isnan(worth[place]) else float(worth[place]) + 0.0)
+                    for shares, worth in zip(played, self.worth, strict=True)
+                )
+                by = KNOWN_BY[bool(self.known[0][place]), bool(self.known[1][place])]
+                yield Row(text, side, *a, *b, by)
 
 
-def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Comparison:
+KNOWN_BY: dict[tuple[bool, bool], Literal["both", "a", "b", "neither"]] = {
+    (True, True): "both",
+    (True, False): "a",
+    (False, True): "b",
+    (False, False): "neither",
+}
+
+
+def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Difference:
     """Compare two policies of one game.
 
     :param positions: where, in the order of positions; None: everywhere, on a board with a state space.
@@ -79,11 +105,27 @@ def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Compari
         positions = StateSpace.of(a.rules)
     positions = positions[~positions.terminal]
     parts = [_compared(a, b, part) for part in positions.parts()]
-    return Comparison(positions, a, b, *map(np.concatenate, zip(*parts, strict=True)))
+    differs, worth_a, worth_b, known_a, known_b = map(np.concatenate, zip(*parts, strict=True))
+    only_a, only_b = known_a & ~known_b, known_b & ~known_a
+    found = np.flatnonzero(differs | only_a | only_b)
+    stake = np.nan_to_num(np.round(np.abs(worth_a - worth_b)[found], 12))
+    better = worth_a > worth_b + EQUAL, worth_b > worth_a + EQUAL, np.isnan(worth_a - worth_b)
+    counts = (differs, *(differs & where for where in better), only_a, only_b)
+    return Difference(
+        positions,
+        (a, b),
+        differs,
+        (worth_a, worth_b),
+        (known_a, known_b),
+        found[np.lexsort((found, ~differs[found], -stake))],
+        len(positions),
+        *(int(where.sum()) for where in counts),
+    )
 
 
 def _compared(a: Policy, b: Policy, positions: Positions) -> tuple[Bools, Floats, Floats, Bools, Bools]:
-    """Of some positions what a ``Comparison`` has of all."""
+    """Of some positions, of which all are open: where the policies differ, what each choice is worth, and
+    what each policy knows."""
     played_a, played_b = a.probabilities(positions), b.probabilities(positions)
     values = move_values_of(positions)
     differs: Bools = np.any(np.abs(played_a - played_b) > EQUAL, axis=1)
@@ -102,3 +144,9 @@ def _worth(probabilities: Floats, values: Int8s) -> Floats:
     after = (probabilities * np.where(played, values, 0)).sum(axis=1)
     after[(played & (values == UNPROVEN)).any(axis=1)] = np.nan
     return np.where(played.any(axis=1), after, -1.0)
+
+
+def _choice(row: Floats) -> tuple[list[int], list[float]]:
+    """The cells played, and how likely."""
+    cells = np.flatnonzero(row)
+    return cells.tolist(), row[cells].tolist()

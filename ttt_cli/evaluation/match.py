@@ -5,17 +5,19 @@ All games of a match are played at the same time, ply by ply. The sides alternat
 intervals are Wilson's (1927), which stay sensible when everything is won or nothing is.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ttt_cli.documents import Cell, Count, Share, note
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.side import Side
 
 BATCH = 1 << 14
 """Games played at a time; part of what a seed means."""
@@ -23,23 +25,7 @@ BATCH = 1 << 14
 QUANTILE = 1.959963984540054
 """Of the standard normal distribution: 95 % of it lies within this many standard deviations."""
 
-
-@dataclass(frozen=True)
-class Share:
-    """How many of some games ended in a certain way."""
-
-    count: int
-    games: int
-
-    @property
-    def rate(self) -> float | None:
-        """The share; None of no games."""
-        return self.count / self.games if self.games else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Where the true probability lies, with 95 % confidence."""
-        return wilson(self.count, self.games)
+Interval = Annotated[tuple[Share, ...], note(minItems=2, maxItems=2)]
 
 
 def wilson(count: int, games: int) -> tuple[float, float]:
@@ -69,28 +55,112 @@ class Games:
 
 
 @dataclass(frozen=True)
+class SampledRates:
+    """Shares of the games of a match, with 95 % intervals; null of no games."""
+
+    win: Share | None
+    draw: Share | None
+    loss: Share | None
+    win_ci: Interval
+    draw_ci: Interval
+    loss_ci: Interval
+    games: Count
+
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> "SampledRates":
+        """Those of so many wins, draws and losses."""
+        games = sum(counts)
+        win, draw, loss = (count / games if games else None for count in counts)
+        win_ci, draw_ci, loss_ci = (wilson(count, games) for count in counts)
+        return cls(win, draw, loss, win_ci, draw_ci, loss_ci, games)
+
+
+@dataclass(frozen=True)
 class Match:
     """The results of a match, from the agent's side.
 
     :ivar counts: of wins, draws and losses, as X and as O.
-    :ivar distinct: how many of the games differ: in their moves, or in who was X.
+    :ivar distinct_games: how many of the games differ: in their moves, or in who was X.
     """
 
+    DOCUMENT: ClassVar = ("as_x", "as_o", "games", "distinct_games")
+
     counts: tuple[tuple[int, int, int], tuple[int, int, int]]
-    distinct: int
+    distinct_games: Count
 
     @property
-    def games(self) -> int:
-        """How many games were played."""
-        return sum(sum(side) for side in self.counts)
+    def as_x(self) -> SampledRates:
+        """The games as X."""
+        return SampledRates.of(self.counts[0])
 
-    def shares(self, side: int) -> dict[str, Share]:
-        """The shares of wins, draws and losses as X (0) or as O (1)."""
-        counts = self.counts[side]
-        return {
-            name: Share(count, sum(counts))
-            for name, count in zip(("win", "draw", "loss"), counts, strict=True)
-        }
+    @property
+    def as_o(self) -> SampledRates:
+        """The games as O."""
+        return SampledRates.of(self.counts[1])
+
+    @property
+    def games(self) -> Count:
+        """How many games were played."""
+        return sum(map(sum, self.counts))
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """A match against an opponent."""
+
+    DOCUMENT: ClassVar = ("opponent", "*match")
+
+    opponent: str
+    match: Match
+
+
+@dataclass(frozen=True)
+class LosingLine:
+    """A line of play by which a player loses; how often it can be made to lose is not known."""
+
+    loss: None
+    line: tuple[Cell, ...] | None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What matches show of a player, and lines of play by which it loses; None is what they cannot know.
+
+    :ivar lines: by side, as far as they were found.
+    """
+
+    DOCUMENT: ClassVar = (
+        *("results", "games", "distinct_games", "seed", "worst_case", "unbeatable"),
+        *("nash_conv", "exploitability", "mistakes"),
+    )
+
+    results: list[MatchResult]
+    seed: Count
+    lines: dict[Side, tuple[int, ...]]
+    nash_conv: None = None
+    exploitability: None = None
+    mistakes: None = None
+
+    @property
+    def games(self) -> Count:
+        """The games of all matches."""
+        return sum(result.match.games for result in self.results)
+
+    @property
+    def distinct_games(self) -> Count:
+        """How many of them differ."""
+        return sum(result.match.distinct_games for result in self.results)
+
+    @property
+    def worst_case(self) -> dict[str, LosingLine] | None:
+        """The lines by role."""
+        found = {f"as_{side.key}": LosingLine(None, self.lines.get(side)) for side in Side}
+        return found if self.lines else None
+
+    @property
+    def unbeatable(self) -> Literal[False] | None:
+        """Whether it is shown to be beatable."""
+        return False if self.lines else None
 
 
 def play_match(

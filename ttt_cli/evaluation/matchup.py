@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ttt_cli.documents import Share
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Policy
 from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, by_cell, chosen_of, open_batches
@@ -15,9 +16,9 @@ from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, by_cell, chosen_of, ope
 class Rates:
     """How likely a player's games end in each way."""
 
-    win: float
-    draw: float
-    loss: float
+    win: Share
+    draw: Share
+    loss: Share
 
     @classmethod
     def summing_to_one(cls, win: float, draw: float, loss: float) -> "Rates":

@@ -1,9 +1,10 @@
 """The states of a store at a glance: how much each has learned, and how strong it is."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from ttt_cli.engine.rules import Rules
+from ttt_cli.documents import Count, Share
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import TttError
 from ttt_cli.evaluation.verdict import is_unbeatable, judge
@@ -14,37 +15,37 @@ PROOF = 20_000
 
 
 @dataclass(frozen=True)
-class Overview:
-    """A file of a store.
+class WorstLosses:
+    """The highest probability of losing that any opponent can force."""
 
-    :ivar changed: when its file was last written, in seconds since 1970.
-    :ivar unbeatable: None where that is not known.
-    :ivar worst: the highest probability of losing as X and as O that any opponent can force; None where that
-        is not known.
-    :ivar fault: why it cannot be read; the rest is unknown then.
-    """
+    as_x: Share
+    as_o: Share
+
+
+@dataclass(frozen=True)
+class StoredState:
+    """A state in the store; null is what is not known, a fault why it cannot be read."""
 
     name: str
-    changed: float
-    learner: str = ""
-    rules: Rules | None = None
-    games: int | None = None
-    unbeatable: bool | None = None
-    worst: tuple[float, float] | None = None
-    fault: str = ""
+    learner: str
+    rules: str | None
+    games: Count | None
+    unbeatable: bool | None
+    worst_case: WorstLosses | None
+    written: str
+    fault: str
 
 
-def overview(path: Path) -> Overview:
+def overview(path: Path) -> StoredState:
     """The state in a file at a glance."""
-    changed = path.stat().st_mtime
+    written = datetime.fromtimestamp(path.stat().st_mtime).astimezone().isoformat(timespec="seconds")
     try:
         state = library.load(path).state
-        found = Overview(path.stem, changed, state.learner.name, state.rules, state.games)
+        own = (path.stem, state.learner.name, str(state.rules), state.games)
         if enumerated(state.rules) is None:
-            verdict = is_unbeatable(state.policy, budget=PROOF)
-            return replace(found, unbeatable=verdict)
-        judged = judge(state.policy)
-        worst = judged.as_x.loss, judged.as_o.loss
-        return replace(found, unbeatable=judged.unbeatable, worst=worst)
+            return StoredState(*own, is_unbeatable(state.policy, budget=PROOF), None, written, "")
+        found = judge(state.policy)
+        worst = WorstLosses(found.as_x.loss, found.as_o.loss)
+        return StoredState(*own, found.unbeatable, worst, written, "")
     except TttError as error:
-        return Overview(path.stem, changed, fault=error.message)
+        return StoredState(path.stem, "", None, None, None, None, written, error.message)

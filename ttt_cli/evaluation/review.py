@@ -1,13 +1,15 @@
 """A finished game reviewed against perfect play: what each move was worth, and where the game was lost."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from ttt_cli.documents import Cell, Count, Share, Worth
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.perfect import UNPROVEN, values_of
-from ttt_cli.engine.position import Cell, Position
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.analysis import analyse
+from ttt_cli.evaluation.analysis import Analysis, MoveWorth, analyse
 
 NODES = 2_000
 """Nodes that each proof may take on a board without a state space."""
@@ -15,21 +17,23 @@ NODES = 2_000
 
 @dataclass(frozen=True)
 class Pace:
-    """A move that won more slowly, or lost sooner, than it had to.
+    """A move, numbered from 1, that won more slowly or lost sooner than it had to: plies to the end.
 
     :ivar plies: to the end after perfect play on both sides, this move included.
     :ivar best_plies: the same for the best moves.
-    :ivar best: those moves.
     """
 
-    plies: int
-    best_plies: int
+    move: Count
+    side: Side
+    value: Worth
+    plies: Count
+    best_plies: Count
     best: tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
 class MoveReview:
-    """One move of a game; values are the mover's: +1 a win, 0 a draw, -1 a loss.
+    """A move, the value of the position and of the move, from the mover's side, and the cells that keep it.
 
     :ivar before: the value of the position; None where it has not been proved.
     :ivar after: the value of the move played; None where it has not been proved.
@@ -39,10 +43,12 @@ class MoveReview:
         known.
     """
 
+    DOCUMENT: ClassVar = ("cell", "side", "before", "after", "best", "proven")
+
     side: Side
     cell: Cell
-    before: int | None
-    after: int | None
+    before: Worth | None
+    after: Worth | None
     best: tuple[Cell, ...]
     is_choice: bool | None
     pace: Pace | None
@@ -59,7 +65,7 @@ class MoveReview:
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Choices:
     """How often one side kept the value of the position.
 
     :ivar kept: the choices in which it did.
@@ -67,14 +73,9 @@ class Accuracy:
     :ivar unproven: its moves that are left out, since what they were worth has not been proved.
     """
 
-    kept: int
-    choices: int
-    unproven: int
-
-    @property
-    def share(self) -> float | None:
-        """``kept`` of ``choices``; None if there were none."""
-        return self.kept / self.choices if self.choices else None
+    kept: Count
+    choices: Count
+    unproven: Count
 
 
 @dataclass(frozen=True)
@@ -85,19 +86,36 @@ class Review:
         it has not been proved.
     """
 
+    DOCUMENT: ClassVar = ("moves", "accuracy", "choices", "pace", "turning_point", "resigned")
+
     game: Game
     moves: tuple[MoveReview, ...]
-    resigned: int | None
-
-    def accuracy(self, side: Side) -> Accuracy:
-        """The accuracy of one side."""
-        own = [move for move in self.moves if move.side is side]
-        choices = [move for move in own if move.proven and move.is_choice]
-        kept = sum(not move.lost_value for move in choices)
-        return Accuracy(kept, len(choices), sum(not move.proven for move in own))
+    resigned: Worth | None
 
     @property
-    def turning_point(self) -> int | None:
+    def choices(self) -> dict[str, Choices]:
+        """How often each side, ``x`` and ``o``, kept the value of the position."""
+        found = {}
+        for side in Side:
+            own = [move for move in self.moves if move.side is side]
+            kept = [not move.lost_value for move in own if move.proven and move.is_choice]
+            found[side.key] = Choices(sum(kept), len(kept), sum(not move.proven for move in own))
+        return found
+
+    @property
+    def accuracy(self) -> dict[str, Share | None]:
+        """For each side the share of its choices that kept the value; None if there were none."""
+        return {
+            key: found.kept / found.choices if found.choices else None for key, found in self.choices.items()
+        }
+
+    @property
+    def pace(self) -> list[Pace]:
+        """What moves cost in time."""
+        return [move.pace for move in self.moves if move.pace]
+
+    @property
+    def turning_point(self) -> Count | None:
         """The loser's last move after which the better result was out of reach: its number, from 1.
 
         None if the game was drawn, the loser had no better result in reach or resigned one, or where that
@@ -108,9 +126,8 @@ class Review:
             return None
         for number in range(len(self.moves), 0, -1):
             move = self.moves[number - 1]
-            if move.side is winner or (move.before == -1):
-                continue
-            return number if move.lost_value and move.after == -1 else None
+            if move.side is not winner and move.before != -1:
+                return number if move.lost_value and move.after == -1 else None
         return None
 
 
@@ -123,40 +140,31 @@ def review(game: Game, *, nodes: int = NODES) -> Review:
     rules = game.rules
     texts = [Position.reached(text, rules) for text in game.texts()]
     positions = Positions.batch(texts, rules)
-    values = [_known(value) for value in values_of(positions, nodes=nodes).tolist()]
+    found = values_of(positions, nodes=nodes).tolist()
+    values = [None if value == UNPROVEN else value for value in found]
     known = [ply for ply in range(len(game.moves)) if values[ply] is not None]
-    found = analyse(positions[known], nodes=nodes)
+    analyses = dict(zip(known, analyse(positions[known], nodes=nodes), strict=True))
     moves = []
     for ply, cell in enumerate(game.moves):
+        unknown = tuple(MoveWorth(option, None, None) for option in texts[ply].legal)
+        here = analyses.get(ply) or Analysis(texts[ply], None, unknown)
         after = values[ply + 1]
-        options: dict[Cell, int | None] = dict.fromkeys(texts[ply].legal)
-        plies = None
-        if ply in known:
-            row = known.index(ply)
-            options = {option: _known(int(found.move_values[row, option])) for option in options}
-            plies = None if found.move_plies is None else found.move_plies[row].tolist()
-        options[cell] = None if after is None else -after
-        moves.append(_reviewed(Side.to_move(ply), cell, values[ply], options, plies))
+        moves.append(_reviewed(ply, cell, here, None if after is None else -after))
     return Review(game, tuple(moves), values[-1] if game.resigned else None)
 
 
-def _known(value: int) -> int | None:
-    return None if value == UNPROVEN else value
-
-
-def _reviewed(
-    side: Side, cell: Cell, value: int | None, values: dict[Cell, int | None], plies: list[int] | None
-) -> MoveReview:
-    """The review of a move, of the value of its position, and the values and distances of all moves there."""
-    after, pace = values[cell], None
-    if after == 1:
-        value = 1
+def _reviewed(ply: int, cell: Cell, here: Analysis, after: int | None) -> MoveReview:
+    """The review of a move that is worth ``after``."""
+    value, side = 1 if after == 1 else here.value, Side.to_move(ply)
+    values = {move.cell: move.value for move in here.moves} | {cell: after}
     best = tuple(option for option, worth in values.items() if worth is not None and worth == value)
     known = {worth for worth in values.values() if worth is not None}
     differ = len(known) > 1 or (value is not None and bool(known - {value}))
     is_choice = True if differ else None if None in values.values() else False
-    if plies is not None and value and after == value:
+    pace, plies = None, {move.cell: move.plies for move in here.moves if move.plies is not None}
+    if plies and value and after == value:
         quickest = (min if value > 0 else max)(plies[option] for option in best)
         if plies[cell] != quickest:
-            pace = Pace(plies[cell], quickest, tuple(o for o in best if plies[o] == quickest))
+            ends = tuple(option for option in best if plies[option] == quickest)
+            pace = Pace(ply + 1, side, value, plies[cell], quickest, ends)
     return MoveReview(side, cell, value, after, best, is_choice, pace)

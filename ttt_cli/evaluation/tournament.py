@@ -8,10 +8,12 @@ is also what limits the rating of a player who wins everything.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ttt_cli.agents.asked import UnsteadyError
+from ttt_cli.documents import AgentFields, Count
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
 from ttt_cli.evaluation.match import play_match
@@ -25,55 +27,77 @@ ELO = 400.0
 """Rating points for a strength ten times as large."""
 
 
+@dataclass(frozen=True)
+class Standing:
+    """A player's expected points of those there are, a draw being worth one half, and its rating on the Elo
+    scale, the mean of all being 0."""
+
+    DOCUMENT: ClassVar = ("*agent", "points", "of", "rating")
+
+    agent: AgentFields
+    points: float
+    of: Count
+    rating: float
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How the games of two players end, as X sees it."""
+
+    DOCUMENT: ClassVar = ("x", "o", "*rates")
+
+    x: str
+    o: str
+    rates: Rates
+
+
 @dataclass(frozen=True, eq=False)
 class Tournament:
-    """The results; players are numbered in the order given.
+    """The players by points, equal ones in the order given, and every pairing.
 
-    :ivar rates: ``rates[x][o]``, how the games of ``x`` as X against ``o`` end for ``x``; None where x is o.
-    :ivar scores: float64[players, players], the expected points of the one against the other in two games,
-        one as X and one as O; 0 on the diagonal.
-    :ivar ratings: float64[players], on the Elo scale, their mean being 0.
+    :ivar scores: float64[players, players], in the order of ``players``: the expected points of the one
+        against the other in two games, one as X and one as O; 0 on the diagonal.
     :ivar sampled: pairings that were played as matches of ``GAMES`` games, since they cannot be computed.
     """
 
-    rates: tuple[tuple[Rates | None, ...], ...]
+    DOCUMENT: ClassVar = ("method", "players", "pairings")
+
+    players: list[Standing]
+    pairings: list[Pairing]
     scores: Floats
-    ratings: Floats
     sampled: int = 0
 
     @property
-    def points(self) -> Floats:
-        """float64[players], expected points over all games, two for each opponent."""
-        return self.scores.sum(axis=1)
-
-    @property
-    def ranking(self) -> list[int]:
-        """The players by points, equal ones in the order given."""
-        return np.argsort(-np.round(self.points, 12), kind="stable").tolist()
+    def method(self) -> Literal["exact", "sampled"]:
+        """Whether all of it was computed."""
+        return "sampled" if self.sampled else "exact"
 
 
-def play_tournament(agents: Sequence[Policy], *, budget: int = BUDGET) -> Tournament:
+def play_tournament(agents: Sequence[tuple[AgentFields, Policy]], *, budget: int = BUDGET) -> Tournament:
     """Let all players meet as both sides, exactly where no more than ``budget`` positions can be reached
     and nobody's choices vary from one question to the next."""
-    players = [agent.tabulated().forfeiting() for agent in agents]
-    rates: list[list[Rates | None]] = [[None] * len(players) for _ in players]
+    players = [policy.tabulated().forfeiting() for _, policy in agents]
+    rates: dict[tuple[int, int], Rates] = {}
     sampled = 0
-    for a, b in combinations(range(len(players)), 2):
+    for first, second in combinations(range(len(players)), 2):
+        a, b = players[first], players[second]
         try:
-            rates[a][b], rates[b][a] = (
-                play_exact(x, o, budget=budget).rates for x, o in permutations((players[a], players[b]))
-            )
+            found = [play_exact(x, o, budget=budget).rates for x, o in permutations((a, b))]
         except (OutgrownError, UnsteadyError):
             sampled += 1
-            as_x, as_o = map(_rates, play_match(players[a], players[b], GAMES, seed=0).counts)
-            rates[a][b], rates[b][a] = as_x, as_o.turned()
+            as_x, as_o = map(_rates, play_match(a, b, GAMES, seed=0).counts)
+            found = [as_x, as_o.turned()]
+        rates[first, second], rates[second, first] = found
     scores = np.zeros((len(players), len(players)))
-    for x, row in enumerate(rates):
-        for o, found in enumerate(row):
-            if found is not None:
-                scores[x, o] += found.points
-                scores[o, x] += 1 - found.points
-    return Tournament(tuple(map(tuple, rates)), scores, bradley_terry(scores), sampled)
+    for (x, o), one in sorted(rates.items()):
+        scores[x, o] += one.points
+        scores[o, x] += 1 - one.points
+    points, ratings = scores.sum(axis=1), bradley_terry(scores)
+    ranking = np.argsort(-np.round(points, 12), kind="stable").tolist()
+    of = 2 * (len(players) - 1)
+    standings = [Standing(agents[at][0], float(points[at]), of, float(ratings[at])) for at in ranking]
+    pairings = [Pairing(agents[x][0].name, agents[o][0].name, one) for (x, o), one in sorted(rates.items())]
+    return Tournament(standings, pairings, scores[np.ix_(ranking, ranking)], sampled)
 
 
 def _rates(counts: tuple[int, int, int]) -> Rates:

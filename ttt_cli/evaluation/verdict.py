@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ttt_cli.documents import Cell, Count, Share, Worth
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.perfect import UNPROVEN, game_bounds, game_value, move_values_of, values_of
 from ttt_cli.engine.policy import Modified, Policy
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
+from ttt_cli.evaluation.analysis import Board
 from ttt_cli.evaluation.blunders import wrong_moves
 from ttt_cli.evaluation.matchup import Rates, play_on
 from ttt_cli.evaluation.refutation import losing_line
@@ -38,22 +40,30 @@ class Result:
 
 
 @dataclass(frozen=True)
+class WorstCases:
+    """The worst case in each role."""
+
+    as_x: WorstCase
+    as_o: WorstCase
+
+
+@dataclass(frozen=True)
 class MistakeCount:
     """Open positions in which the policy can give up game value, those among them in which its own play can
     find itself, and all open positions. Without a state space, and for a player who is not asked about all of
     it, the first are the second, and the third is not known."""
 
-    positions: int
-    reachable: int
-    of: int | None
+    positions: Count
+    reachable: Count
+    of: Count | None
 
 
 @dataclass(frozen=True)
 class Coverage:
     """Of the open positions in which the policy's own play can find itself: of how many it knows anything."""
 
-    known: int
-    of: int
+    known: Count
+    of: Count
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,11 @@ class Verdict:
     :ivar mistakes: None where the values of its positions are not known.
     :ivar coverage: None for players that need no experience.
     """
+
+    DOCUMENT: ClassVar = (
+        *("results", "worst_case", "unbeatable", "nash_conv", "exploitability"),
+        *("mistakes", "coverage"),
+    )
 
     results: tuple[Result, ...]
     as_x: WorstCase
@@ -83,6 +98,17 @@ class Verdict:
                 return result
         names = ", ".join(result.opponent for result in self.results) or "nobody"
         raise UsageError(f"no result against {opponent!r}: judged against {names}")
+
+    @property
+    def worst_case(self) -> WorstCases:
+        """The worst case in each role."""
+        return WorstCases(self.as_x, self.as_o)
+
+    @property
+    def lines(self) -> dict[Side, tuple[int, ...]]:
+        """The lines of play by which it loses, by side."""
+        cases = zip(Side, (self.as_x.line, self.as_o.line), strict=True)
+        return {side: line for side, line in cases if line is not None}
 
     @property
     def unbeatable(self) -> bool | None:
@@ -113,21 +139,25 @@ def judge(
     :raises OutgrownError: if it takes more.
     """
     policy, against = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
-    counted = _Counted(policy)
-    as_x, as_o = (_judge_as(side, counted, against, budget, tick) for side in Side)
-    results = [
-        Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, as_x.rates, as_o.rates, strict=True)
-    ]
+    asked, space = _Counted(policy), enumerated(policy.rules)
+    own: list[Positions] | None = []  # the open positions in which it can be to move
+    rates: list[list[Rates]] = []  # for X
+    worst: list[WorstCase] = []
+    for side in Side:
+        walk = Walk.alone(asked, side, budget=budget, tick=tick)
+        rates.append([play_on(walk, opponent).rates for opponent in against])
+        worst.append(worst_case(walk))
+        few = space is not None or sum(len(positions) for _, positions in walk.own) <= MOST_PROVED
+        own = [*own, *(positions for _, positions in walk.own)] if few and own is not None else None
+        del walk  # before the next
+    as_x, as_o = worst
     return Verdict(
-        tuple(results),
-        as_x.worst,
-        as_o.worst,
-        (
-            holds(policy.rules, Side.X, as_x.worst.guaranteed),
-            holds(policy.rules, Side.O, as_o.worst.guaranteed),
-        ),
-        _mistakes(policy, as_x.own, as_o.own),
-        None if counted.known_ones is None else Coverage(counted.known_ones, counted.asked),
+        tuple(Result(name, x, o.turned()) for (name, _), x, o in zip(opponents, *rates, strict=True)),
+        as_x,
+        as_o,
+        (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
+        None if own is None else _mistakes(policy, own),
+        None if asked.known_ones is None else Coverage(asked.known_ones, asked.number),
     )
 
 
@@ -137,49 +167,21 @@ class _Counted(Modified):
     :ivar known_ones: those of them that it has learned something about; None: it needs no experience.
     """
 
-    asked = 0
+    number = 0
     known_ones: int | None = None
 
     def probabilities(self, positions: Positions) -> Floats:
         found = self.player.probabilities(positions)
-        self.asked += len(positions)
+        self.number += len(positions)
         if (known := self.player.known(positions)) is not None:
             self.known_ones = (self.known_ones or 0) + int(known.sum())
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Role:
-    """A policy as one side, as a walk shows it.
-
-    :ivar rates: how its games against each opponent end for X.
-    :ivar own: the open positions in which it can be to move, by plies; None where they are too many to prove
-        what each is worth.
-    """
-
-    rates: list[Rates]
-    worst: WorstCase
-    own: list[Positions] | None
-
-
-def _judge_as(
-    side: Side, policy: Policy, opponents: Sequence[Policy], budget: int, tick: Callable[[int], None]
-) -> _Role:
-    walk = Walk.alone(policy, side, budget=budget, tick=tick)
-    rates = [play_on(walk, opponent).rates for opponent in opponents]
-    own = [positions for _, positions in walk.own]
-    few = enumerated(policy.rules) is not None or sum(map(len, own)) <= MOST_PROVED
-    return _Role(rates, worst_case(walk), own if few else None)
-
-
-def _mistakes(
-    policy: Policy, own_x: list[Positions] | None, own_o: list[Positions] | None
-) -> MistakeCount | None:
+def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
     """The positions in which the policy can give up game value: of all of a state space, if it is asked about
-    all of it, else of its own, if there are not too many and their values are proved."""
-    if own_x is None or own_o is None:
-        return None
-    own, space = own_x + own_o, enumerated(policy.rules)
+    all of it, else of its own, if their values are proved."""
+    space = enumerated(policy.rules)
     if space is not None and not policy.external:
         still_open = np.flatnonzero(~space.terminal)
         wrong = np.zeros(len(space), np.bool_)
@@ -237,22 +239,28 @@ def losing_lines(policy: Policy, sides: Sequence[Side] = tuple(Side)) -> dict[Si
 
 @dataclass(frozen=True)
 class Step:
-    """One move of a line of play, as ``ttt evaluate --explain`` shows it.
+    """A move of an explained line; ``perfect`` are the cells that keep the position's value.
 
     :ivar position: before the move.
-    :ivar cell: from 0; None: the policy resigns here.
+    :ivar cell: None: the policy resigns here.
     :ivar probability: that the policy plays this cell; None where the opponent moves.
-    :ivar sound: the cells that keep the game value.
-    :ivar before: the value of the position for its mover, +1, 0 or -1; None: not known.
+    :ivar before: the value of the position for its mover; None: not known.
     :ivar after: and what the move leaves of it.
     """
 
-    position: Position
-    cell: int | None
-    probability: float | None
-    sound: tuple[int, ...]
-    before: int | None
-    after: int | None
+    DOCUMENT: ClassVar = ("position", "to_move", "cell", "probability", "perfect", "before", "after")
+
+    position: Board
+    cell: Cell | None
+    probability: Share | None
+    perfect: tuple[Cell, ...]
+    before: Worth | None
+    after: Worth | None
+
+    @property
+    def to_move(self) -> Side:
+        """Whose move it is."""
+        return Side.to_move(self.position.plies)
 
 
 def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
@@ -266,10 +274,10 @@ def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
         here = Positions.batch([game.position], game.rules)
         before, moves = int(values_of(here)[0]), move_values_of(here)[0]
         after = -1 if cell is None else int(moves[cell])
-        sound = [] if before == UNPROVEN else np.flatnonzero(moves == before).tolist()
+        perfect = [] if before == UNPROVEN else np.flatnonzero(moves == before).tolist()
         probability = float(policy.probabilities(here)[0, cell]) if own and cell is not None else 1.0
         known = (None if value == UNPROVEN else value for value in (before, after))
-        steps.append(Step(game.position, cell, probability if own else None, tuple(sound), *known))
+        steps.append(Step(game.position, cell, probability if own else None, tuple(perfect), *known))
         if cell is not None:
             game.push(cell)
     return steps

@@ -1,4 +1,4 @@
-"""The worst that can happen to a policy: what a best response can force.
+"""Best responses: the worst that can happen to a policy, and how to beat it from any position.
 
 The policy's moves are chance, the opponent's are free: going backwards, take the mean over the former and the
 opponent's best over the latter. The opponent that forces most losses and the one whose wins exceed its losses
@@ -9,12 +9,16 @@ NashConv is the sum of what the latter gains from either side, exploitability it
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ttt_cli.documents import Cell, Share
 from ttt_cli.engine.arrays import Floats, Int8s, Int64s
+from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.walk import Layer, Walk
+from ttt_cli.evaluation.walk import BUDGET, Layer, Walk
 
 EQUAL = 1e-12
 """Relative difference below which two probabilities differ by rounding only."""
@@ -22,9 +26,8 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The worst case of a policy in one role.
+    """The highest probability of losing that any opponent can force, and a line that shows it.
 
-    :ivar loss: the highest probability of losing that any opponent can force.
     :ivar line: the cells (from 0) of the likeliest game that shows it, the shortest of equally likely ones;
         None if the policy cannot lose. Where the policy resigns the line ends on an open board.
     :ivar gain: the largest expected wins minus losses that any opponent can have.
@@ -32,8 +35,10 @@ class WorstCase:
         moves have positive probability, so that no rounding enters.
     """
 
-    loss: float
-    line: tuple[int, ...] | None
+    DOCUMENT: ClassVar = ("loss", "line")
+
+    loss: Share
+    line: tuple[Cell, ...] | None
     gain: float
     guaranteed: int
 
@@ -144,3 +149,40 @@ def _onwards(layer: Layer, moves: Int64s, chance: Floats) -> Floats:
     """float64: how likely some moves are made, and then end as the chances of the next layer say."""
     chances: Floats = chance[layer.targets[moves]]
     return chances if layer.probabilities is None else chances * layer.probabilities[moves]
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """The most that a side can get out of a position against a known policy.
+
+    :ivar win: float64[cells], the highest probability of winning after each move; NaN where none can be made.
+    :ivar save: float64[cells], likewise of not losing.
+    """
+
+    win: Floats
+    save: Floats
+
+    @property
+    def best(self) -> tuple[Cell, ...]:
+        """The moves to play: those most likely to win; where no win can be had, those most likely to save a
+        draw. Whoever always plays one of them attains the figure that stands there."""
+        wanted = self.win if np.nanmax(self.win) > 0 else self.save
+        return tuple(np.flatnonzero(wanted >= np.nanmax(wanted) * (1 - EQUAL)).tolist())
+
+
+def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -> Response:
+    """The best that the side to move can get against ``policy``, which plays the other side.
+
+    :raises OutgrownError: if more than ``budget`` positions can still be reached.
+    """
+    side = Side.to_move(position.plies).other
+    walk = Walk.alone(policy, side, start=position, budget=budget)
+    win = save = np.zeros(0)
+    for layer in reversed(walk.layers[1:]):
+        results = -_results(layer, side)
+        win = backward(layer, (results > 0).astype(np.float64), win)
+        save = backward(layer, ((results >= 0) & layer.positions.terminal).astype(np.float64), save)
+    first, found = walk.layers[0], np.full((2, policy.rules.cells), np.nan)
+    found[:, first.cells] = win[first.targets], save[first.targets]
+    found[found > 1 - EQUAL] = 1.0  # a certainty, but for rounding
+    return Response(*found)

@@ -1,18 +1,16 @@
 """Hints for a person: the value of each move against perfect play, and against the player at the board."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ttt_cli.engine.alpha_beta import Search
-from ttt_cli.engine.perfect import UNPROVEN
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.evaluation.analysis import analyse
-from ttt_cli.evaluation.response import Response, best_response
+from ttt_cli.evaluation.analysis import MoveWorth, analyse
 from ttt_cli.evaluation.walk import OutgrownError
+from ttt_cli.evaluation.worst_case import Response, best_response
 
 NODES = 2_000
 """Nodes that the proof of each move may take on a large board."""
@@ -29,49 +27,30 @@ QUESTIONS = 3_000
 
 @dataclass(frozen=True)
 class Hint:
-    """The values of the moves of ``position`` with perfect play.
+    """What perfect play says of an open position.
 
-    :ivar values: for each free cell +1 the move wins, 0 it draws, -1 it loses; None: not proved.
-    :ivar plies: to the end after perfect play on both sides, this move included; empty where distances are
-        not known.
+    :ivar moves: what each of its moves is worth, as far as that could be proved.
+    :ivar best: the moves of the highest proved value, of these the quickest wins and the slowest losses; none
+        if a move that is not proved might be better.
     :ivar suggested: what a search would play, where the best moves are not proved.
     """
 
-    position: Position
-    values: Mapping[Cell, int | None]
-    plies: Mapping[Cell, int]
-    suggested: tuple[Cell, ...] = ()
-
-    @property
-    def best(self) -> tuple[Cell, ...]:
-        """The moves of the highest proved value, of these the quickest wins and the slowest losses; none if a
-        move that is not proved might be better."""
-        worth = {
-            cell: (value, -value * self.plies.get(cell, 0))
-            for cell, value in self.values.items()
-            if value is not None
-        }
-        top = max(worth.values(), default=(-1, 0))
-        if len(worth) < len(self.values) and top[0] < 1:
-            return ()
-        return tuple(cell for cell in worth if worth[cell] == top)
+    moves: tuple[MoveWorth, ...]
+    best: tuple[Cell, ...]
+    suggested: tuple[Cell, ...]
 
 
 def hint(position: Position) -> Hint:
     """The values of an open position's moves, as far as they can be proved at once."""
     here = Positions.batch([position], position.rules)
-    found = analyse(here, nodes=min(NODES, ALL_NODES // len(position.legal)))
-    values = {cell: int(found.move_values[0, cell]) for cell in position.legal}
-    plies = found.move_plies
-    known = Hint(
-        position,
-        {cell: None if value == UNPROVEN else value for cell, value in values.items()},
-        {} if plies is None else {cell: int(plies[0, cell]) for cell in position.legal},
-    )
-    if known.best:
-        return known
+    (found,) = analyse(here, nodes=min(NODES, ALL_NODES // len(position.legal)))
+    known = [move for move in found.moves if move.value is not None]
+    worth = {move.cell: (move.value or 0, -(move.value or 0) * (move.plies or 0)) for move in known}
+    top = max(worth.values(), default=(-1, 0))
+    if len(known) == len(found.moves) or top[0] == 1:
+        return Hint(found.moves, tuple(cell for cell in worth if worth[cell] == top), ())
     suggested = np.flatnonzero(Search(position.rules).probabilities(here)[0])
-    return Hint(position, known.values, known.plies, tuple(suggested.tolist()))
+    return Hint(found.moves, (), tuple(suggested.tolist()))
 
 
 def beat(position: Position, policy: Policy) -> Response | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from ttt_cli.engine.position import Cell
-from ttt_cli.evaluation.response import Response
+from ttt_cli.evaluation.worst_case import Response
 from ttt_cli.play.hints import Hint
 from ttt_cli.views.board import WORTH, worth
 from ttt_cli.views.numbers import cells_in_words, percent
@@ -25,33 +25,22 @@ class Advice:
 
 
 def from_hint(hint: Hint) -> Advice:
-    """Advice by perfect play."""
-    return Advice(_values(hint) if _is_proven(hint) else {}, f"{_best(hint)}{_distances(hint)}")
-
-
-def _is_proven(hint: Hint) -> bool:
-    return any(value is not None for value in hint.values.values())
-
-
-def _values(hint: Hint) -> dict[Cell, list[Text]]:
-    return {cell: [worth(value, hint.plies.get(cell))] for cell, value in hint.values.items()}
-
-
-def _best(hint: Hint) -> str:
+    """Advice by perfect play, with an example from the board of how to read ``win 3``."""
     if hint.suggested:
-        return f"best moves not proved; search plays {cells_in_words(hint.suggested)}"
-    all_alike = len(hint.best) == len(hint.values) > 1
-    return f"best: {'any, all are worth the same' if all_alike else cells_in_words(hint.best)}"
-
-
-def _distances(hint: Hint) -> str:
-    """How to read ``win 3``, with an example from the board."""
-    for word, wanted in (("win", 1), ("loss", -1)):
-        for cell, value in hint.values.items():
-            if value == wanted and (plies := hint.plies.get(cell)):
-                moves = "1 move" if plies == 1 else f"{plies} moves, both sides' counted"
-                return f"\n{word} {plies}: the game is decided in {moves}, if both play perfectly"
-    return ""
+        text = f"best moves not proved; search plays {cells_in_words(hint.suggested)}"
+    elif len(hint.best) == len(hint.moves) > 1:
+        text = "best: any, all are worth the same"
+    else:
+        text = f"best: {cells_in_words(hint.best)}"
+    timed = [move for move in hint.moves if move.value and move.plies]
+    if timed:
+        move = max(timed, key=lambda move: move.value or 0)
+        moves = "1 move" if move.plies == 1 else f"{move.plies} moves, both sides' counted"
+        example = worth(move.value, move.plies).plain
+        text += f"\n{example}: the game is decided in {moves}, if both play perfectly"
+    if all(move.value is None for move in hint.moves):
+        return Advice({}, text)
+    return Advice({move.cell: [worth(move.value, move.plies)] for move in hint.moves}, text)
 
 
 def from_response(response: Response | None, hint: Hint, name: str) -> Advice:
@@ -60,8 +49,11 @@ def from_response(response: Response | None, hint: Hint, name: str) -> Advice:
     if response is None:
         return Advice({}, f"too much can still happen against {name} to go through it all; try b again later")
     notes = {
-        cell: [_chance(response.win[cell], response.save[cell]), Text(f"({worth(value).plain})", "dim")]
-        for cell, value in hint.values.items()
+        move.cell: [
+            _chance(response.win[move.cell], response.save[move.cell]),
+            Text(f"({worth(move.value).plain})", "dim"),
+        ]
+        for move in hint.moves
     }
     cells = cells_in_words(response.best)
     win, save = response.win[response.best[0]], response.save[response.best[0]]

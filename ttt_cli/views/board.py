@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 
+from ttt_cli.documents import WORDS
 from ttt_cli.engine.position import Cell, Position
-from ttt_cli.views.numbers import VALUES
 
 STONES = {"X": "bold cyan", "O": "bold yellow"}
 FREE = "dim"
@@ -78,7 +78,12 @@ def worth(value: int | None, plies: int | None = None) -> Text:
     proved."""
     if value not in WORTH:
         return Text("?", UNKNOWN)
-    return Text(VALUES[value] + (f" {plies}" if plies and value else ""), WORTH[value])
+    return Text(WORDS[value] + (f" {plies}" if plies and value else ""), WORTH[value])
+
+
+def ended(position: Position) -> str:
+    """How a game that is over has ended."""
+    return f"{position.winner} has won" if position.winner else "a draw"
 
 
 def beside(drawings: Sequence[Text], width: int, *, indent: int = 2) -> Text:

@@ -2,35 +2,23 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.documents import (
-    AgentFields,
-    Cell,
-    Count,
-    Document,
-    PositionText,
-    Share,
-    SideKey,
-    Worth,
-    aside,
-    note,
-    optional,
-)
+from ttt_cli.documents import WORDS, AgentFields, Document, optional
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.blunders import RESIGNS, Blunders
-from ttt_cli.evaluation.match import Match
-from ttt_cli.evaluation.verdict import Coverage, MistakeCount, Result, Step, Verdict
+from ttt_cli.evaluation.match import Sample
+from ttt_cli.evaluation.verdict import Step, Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
-from ttt_cli.views.board import board
-from ttt_cli.views.numbers import VALUES, bar, cells_in_words, percent
+from ttt_cli.views.board import board, ended
+from ttt_cli.views.numbers import bar, cells, cells_in_words, percent
 from ttt_cli.views.tables import table
 
 STYLES = ("green", "dim", "red")
@@ -38,95 +26,13 @@ STYLES = ("green", "dim", "red")
 
 BAR = 24
 
-Interval = Annotated[tuple[Share, ...], note(minItems=2, maxItems=2)]
-
-
-@dataclass(frozen=True)
-class WorstFields:
-    """The highest probability of losing that any opponent can force, and a line that shows it."""
-
-    loss: Share | None
-    line: list[Cell] | None
-
-
-@dataclass(frozen=True)
-class WorstCases:
-    """The worst case in each role."""
-
-    as_x: WorstFields
-    as_o: WorstFields
-
-
-@dataclass(frozen=True)
-class StepFields:
-    """A move of an explained line; ``perfect`` are the cells that keep the position's value."""
-
-    position: PositionText
-    to_move: SideKey
-    cell: Cell | None
-    probability: Share | None
-    perfect: list[Cell]
-    before: Worth | None
-    after: Worth | None
-
-    @classmethod
-    def of(cls, step: Step) -> "StepFields":
-        """A step of the explanation."""
-        return cls(
-            step.position.text,
-            Side.to_move(step.position.plies).key,
-            None if step.cell is None else step.cell + 1,
-            step.probability,
-            [cell + 1 for cell in step.sound],
-            VALUES.get(step.before),
-            VALUES.get(step.after),
-        )
-
 
 @dataclass(frozen=True)
 class Explanation:
     """The lines that show the worst cases, move by move."""
 
-    as_x: list[StepFields] | None
-    as_o: list[StepFields] | None
-
-
-@dataclass(frozen=True)
-class SampledRates:
-    """Shares of the games of a match, with 95 % intervals."""
-
-    win: Share | None
-    draw: Share | None
-    loss: Share | None
-    win_ci: Interval
-    draw_ci: Interval
-    loss_ci: Interval
-    games: Count
-
-    @classmethod
-    def of(cls, match: Match, side: int) -> "SampledRates":
-        """The games of a match in one role."""
-        win, draw, loss = match.shares(side).values()
-        rates, ends = (win.rate, draw.rate, loss.rate), (win.interval, draw.interval, loss.interval)
-        return cls(*rates, *ends, sum(match.counts[side]))
-
-
-@dataclass(frozen=True)
-class SampledResult:
-    """A match against an opponent."""
-
-    opponent: str
-    as_x: SampledRates
-    as_o: SampledRates
-    games: Count
-    distinct_games: Count
-
-    @classmethod
-    def of(cls, opponent: str, match: Match) -> "SampledResult":
-        """A match against an opponent of this name."""
-        return cls(
-            opponent, SampledRates.of(match, 0), SampledRates.of(match, 1), match.games, match.distinct
-        )
+    as_x: list[Step] | None
+    as_o: list[Step] | None
 
 
 @dataclass(frozen=True)
@@ -135,148 +41,66 @@ class Shown:
 
     :ivar head: who is judged, in words, a line each.
     :ivar checked: whether the verdict is the exit code.
-    :ivar lines: how the player loses, by side, as far as that was found; cells from 0.
-    :ivar stories: the same lines explained; None where nobody has asked for that.
-    :ivar how: the command that asks for it.
+    :ivar how: the command that asks for an explanation.
     """
 
     head: tuple[list[str], list[str]]
     checked: bool
-    lines: dict[Side, tuple[int, ...]]
-    stories: dict[Side, list[Step]] | None
     how: str
-
-    @property
-    def explanation(self) -> Explanation | None:
-        """The stories as a document holds them."""
-        if self.stories is None:
-            return None
-        told = {side: [StepFields.of(step) for step in steps] for side, steps in self.stories.items()}
-        return Explanation(told.get(Side.X), told.get(Side.O))
 
 
 class _Evaluated(Document):
     """What both kinds of evaluation say."""
 
-    method: Literal["exact", "sampled"]
+    DOCUMENT: ClassVar = ("method", "agent", "*found", "explanation")
+
     agent: AgentFields
-    unbeatable: bool | None
+    found: Verdict | Sample
     shown: Shown
+    explanation: Explanation | None
 
     @property
     def code(self) -> ExitCode:
         """Whether what was to be checked holds."""
-        return ExitCode.FAILED if self.shown.checked and not self.unbeatable else ExitCode.DONE
+        return ExitCode.FAILED if self.shown.checked and not self.found.unbeatable else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
         """Print who is judged, what was found, and how the player loses."""
         for line in self.shown.head:
             env.out((" · " if env.unicode else " - ").join(line))
         env.out("")
-        self.show_results(env)
-        for side, steps in (self.shown.stories or {}).items():
-            _show_line(env, self.agent.name, side, steps)
-        if self.unbeatable is False and not self.shown.stories:
+        if isinstance(self.found, Verdict):
+            _show_verdict(env, self.found)
+        else:
+            _show_sample(env, self.found)
+        explained = self.explanation or Explanation(None, None)
+        for side, steps in zip(Side, (explained.as_x, explained.as_o), strict=True):
+            if steps:
+                _show_line(env, self.agent.name, side, steps)
+        if self.found.unbeatable is False and not (explained.as_x or explained.as_o):
             env.say("how it loses:", self.shown.how)
-
-    def show_results(self, env: Environment) -> None:
-        """Print what was found."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Exact(_Evaluated, name="evaluation"):
     """What ``ttt evaluate`` finds out about a player."""
 
-    method: Literal["exact"]
     agent: AgentFields
-    results: list[Result]
-    worst_case: WorstCases
-    unbeatable: bool | None
-    nash_conv: float
-    exploitability: float
-    mistakes: MistakeCount | None
-    coverage: Coverage | None
+    found: Verdict
+    shown: Shown
     explanation: Explanation | None = optional()
-    verdict: Verdict = aside()
-    shown: Shown = aside()
-
-    @classmethod
-    def of(cls, agent: AgentFields, verdict: Verdict, shown: Shown) -> "Exact":
-        """A verdict on a player."""
-        return cls(
-            "exact",
-            agent,
-            list(verdict.results),
-            WorstCases(_worst_fields(verdict.as_x), _worst_fields(verdict.as_o)),
-            verdict.unbeatable,
-            verdict.nash_conv,
-            verdict.exploitability,
-            verdict.mistakes,
-            verdict.coverage,
-            shown.explanation,
-            verdict,
-            shown,
-        )
-
-    def show_results(self, env: Environment) -> None:
-        """Print the rates against each opponent, and what no opponent can change."""
-        _show_verdict(env, self.verdict)
+    method: Literal["exact"] = "exact"
 
 
 @dataclass(frozen=True)
 class Sampled(_Evaluated, name="evaluation"):
     """What sampled matches say about a player; null is what they cannot know."""
 
-    method: Literal["sampled"]
     agent: AgentFields
-    results: list[SampledResult]
-    games: Count
-    distinct_games: Count
-    seed: Count
-    worst_case: WorstCases | None
-    unbeatable: Literal[False] | None
-    nash_conv: None = None
-    exploitability: None = None
-    mistakes: None = None
+    found: Sample
+    shown: Shown
     explanation: Explanation | None = optional()
-    shown: Shown = aside()
-
-    @classmethod
-    def of(
-        cls, agent: AgentFields, matches: Sequence[tuple[str, Match]], seed: int, shown: Shown
-    ) -> "Sampled":
-        """Matches of a player."""
-        results = [SampledResult.of(name, match) for name, match in matches]
-        games, distinct = (sum(getattr(one, key) for one in results) for key in ("games", "distinct_games"))
-        worst = WorstCases(*(WorstFields(None, _typed(shown.lines.get(side))) for side in Side))
-        return cls(
-            "sampled",
-            agent,
-            results,
-            games,
-            distinct,
-            seed,
-            worst if shown.lines else None,
-            False if shown.lines else None,
-            explanation=shown.explanation,
-            shown=shown,
-        )
-
-    def show_results(self, env: Environment) -> None:
-        """Print each match, and the lines of play that beat the player."""
-        for result in self.results:
-            _show_match(env, result, self.seed)
-        for side, line in self.shown.lines.items():
-            env.out("", f"beatable as {side.name}, by this line of play: {' '.join(cells(line))}")
-
-
-def _worst_fields(case: WorstCase) -> WorstFields:
-    return WorstFields(case.loss, _typed(case.line))
-
-
-def _typed(line: tuple[int, ...] | None) -> list[Cell] | None:
-    return None if line is None else [cell + 1 for cell in line]
+    method: Literal["sampled"] = "sampled"
 
 
 def _show_verdict(env: Environment, verdict: Verdict) -> None:
@@ -293,18 +117,16 @@ def _show_verdict(env: Environment, verdict: Verdict) -> None:
 
 def _rates(env: Environment, verdict: Verdict, width: int) -> Table:
     """The table of rates, with bars of ``width`` characters."""
-    rates = Table(box=None, padding=(0, 1), header_style="bold")
-    rates.add_column("against", min_width=13, max_width=max(13, env.width - 38), overflow="fold")
-    rates.add_column("as")
-    for ending in ("win", "draw", "loss", *[""] * bool(width)):
-        rates.add_column(ending, justify="right", no_wrap=True)
+    rows = []
     for result in verdict.results:
         for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
             shares = (found.win, found.draw, found.loss)
             strokes = zip(bar(shares, width, unicode=env.unicode), STYLES, strict=True)
             bars = [Text.assemble(*strokes)] * bool(width)
-            rates.add_row(Text(result.opponent * (side == "X")), side, *map(percent, shares), *bars)
-    rates.add_row()
+            rows.append([Text(result.opponent * (side == "X")), side, *map(percent, shares), *bars])
+    headings = ["against", "as", ">win", ">draw", ">loss", *[">"] * bool(width)]
+    rates = table(headings, [*rows, []], padding=(0, 1))
+    rates.columns[0].min_width, rates.columns[0].max_width = 13, max(13, env.width - 38)
     return rates
 
 
@@ -341,12 +163,7 @@ def _worst(case: WorstCase) -> Text:
     if case.line is None:
         return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
     how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
-    return Text.assemble((how, "red"), " against a best response: ", (" ".join(cells(case.line)), "bold"))
-
-
-def cells(line: Iterable[int]) -> list[str]:
-    """Cells as people type them."""
-    return [str(cell + 1) for cell in line]
+    return Text.assemble((how, "red"), " against a best response: ", (cells(case.line), "bold"))
 
 
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
@@ -360,7 +177,7 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -
         if step.cell is not None:
             position = position.play(step.cell)
         if position.terminal:
-            words.append(f"\n{position.winner} has won")
+            words.append(f"\n{ended(position)}")
         grid = Table.grid(padding=(0, 3))
         grid.add_row(board(position, last=step.cell, unicode=env.unicode), words)
         env.draw(Padding(grid, (1, 0, 0, 2)), wrap=True)
@@ -374,29 +191,31 @@ def _tell(name: str, number: int, step: Step, mover: str) -> Text:
     if step.probability is not None and 0 < step.probability < 1:
         text.append(f", as in {percent(step.probability)} of such games", "dim")
     if step.before is not None and step.after is not None and step.after < step.before:
-        kept = cells_in_words(list(step.sound))
-        worth = {0: "a draw", 1: "a win", -1: "a loss"}
-        cost = f"turns {worth[step.before]} into {worth[step.after]}; perfect play: {kept}"
+        kept = cells_in_words(list(step.perfect))
+        cost = f"turns a {WORDS[step.before]} into a {WORDS[step.after]}; perfect play: {kept}"
         text.append(f"\n{'mistake: ' if own else 'gives it back: '}{cost}", "red" if own else "yellow")
     return text
 
 
-def _show_match(env: Environment, result: SampledResult, seed: int) -> None:
-    """Print what came of a sampled match, with 95 % intervals."""
-    games = f"{result.games:,} games against {result.opponent}, {result.distinct_games:,} of them distinct"
-    env.draw(Text(f"{games} (--seed {seed})", "bold"))
-    rates = table("as", ">win", "(95 %)", ">draw", "(95 %)", ">loss", "(95 %)")
-    for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
-        row = [side]
-        for share, ends in (
-            (found.win, found.win_ci),
-            (found.draw, found.draw_ci),
-            (found.loss, found.loss_ci),
-        ):
-            row.append("none" if share is None else percent(share))
-            row.append(f"({100 * ends[0]:.1f} to {100 * ends[1]:.1f})")
-        rates.add_row(*row)
-    env.draw(rates)
+def _show_sample(env: Environment, sample: Sample) -> None:
+    """Print each match with 95 % intervals, and the lines of play that beat the player."""
+    for result in sample.results:
+        match = result.match
+        games = f"{match.games:,} games against {result.opponent}, {match.distinct_games:,} of them distinct"
+        env.draw(Text(f"{games} (--seed {sample.seed})", "bold"))
+        rows = []
+        for side, found in zip("XO", (match.as_x, match.as_o), strict=True):
+            row = [side]
+            for share, (low, high) in (
+                (found.win, found.win_ci),
+                (found.draw, found.draw_ci),
+                (found.loss, found.loss_ci),
+            ):
+                row += ["none" if share is None else percent(share), f"({100 * low:.1f} to {100 * high:.1f})"]
+            rows.append(row)
+        env.draw(table(["as", ">win", "(95 %)", ">draw", "(95 %)", ">loss", "(95 %)"], rows))
+    for role, line in sample.lines.items():
+        env.out("", f"beatable as {role.name}, by this line of play: {cells(line)}")
 
 
 def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[Any]]:
@@ -411,8 +230,8 @@ def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[
             text,
             "resigns" if cell == RESIGNS else cell + 1,
             float(blunders.probabilities[at]),
-            VALUES[int(blunders.before[at])],
-            VALUES[int(blunders.after[at])],
+            WORDS[int(blunders.before[at])],
+            WORDS[int(blunders.after[at])],
             "yes" if blunders.reachable[at] else "no",
             *np.asarray(blunders.reach[at]).tolist(),
         ]

@@ -1,14 +1,11 @@
 """How numbers are shown to people: never rounded to a certainty that they are not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ttt_cli.engine.position import Cell
 
-VALUES: dict[int | None, str] = {1: "win", 0: "draw", -1: "loss"}
-"""A game value in words, from the side it belongs to; ``get`` says None of what is not known."""
-
-OUTCOMES = {"win": "wins", "draw": "draws", "loss": "loses"}
-"""What the side to move does with such a position."""
+OUTCOMES = {1: "wins", 0: "draws", -1: "loses"}
+"""What the side to move does with a position of such a value."""
 
 
 def percent(share: float, digits: int = 2) -> str:
@@ -30,6 +27,11 @@ def bar(shares: tuple[float, float, float], width: int, *, unicode: bool) -> tup
     lengths[shares.index(max(shares))] += width - sum(lengths)
     win, draw, loss = (mark * length for mark, length in zip(marks, lengths, strict=True))
     return win, draw, loss
+
+
+def cells(line: Iterable[Cell]) -> str:
+    """Cells as people type them, from 1: ``5 1 9``."""
+    return " ".join(str(cell + 1) for cell in line)
 
 
 def cells_in_words(cells: Sequence[Cell]) -> str:

@@ -246,7 +246,8 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
     if verdict.unbeatable:
         facts = [("unbeatable as both sides", "good")]
     else:
-        losses = [(side, case.loss) for side, case in (("X", verdict.as_x), ("O", verdict.as_o)) if case.line]
+        cases = (("X", verdict.as_x), ("O", verdict.as_o))
+        losses = [(side, case.loss) for side, case in cases if case.line]
         worst = " and ".join(f"{_percent(loss)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
     facts += [] if games is None else [(f"{games:,} games", "")]

@@ -13,7 +13,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_cli.documents import Cell as CellNumber
 from ttt_cli.documents import Count, Document, ResultKey, RulesFields, optional
 from ttt_cli.engine.position import Cell
 from ttt_cli.engine.side import Result, Side
@@ -54,7 +53,7 @@ class PlayedGame(Document, name="game"):
 
     id: str
     rules: RulesFields
-    moves: list[CellNumber]
+    moves: list[Count]
     result: ResultKey
     x: str
     o: str

@@ -2,9 +2,8 @@
 
 import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,13 +29,8 @@ BOTH = "*"
 Curves = Sequence[tuple[str, Sequence[Row]]]
 """Curves and what to call them; each has at least one row."""
 
-
-@dataclass(frozen=True)
-class Series:
-    """A line in a plot: pairs of games and a number from 0 to 1, drawn with ``mark``."""
-
-    mark: str
-    points: Sequence[tuple[int, float]]
+Points = Sequence[tuple[int, float]]
+"""Numbers of games, and for each a number from 0 to 1."""
 
 
 def text_plot(
@@ -44,20 +38,26 @@ def text_plot(
 ) -> list[str]:
     """The lines of a plot for the terminal. One curve: against random play and against the worst opponent, as
     X and as O; several: side by side."""
+    drawn: list[tuple[str, Sequence[Row], tuple[str, str]]]  # the mark, and what to draw left and right
     if len(curves) == 1:
-        rows = curves[0][1]
-        left = _sides("wins against random, as X and as O", rows, "x_win", "o_win")
-        right = _sides("losses that can be forced, as X and O", rows, "worst_x", "worst_o")
+        drawn = [(side.upper(), curves[0][1], (f"{side}_win", f"worst_{side}")) for side in "xo"]
+        titles = "wins against random, as X and as O", "losses that can be forced, as X and O"
     else:
-        wins = [[(row.games, (row.x_win + row.o_win) / 2) for row in rows] for _, rows in curves]
-        gains = [[(row.games, row.exploitability) for row in rows] for _, rows in curves]
-        marks = [MARKS[at % len(MARKS)] for at in range(len(curves))]
-        left = "wins against random, mean", list(map(Series, marks, wins))
-        right = "exploitability", list(map(Series, marks, gains))
+        marks = (MARKS[at % len(MARKS)] for at in range(len(curves)))
+        drawn = [
+            (mark, rows, ("wins", "exploitability")) for mark, (_, rows) in zip(marks, curves, strict=True)
+        ]
+        titles = "wins against random, mean", "exploitability"
+    left, right = (
+        {mark: [(row.games, _measured(row, names[side])) for row in rows] for mark, rows, names in drawn}
+        for side in (0, 1)
+    )
     beside = width >= 76
     inner = (width - 15) // 2 if beside else width - 6
     inner = max(min(inner, 60), 16)
-    plots = [_panel(title, series, inner, unicode) for title, series in (left, right)]
+    plots = [
+        _panel(title, series, inner, unicode) for title, series in zip(titles, (left, right), strict=True)
+    ]
     lines = (
         [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(*plots, strict=True)]
         if beside
@@ -67,12 +67,9 @@ def text_plot(
     return [*lines, "", *_legend(curves, unicode, "all " if over_seeds else ""), *meeting]
 
 
-def _sides(title: str, rows: Iterable[Row], x: str, o: str) -> tuple[str, list[Series]]:
-    pairs = [(row.games, getattr(row, x), getattr(row, o)) for row in rows]
-    return title, [
-        Series("X", [(games, as_x) for games, as_x, _ in pairs]),
-        Series("O", [(games, as_o) for games, _, as_o in pairs]),
-    ]
+def _measured(row: Row, name: str) -> float:
+    value: float = (row.x_win + row.o_win) / 2 if name == "wins" else getattr(row, name)
+    return value
 
 
 def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
@@ -96,68 +93,51 @@ def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
     return lines
 
 
-def _panel(title: str, series: Sequence[Series], width: int, unicode: bool) -> list[str]:
-    """A plot of ``width`` columns with its frame: lines of the same length."""
+def _panel(title: str, series: Mapping[str, Points], width: int, unicode: bool) -> list[str]:
+    """A plot of ``width`` columns with its frame: lines of the same length. Games go by their logarithm; 0,
+    the state before the run, stands before all.
+
+    :param series: by the mark that each is drawn with.
+    """
     dot, upright, across, corner = ("·", "│", "─", "└") if unicode else (".", "|", "-", "+")
-    games = sorted({number for line in series for number, _ in line.points})
-    span = _Span(games, width)
+    games = sorted({number for points in series.values() for number, _ in points})
+    logarithms = [math.log10(number) for number in games if number] or [0.0]
+    low, high = logarithms[0], logarithms[-1]
+    start = 3 if games[0] == 0 and games[-1] else 0
+
+    def column(number: float) -> int:
+        share = (math.log10(number) - low) / (high - low) if number and high > low else 1.0
+        return start + round(share * (width - 1 - start)) if number else 0
+
     canvas = [[" "] * width for _ in range(HEIGHT)]
-    for line in series:  # what lies between two looks
-        places = [(span.column(number), _row_of(value)) for number, value in line.points]
-        for (x1, y1), (x2, y2) in pairwise(places):
+    drawn: dict[tuple[int, int], str] = {}
+    for mark, points in series.items():
+        places = [
+            (column(number), round((1 - min(max(value, 0.0), 1.0)) * (HEIGHT - 1)))
+            for number, value in points
+        ]
+        for (x1, y1), (x2, y2) in pairwise(places):  # what lies between two looks
             for x in range(x1 + 1, x2):
                 canvas[round(y1 + (y2 - y1) * (x - x1) / (x2 - x1))][x] = dot
-    drawn: dict[tuple[int, int], str] = {}
-    for line in series:
-        for number, value in line.points:
-            place = _row_of(value), span.column(number)
-            drawn[place] = line.mark if drawn.get(place, line.mark) == line.mark else BOTH
+        for x, y in places:
+            drawn[y, x] = mark if drawn.get((y, x), mark) == mark else BOTH
     for (y, x), mark in drawn.items():
         canvas[y][x] = mark
-    lines = [f"{title:<{width + 6}}"[: width + 6]]
+    lines = [title[: width + 6]]
     for number, cells in enumerate(canvas):
-        share = 1 - number / (HEIGHT - 1)
-        label = f"{share:4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
+        label = f"{1 - number / (HEIGHT - 1):4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
         lines.append(f"{label} {upright}{''.join(cells)}")
     lines.append(f"     {corner}{across * width}")
-    lines.append(f"      {span.labels()}")
+    end = f"{short(games[-1])} games"  # below: 0, powers of ten as far as they have room, and the end
+    labels = [*" " * (width - len(end)), *end]
+    if start:
+        labels[0] = "0"
+    for power in range(math.ceil(low), math.floor(high) + 1):
+        at, label = column(10**power), short(10**power)
+        if at >= start and not "".join(labels[max(at - 2, 0) : at + len(label) + 2]).strip():
+            labels[at : at + len(label)] = label
+    lines.append(f"      {''.join(labels)[:width]}")
     return [f"{line:<{width + 6}}" for line in lines]
-
-
-def _row_of(value: float) -> int:
-    return round((1 - min(max(value, 0.0), 1.0)) * (HEIGHT - 1))
-
-
-class _Span:
-    """Numbers of games as columns, by their logarithm; 0, the state before the run, stands before all."""
-
-    def __init__(self, games: Sequence[int], width: int) -> None:
-        self.width = width
-        self.end = games[-1]
-        positive = [number for number in games if number > 0]
-        self.low = math.log10(positive[0]) if positive else 0.0
-        self.high = math.log10(positive[-1]) if positive else 0.0
-        self.start = 3 if games[0] == 0 and positive else 0
-
-    def column(self, games: int) -> int:
-        if games == 0:
-            return 0
-        share = (math.log10(games) - self.low) / (self.high - self.low) if self.high > self.low else 1.0
-        return self.start + round(share * (self.width - 1 - self.start))
-
-    def labels(self) -> str:
-        """Under the columns: 0, powers of ten as far as they have room, and the end."""
-        end = f"{short(self.end)} games"
-        line = [" "] * self.width
-        line[self.width - len(end) :] = end
-        if self.start:
-            line[0] = "0"
-        for power in range(math.ceil(self.low), math.floor(self.high) + 1):
-            label = short(10**power)
-            at = self.column(10**power)
-            if all(char == " " for char in line[max(at - 2, 0) : at + len(label) + 2]) and at >= self.start:
-                line[at : at + len(label)] = label
-        return "".join(line)[: self.width]
 
 
 def short(games: int) -> str:
@@ -181,28 +161,15 @@ def picture(curves: Curves, kind: str) -> bytes:
 
     :raises TttError: if matplotlib is not installed.
     """
-    measures = {
+    panels = {
         "wins against random play": {"x_win": "-", "o_win": "--"},
         "losses that can be forced": {"worst_x": "-", "worst_o": "--"},
         "exploitability": {"exploitability": "-"},
         "mistakes": {"mistakes": "-", "reachable": ":"},
     }
-    with _figure() as figure:
-        panels = figure.subplots(2, 2).flatten()
-        for number, (name, rows) in enumerate(curves):
-            label = "\u200b" + name if name.startswith("_") else name  # a leading _ means: not in the legend
-            games = [row.games for row in rows]
-            for axes, (title, styles) in zip(panels, measures.items(), strict=True):
-                for measure, style in styles.items():
-                    found = (getattr(row, measure) for row in rows)
-                    values = [math.nan if value is None else value for value in found]
-                    own = label if title == "exploitability" else None
-                    axes.plot(games, values, linestyle=style, label=own, **_look(number))
-        sides = [panels[0].plot([], [], color="0.3", linestyle=style)[0] for style in ("-", "--")]
-        panels[0].legend(sides, ("as X", "as O"), frameon=False)
-        whose = curves[0][0] if len(curves) == 1 else "players"
-        every = [row.games for _, rows in curves for row in rows]
-        return _finished(figure, kind, f"How strong {whose} became by training", list(measures), every)
+    whose = curves[0][0] if len(curves) == 1 else "players"
+    looks = {name: [[row] for row in rows] for name, rows in curves}
+    return _drawn(looks, panels, f"How strong {whose} became by training", kind)
 
 
 def study_picture(study: Study, kind: str) -> bytes:
@@ -211,35 +178,80 @@ def study_picture(study: Study, kind: str) -> bytes:
 
     :raises TttError: if matplotlib is not installed.
     """
-    measures = {
-        "wins against random play, as X": "x_win",
-        "wins against random play, as O": "o_win",
-        "losses that can be forced, as X": "worst_x",
-        "losses that can be forced, as O": "worst_o",
+    panels = {
+        "wins against random play, as X": {"x_win": "-"},
+        "wins against random play, as O": {"o_win": "-"},
+        "losses that can be forced, as X": {"worst_x": "-"},
+        "losses that can be forced, as O": {"worst_o": "-"},
     }
-    every: list[int] = []
+    looks = {study.named(group): list(zip(*study.of(group), strict=False)) for group in study.groups}
+    learners = ", ".join(dict.fromkeys(learner for learner, _ in study.calls))
+    seeds = counted(max(len(study.of(group)) for group in study.groups), "seed")
+    return _drawn(looks, panels, f"{learners}: median and middle half of {seeds}", kind)
+
+
+def _drawn(
+    curves: Mapping[str, Sequence[Sequence[Row]]],
+    panels: Mapping[str, Mapping[str, str]],
+    heading: str,
+    kind: str,
+) -> bytes:
+    """A picture of curves, each of which has one row or more, over seeds, for each number of games: the
+    median, and a band that holds the middle half.
+
+    :param panels: by their titles: what is drawn in each, and how.
+    """
     with _figure() as figure:
-        panels = figure.subplots(2, 2).flatten()
-        for number, group in enumerate(study.groups):
-            looks = list(zip(*study.of(group), strict=False))
-            games = [each[0].games for each in looks]
-            every += games
-            for axes, measure in zip(panels, measures.values(), strict=True):
-                values = [[getattr(row, measure) for row in each] for each in looks]
-                low, mid, high = np.quantile(values, (0.25, 0.5, 0.75), axis=1)
-                look = _look(number)
-                axes.fill_between(games, low, high, color=look["color"], alpha=0.18, linewidth=0)
-                axes.plot(games, mid, label=study.named(group) if measure == "x_win" else None, **look)
-        learners = ", ".join(dict.fromkeys(learner for learner, _ in study.calls))
-        seeds = max(len(study.of(group)) for group in study.groups)
-        title = f"{learners}: median and middle half of {counted(seeds, 'seed')}"
-        return _finished(figure, kind, title, list(measures), every)
+        axes_of = dict(zip(panels, figure.subplots(2, 2).flatten(), strict=True))
+        for number, (name, looks) in enumerate(curves.items()):
+            label: str | None = (
+                "\u200b" + name if name.startswith("_") else name
+            )  # a leading _ means: not in the legend
+            color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+            games = [rows[0].games for rows in looks]
+            for axes, measures in zip(axes_of.values(), panels.values(), strict=True):
+                for measure, style in measures.items():
+                    found = [[getattr(row, measure) for row in rows] for rows in looks]
+                    values = [np.quantile(np.array(each, float), (0.25, 0.5, 0.75)) for each in found]
+                    low, mid, high = np.transpose(values)
+                    if max(map(len, looks)) > 1:
+                        axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
+                    look = {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.6}
+                    axes.plot(games, mid, linestyle=style, label=label, **look)
+                    label = None  # in the legend once
+        played = [rows[0].games for looks in curves.values() for rows in looks if rows[0].games] or [1]
+        for title, axes in axes_of.items():
+            _finish(axes, title, min(played), max(played))
+        if "--" in panels[next(iter(panels))].values():
+            first = next(iter(axes_of.values()))
+            sides = [first.plot([], [], color="0.3", linestyle=style)[0] for style in ("-", "--")]
+            first.legend(sides, ("as X", "as O"), frameon=False)
+        figure.suptitle(heading)
+        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+        stream = io.BytesIO()
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        figure.savefig(stream, format=kind, dpi=144, metadata=metadata)
+        return stream.getvalue()
 
 
-def _look(number: int) -> dict[str, Any]:
-    """How the lines of one curve are told from those of others."""
-    color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
-    return {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.6}
+def _finish(axes: Any, title: str, first: int, last: int) -> None:
+    """Scales, grid and labels. 0 games have a place before the logarithm begins, at the ``first``."""
+    axes.set_xscale("symlog", linthresh=first, linscale=0.4)
+    axes.set_xlim(left=0, right=last * 1.25)
+    axes.set_xlabel("games")
+    axes.xaxis.set_major_formatter(lambda value, place: "" if 0 < value < first else short(round(value)))
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    if title == "mistakes":
+        axes.set_yscale("symlog", linthresh=1, linscale=0.4)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("positions (dotted: in reach)")
+        axes.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
+    else:
+        axes.set_ylim(-0.03, 1.03)
+        if title != "exploitability":
+            axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
 
 
 @contextmanager
@@ -255,34 +267,3 @@ def _figure() -> Iterator["Figure"]:
         raise TttError("pictures need matplotlib", hint="pip install matplotlib") from None
     with rc_context({"svg.hashsalt": "ttt", "svg.fonttype": "none", "text.parse_math": False}):
         yield Figure(figsize=(11, 7.2), layout="constrained")
-
-
-def _finished(
-    figure: "Figure", kind: str, heading: str, titles: Sequence[str], games: Sequence[int]
-) -> bytes:
-    """The picture with its scales, grids and labels. 0 games have a place before the logarithm begins."""
-    played = [number for number in games if number] or [1]
-    first = min(played)
-    for axes, title in zip(figure.axes, titles, strict=True):
-        axes.set_xscale("symlog", linthresh=first, linscale=0.4)
-        axes.set_xlim(left=0, right=max(played) * 1.25)
-        axes.set_xlabel("games")
-        axes.xaxis.set_major_formatter(lambda value, place: "" if 0 < value < first else short(round(value)))
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
-        if title == "mistakes":
-            axes.set_yscale("symlog", linthresh=1, linscale=0.4)
-            axes.set_ylim(bottom=0)
-            axes.set_ylabel("positions (dotted: in reach)")
-            axes.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
-        else:
-            axes.set_ylim(-0.03, 1.03)
-            if title != "exploitability":
-                axes.yaxis.set_major_formatter(lambda value, place: f"{value:.0%}")
-    figure.suptitle(heading)
-    figure.legend(loc="outside lower center", ncols=4, frameon=False)
-    stream = io.BytesIO()
-    metadata = {"Date": None} if kind == "svg" else {"Software": None}
-    figure.savefig(stream, format=kind, dpi=144, metadata=metadata)
-    return stream.getvalue()

@@ -6,6 +6,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rich.text import Text
+
 from ttt_cli.documents import Count, Document, RulesFields, Share, aside
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment, command_line
@@ -91,24 +93,21 @@ class StudyResult(Document, name="study"):
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
         timed = any(each.seconds is not None for each in self.settings)
         columns = ("games", *RATES.values(), "unbeatable", "from games", *["seconds"] * timed)
-        listed = table("setting", *(f">{column}" for column in columns))
+        rows: list[list[str | Text]] = []
         for each in self.settings:
             spreads = [(name, getattr(each, name)) for name in RATES]
             reached = each.games_until_unbeatable
             seconds = "" if each.seconds is None else f"{each.seconds:.1f}"
-            listed.add_row(
-                each.name,
-                short(each.games),
-                *(_shown(name)(spread.median) for name, spread in spreads),
-                f"{each.unbeatable} of {each.seeds}",
-                f"{reached.median:,.0f}" if reached else "-",
-                *[seconds] * timed,
-            )
+            medians = [_shown(name)(spread.median) for name, spread in spreads]
+            until = f"{reached.median:,.0f}" if reached else "-"
+            unbeatable = f"{each.unbeatable} of {each.seeds}"
+            rows.append([each.name, short(each.games), *medians, unbeatable, until, *[seconds] * timed])
             ranges = [_range(spread, _shown(name)) for name, spread in spreads]
             games = _range(reached, lambda games: short(round(games))) if reached else ""
             if any(ranges) or games:
-                listed.add_row("", "", *ranges, "", games, *[""] * timed, style="dim")
-        draw_table(env, listed, lead=1)
+                dim = [Text(cell, "dim") for cell in (*ranges, "", games, *[""] * timed)]
+                rows.append(["", "", *dim])
+        draw_table(env, table(["setting", *(f">{column}" for column in columns)], rows), lead=1)
         if self.file is not None:
             env.say(
                 "next:", command_line("ttt", "curve", self.file, "-o", Path(self.file).with_suffix(".svg"))

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from rich.text import Text
 
-from ttt_cli.documents import Count, Document, ResultsFields, RunFields, Share, aside
+from ttt_cli.documents import Count, Document, ResultsFields, RunFields, aside
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.evaluation.overview import Overview
+from ttt_cli.evaluation.overview import StoredState
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.tables import draw_table, table
 
@@ -112,43 +112,6 @@ class BuiltIn(Document, name="player"):
 
 
 @dataclass(frozen=True)
-class WorstLosses:
-    """How often any opponent can make a player lose."""
-
-    as_x: Share
-    as_o: Share
-
-
-@dataclass(frozen=True)
-class StoredState:
-    """A state in the store; null is what is not known, a fault why it cannot be read."""
-
-    name: str
-    learner: str
-    rules: str | None
-    games: Count | None
-    unbeatable: bool | None
-    worst_case: WorstLosses | None
-    written: str
-    fault: str
-
-    @classmethod
-    def of(cls, found: Overview) -> "StoredState":
-        """A state at a glance."""
-        written = datetime.fromtimestamp(found.changed).astimezone().isoformat(timespec="seconds")
-        return cls(
-            found.name,
-            found.learner,
-            None if found.rules is None else str(found.rules),
-            found.games,
-            found.unbeatable,
-            None if found.worst is None else WorstLosses(*found.worst),
-            written,
-            found.fault,
-        )
-
-
-@dataclass(frozen=True)
 class Store(Document, name="store"):
     """The states in the store and the players that need no file: what bare ``ttt show`` lists."""
 
@@ -159,17 +122,12 @@ class Store(Document, name="store"):
     def show(self, env: Environment) -> None:
         """Two tables."""
         if self.states:
-            listed = table("state", ">games", "verdict", ">lose as X", ">lose as O", "last written")
-            for state in self.states:
-                listed.add_row(*_row(state))
-            draw_table(env, listed, lead=1)
+            headings = ["state", ">games", "verdict", ">lose as X", ">lose as O", "last written"]
+            draw_table(env, table(headings, map(_row, self.states)), lead=1)
             env.out("", f"in {self.store}", "")
         else:
             env.out(f"no states in {self.store}", "")
-        listed = table("player", "plays")
-        for player in self.players:
-            listed.add_row(player.usage, player.about)
-        env.draw(listed, wrap=True)
+        env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]), wrap=True)
         if not self.states:
             env.say("next:", "ttt train q")
 

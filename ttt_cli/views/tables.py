@@ -1,8 +1,9 @@
 """Tables: plain columns, and what to do with those that are wider than the screen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -10,12 +11,16 @@ from rich.text import Text
 from ttt_cli.environment import Environment
 
 
-def table(*headings: str, gap: int = 2) -> Table:
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[Any]] = (), *, padding: Sequence[int] = (0, 2, 0, 0)
+) -> Table:
     """A table without a frame; the column of a heading that starts with ``>`` stands to the right."""
-    made = Table(box=None, padding=(0, gap, 0, 0), header_style="bold")
+    made = Table(box=None, padding=tuple(padding), header_style="bold")  # type: ignore[arg-type]
     for heading in headings:
         title = heading.removeprefix(">")
         made.add_column(Text(title), justify="right" if title != heading else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*row)
     return made
 
 
