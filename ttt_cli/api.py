@@ -54,7 +54,7 @@ from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
 from ttt_cli.training.runs import run as train_blocks
-from ttt_cli.training.trainer import Fixed, advance, kept_to_its_answers, usual_run
+from ttt_cli.training.trainer import Fixed, advance, kept_to_its_answers, new_run
 
 
 class Probabilities(Protocol):
@@ -262,7 +262,7 @@ def train(
         known = isinstance(opponent, State | Policy)
         side = Fixed(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
-    run = usual_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
+    run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
     for progress in train_blocks(run.plan, run.state.table):
         advance(run, progress)
     run.state.learner.tag_run(run.state.table, run.record.id)

@@ -22,7 +22,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Shard
-from ttt_cli.learners.graph import Graph, back_up, edges_of, walk
+from ttt_cli.learners.graph import Graph, edges_of, walk
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
 
@@ -195,8 +195,8 @@ def test_scores_of_the_author_and_of_minimax():
         XOXOOX__X=[],
     )
     node = row_of("X..OO...X")
-    assert back_up(table, article=True)[node] == 0.9 * -0.9
-    assert back_up(table, article=False)[node] == 0.9 * (0.9 * 0.9)
+    assert ARTICLE.updated(table).rows["score"][node] == 0.9 * -0.9
+    assert DEFAULT.updated(table).rows["score"][node] == 0.9 * (0.9 * 0.9)
 
 
 def test_complete_graph():
@@ -328,6 +328,18 @@ def test_else_nodes_go_by_plies_and_text_and_edges_by_cell():
     in_order = sorted(found, key=lambda text: (-text.count("."), text))
     assert [found[text]["seen"] for text in in_order] == list(range(len(found)))
     assert all(entry["next"] == sorted(entry["next"]) for entry in found.values())
+
+
+def test_on_a_board_without_a_state_space_a_merged_graph_is_scored_as_if_read():
+    rules, tables = Rules(4, 4, 4), []
+    for seed in (1, 2):
+        tables.append(DEFAULT.empty(rules))
+        DEFAULT.train(tables[-1], Shard(0, 40, np.random.default_rng(seed)))
+    found = merged(*tables)
+    read = DEFAULT.from_entries(rules, False, DEFAULT.to_entries(found))
+    nodes = DEFAULT.seen(found)
+    scores = (table.rows["score"][table.find(nodes)] for table in (found, read))
+    assert np.array_equal(*scores)
 
 
 def test_a_spelling_of_scores_is_kept_while_the_score_stands():

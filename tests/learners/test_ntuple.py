@@ -48,7 +48,7 @@ def test_sets_of_any_board_are_few_enough_cells_and_symmetric(rules: Rules):
 
 def test_on_3x3_it_is_a_table_of_classes():
     assert sets_of(Rules()) == [frozenset(range(9))]
-    assert len(shape_of(Rules()).patterns) == 2862  # of 3^9 fillings, by Burnside's lemma
+    assert len(shape_of(Rules()).keys) == 2862  # of 3^9 fillings, by Burnside's lemma
 
 
 def test_one_game_by_hand():
@@ -94,7 +94,7 @@ def test_what_is_known_are_patterns():
     [
         ("X.......", "expected the stones on a set of cells"),
         ("X...............", "expected the stones on a set of cells"),
-        ("X..-X..-X..-----", "one of its symmetric images"),
+        ("X..-X..-X..-----", "of symmetric ones the first"),
         ("XXXXXXXX--------", "no game leads to this"),
     ],
 )

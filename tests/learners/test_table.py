@@ -117,7 +117,7 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
     assert learner.train(table, shard).sum() == 200
     played = np.concatenate(journal)
     assert len(np.unique(played, axis=0)) > 150
-    loop.play(learner, replayed, 0, played, np.zeros((0, 1)), 0, loop.NO_SIDE, np.zeros(3, np.int64))
+    learner.play(replayed, 0, played, np.zeros((0, 1)), 0, loop.NO_SIDE, np.zeros(3, np.int64))
     assert content(learner, replayed) == content(learner, table)
 
 

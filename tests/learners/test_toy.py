@@ -6,15 +6,17 @@ from pathlib import Path
 import orjson
 import pytest
 
+from tests.learners import toy as module
 from tests.learners.toy import Toy
-from ttt_cli.learners import LEARNERS, Listed
+from ttt_cli.learners import LEARNERS
 
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The list, with the toy's line; the command that reads it is imported anew."""
     monkeypatch.delitem(sys.modules, "ttt_cli.commands.train", raising=False)
-    monkeypatch.setitem(LEARNERS, "toy", Listed("wins by cell", "tests.learners.toy"))
+    monkeypatch.setitem(LEARNERS, "toy", "wins by cell")
+    monkeypatch.setitem(sys.modules, "ttt_cli.learners.toy", module)
 
 
 @pytest.mark.usefixtures("toy")

@@ -26,7 +26,7 @@ from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve, is_kept
 from ttt_cli.training.runs import SHARDED_FROM, Executor, here
-from ttt_cli.training.trainer import TrainingRun, resumed_run, usual_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, warm_up
 from ttt_cli.training.trainer import train as train_run
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
@@ -152,7 +152,7 @@ class Call:
             return None
         seed = secrets.randbits(32) if options.seed is None else options.seed
         games, opponent = options.games, options.opponent
-        return usual_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
+        return new_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
 
     def _refuse_other(self, state: State, path: Path) -> None:
         if state.learner.name != self.learner:

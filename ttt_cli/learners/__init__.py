@@ -20,46 +20,24 @@ if TYPE_CHECKING:
     from ttt_cli.learners.base import Learner
 
 
-class Listed(NamedTuple):
-    """What is known of a learner before its file is loaded.
-
-    :ivar about: the method in a few words.
-    :ivar module: the file that it is in; the learner is the class there with its name.
-    """
-
-    about: str
-    module: str
-
-
 LEARNERS = {
-    "graph": Listed("a graph of seen positions, scored by discounted back-up", "ttt_cli.learners.graph"),
-    "td": Listed("values of positions, a table for each side (TD)", "ttt_cli.learners.td"),
-    "book": Listed("an experience book of moves and how their games ended", "ttt_cli.learners.book"),
-    "q": Listed("values of moves (Q-learning)", "ttt_cli.learners.q"),
-    "menace": Listed("Michie's matchboxes and beads (1961)", "ttt_cli.learners.menace"),
-    "ntuple": Listed("an n-tuple network, for boards that no table holds", "ttt_cli.learners.ntuple"),
+    "graph": "a graph of seen positions, scored by discounted back-up",
+    "td": "values of positions, a table for each side (TD)",
+    "book": "an experience book of moves and how their games ended",
+    "q": "values of moves (Q-learning)",
+    "menace": "Michie's matchboxes and beads (1961)",
+    "ntuple": "an n-tuple network, for boards that no table holds",
 }
-"""All learners, by name. Whoever adds one adds a line here, and nothing else outside its file."""
-
+"""All learners: the method in a few words, by the name of the learner and of its file. Whoever adds one adds
+a line here, and nothing else outside its file."""
 
 EXAMPLE = "such as ./mine.py:MyLearner"
 
 REMEDY = "install the plug-in that has it, or name its file: --learner FILE.py:CLASS"
 """Where a learner is not found."""
 
-RESERVED = {
-    "random",
-    "heuristic",
-    "minimax",
-    "search",
-    "human",
-    "exec",
-    "py",
-    "easy",
-    "medium",
-    "hard",
-    "self",
-}
+_PLAYERS = {"random", "heuristic", "minimax", "search", "human", "exec", "py"}
+RESERVED = {*_PLAYERS, "easy", "medium", "hard", "self"}
 """The players without a file: a learner of such a name could not be called."""
 
 _typed: ContextVar[Mapping[str, "Typed"]] = ContextVar("_typed", default=MappingProxyType({}))
@@ -82,7 +60,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     :raises TttError: if it is a plug-in's that cannot be used.
     """
     if name in LEARNERS:
-        items = vars(import_module(LEARNERS[name].module)).values()
+        items = vars(import_module(f"ttt_cli.learners.{name}")).values()
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in _typed.get():
         return _typed.get()[name].kind

@@ -5,23 +5,19 @@ file of each method holds all of it, from the idea to the merge.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Floats, Int8s, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import UsageError
-
-if TYPE_CHECKING:
-    from ttt_cli.learners.table import Table
 
 Entry = tuple[str, Any]
 """One of the ``entries`` of a native state file: its key and what JSON can hold. Most learners' keys are
@@ -85,44 +81,6 @@ class Shard:
 def taught(sides: str) -> int:
     """The sides to learn from as kernels read them: 1 X, 2 O, 3 both."""
     return ("x" in sides) + 2 * ("o" in sides)
-
-
-class Learned(Policy):
-    """What a table's owner plays: its rows, looked up for the positions, or classes, that are asked for.
-
-    :param answer: gives for the rows of positions, those positions and their moves (bool[k, cells]):
-        probabilities, values (float64[k, cells], NaN where there is none) and bool[k], what is known.
-    """
-
-    def __init__(self, table: "Table", answer: "Answer") -> None:
-        self.rules, self._table, self._answer = table.rules, table, answer
-        self._last: tuple[Positions, tuple[Floats, Floats, Bools]] | None = None
-
-    def probabilities(self, positions: Positions) -> Floats:
-        return self._answers(positions)[0]
-
-    def values(self, positions: Positions) -> Floats:
-        return self._answers(positions)[1]
-
-    def known(self, positions: Positions) -> Bools:
-        return np.concatenate([self._answers(part)[2] for part in positions.parts()])
-
-    def _answers(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
-        if self._last is None or self._last[0] is not positions:
-            self._last = positions, self._looked_up(positions)
-        return self._last[1]
-
-    def _looked_up(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
-        if not self._table.symmetric:
-            return self._answer(self._table.find(positions), positions, positions.legal)
-        found = classes(positions)
-        rows = self._table.find(found.positions)
-        probabilities, values, known = self._answer(rows, found.positions, found.legal)
-        shared = found.lift_probabilities(probabilities, positions.legal)
-        return shared, np.where(positions.legal, found.lift(values), np.nan), known
-
-
-Answer = Callable[[Int64s, Positions, Bools], tuple[Floats, Floats, Bools]]
 
 
 class Learner(ABC, Generic[T]):

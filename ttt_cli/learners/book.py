@@ -32,21 +32,21 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint16s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import enumerated
-from ttt_cli.learners.base import Entry, Learned, parameter
-from ttt_cli.learners.entries import Batch, are, are_counts, chained, in_batches, is_count, numbered, unfit
+from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.learners.base import Entry, parameter
+from ttt_cli.learners.entries import Batch, chained, counts, in_batches, numbered, require
 from ttt_cli.learners.growth import FIRST, OPEN
 from ttt_cli.learners.table import PIECE, Column, Table, grown
-from ttt_cli.learners.table_learner import TableLearner
+from ttt_cli.learners.table_learner import Learned, TableLearner
 
 SETTLING = 20_000.0
 """The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
@@ -55,7 +55,6 @@ UNKNOWN = -100.0
 """What a move without a row scores by the author's rule: less than any stage."""
 
 RESULTS = {1: "X", -1: "O", 0: "draw"}
-CODES = {text: code for code, text in RESULTS.items()}
 
 Rows = tuple[Int64s, Int64s]
 """int64[k], keys of rows, ascending: the number of a move times (cells + 1), plus the stage; and int64[k],
@@ -69,33 +68,24 @@ class BookTable(Table):
     end at after it, and the number of its first one is the move's ``sighted``.
 
     :ivar counts: int64[k], how often each row was seen, with room for more.
-    :ivar used: int64[1], how many of them there are; the first is nobody's.
-    :ivar choice: the rule by which scores have been worked out.
-    :ivar runs: for each run the places of its rows in ``counts``, and how often it saw them. What no run has
-        been named for yet is in ``counts`` alone.
+    :ivar used_counts: int64[1], how many of them there are; the first is nobody's.
+    :ivar runs: the rows of each run. What no run has been named for yet is in ``counts`` alone.
     """
 
     counts: Int64s
     used_counts: Int64s
-    choice: str
     runs: dict[str, Rows]
 
     def hold(self, shares: dict[str, Rows]) -> None:
         """Hold the rows of these runs; those of no run yet under an empty name."""
-        keys, counts = combined(np.add, list(shares.values()))
+        keys, seen = combined(np.add, list(shares.values()))
         moves = np.unique(keys // (self.rules.cells + 1))
-        ends = 1 + np.cumsum(self.rules.cells + 1 - self.first_stages(moves))
-        self.used_counts = np.array([ends[-1] if len(ends) else 1])
-        self.counts = np.zeros(self.used_counts[0], np.int64)
+        ends = np.cumsum([1, *(self.rules.cells + 1 - self.first_stages(moves))])
         self.moves["sighted"] = 0
-        self.moves["sighted"][moves] = np.concatenate([[1], ends])[:-1]
-        places = self.places(keys)
-        self.counts[places] = counts
-        self.runs = {
-            run: (places[np.searchsorted(keys, rows[0])], rows[1])
-            for run, rows in sorted(shares.items())
-            if run
-        }
+        self.moves["sighted"][moves] = ends[:-1]
+        self.used_counts, self.counts = ends[-1:], np.zeros(ends[-1], np.int64)
+        self.counts[self.places(keys)] = seen
+        self.runs = {run: rows for run, rows in sorted(shares.items()) if run}
 
     def first_stages(self, moves: Int64s) -> Int64s:
         """int64[k]: the first stage that a game can end at after each of these moves."""
@@ -108,25 +98,20 @@ class BookTable(Table):
         return self.moves["sighted"][moves] + stages - self.first_stages(moves)
 
     @property
-    def keys(self) -> Int64s:
-        """int64[used]: the keys of the rows in ``counts``."""
-        moves, keys = np.flatnonzero(self.moves["sighted"]), np.zeros(self.used_counts[0], np.int64)
+    def rows_seen(self) -> Rows:
+        """The keys of all rows, in no order, and how often they were seen."""
+        moves, cells = np.flatnonzero(self.moves["sighted"]), self.rules.cells
         first, blocks = self.first_stages(moves), self.moves["sighted"][moves].astype(np.int64)
-        for stage in range(first_stage(self.rules), self.rules.cells + 1):
-            some = first <= stage
-            keys[(blocks + stage - first)[some]] = moves[some] * (self.rules.cells + 1) + stage
-        return keys
+        sizes = cells + 1 - first
+        stages = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes - first, sizes)
+        seen = self.counts[np.repeat(blocks - first, sizes) + stages]
+        return (np.repeat(moves, sizes) * (cells + 1) + stages)[seen > 0], seen[seen > 0]
 
     @property
     def shares(self) -> dict[str, Rows]:
         """The rows of each run, those of no run yet under an empty name."""
-        keys, left = self.keys, self.counts[: self.used_counts[0]].copy()
-        for places, counts in self.runs.values():
-            left[places] -= counts
-        (rest,) = np.nonzero(left)
-        rest = rest[np.argsort(keys[rest])]
-        shares = {run: (keys[places], counts) for run, (places, counts) in self.runs.items()}
-        return {**shares, "": (keys[rest], left[rest])}
+        named = [(keys, -seen) for keys, seen in self.runs.values()]
+        return {**self.runs, "": combined(np.add, [self.rows_seen, *named])}
 
     def reserve(self, games: int) -> None:
         super().reserve(games)
@@ -135,8 +120,7 @@ class BookTable(Table):
             self.counts = grown(self.counts, room * 3 // 2)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "BookTable":
-        copied = super().__deepcopy__(memo)
-        assert isinstance(copied, BookTable)
+        copied = cast(BookTable, super().__deepcopy__(memo))
         copied.counts, copied.used_counts = self.counts.copy(), self.used_counts.copy()
         return copied
 
@@ -145,9 +129,14 @@ def combined(how: np.ufunc, parts: list[Rows]) -> Rows:
     """The rows of all parts, the counts of each taken together."""
     together = [np.concatenate(arrays) for arrays in zip(NO_ROWS, *parts, strict=True)]
     keys, places = np.unique(together[0], return_inverse=True)
-    counts = np.zeros(len(keys), np.int64)
-    how.at(counts, places, together[1])
-    return keys[counts != 0], counts[counts != 0]
+    seen = np.zeros(len(keys), np.int64)
+    how.at(seen, places, together[1])
+    return keys[seen != 0], seen[seen != 0]
+
+
+def first_stage(rules: Rules) -> int:
+    """The stage of the shortest game."""
+    return min(2 * rules.line - 2, rules.cells)
 
 
 @lru_cache(maxsize=8)
@@ -156,15 +145,35 @@ def stage_results(rules: Rules) -> Int8s:
     the last, and nobody where a state space has no such game."""
     results = np.where(np.arange(rules.cells + 1) % 2 == 0, 1, -1) * (-1 if rules.misere else 1)
     results[: first_stage(rules)] = results[rules.cells] = 0
-    space = enumerated(rules)
-    if space is not None:
-        results[:-1] *= [bool(space.results[layer].any()) for layer in space.layers[1:]]
+    if enumerated(rules) is not None:
+        results[:-1] *= endings(rules, False)[0] >> np.arange(rules.cells) & 1
     return results.astype(np.int8)
 
 
-def first_stage(rules: Rules) -> int:
-    """The stage of the shortest game."""
-    return min(2 * rules.line - 2, rules.cells)
+@lru_cache(maxsize=8)
+def endings(rules: Rules, symmetric: bool) -> Int64s:
+    """int64[n], over a state space: a bit for each stage that a game through a position can end at."""
+    space = StateSpace.of(rules, symmetric)
+    stages = np.where(space.results == 0, rules.cells, space.plies - 1).astype(np.int64)
+    found = np.where(space.terminal, 1 << np.maximum(stages, 0), 0)
+    for layer in space.backwards():
+        after = np.where(space.legal[layer], found[space.successors[layer]], 0)
+        found[layer] |= np.bitwise_or.reduce(after, axis=1)
+    return found
+
+
+def can_end(table: Table, moves: Int64s, stages: Int64s) -> Bools:
+    """bool[k]: whether games with these moves can end at these stages; without a state space, as far as plies
+    and stones tell: one that is over has its own stage, another ends later, by a side with stones enough for
+    a line, or drawn."""
+    if table.complete:
+        after = table.moves["after"][moves].astype(np.int64) - FIRST
+        return endings(table.rules, table.symmetric)[after] >> stages & 1 > 0
+    positions, cells = table.positions(table.owners_of(moves)), table.rules.cells
+    reached = positions.play(np.arange(len(moves)), table.moves["cell"][moves])
+    plies = reached.plies.astype(np.int64)
+    later = (stages >= plies) & ((stages // 2 + 1 >= table.rules.line) | (stages == cells))
+    return np.where(reached.terminal, stages == np.where(reached.results == 0, cells, plies - 1), later)
 
 
 def centre_of(rules: Rules) -> int:
@@ -205,47 +214,40 @@ class Book(TableLearner):
     def parts(self) -> tuple[Part, Part]:
         return choose, (learn_article if self.choice == "article" else learn)
 
-    def rule(self, table: Table, games: int) -> tuple[Int64s, Int64s, int, int, int]:
-        assert isinstance(table, BookTable)
-        self._work_out(table)
-        centre = centre_of(table.rules) if self.choice == "article" else -1
-        return table.counts, table.used_counts, table.rules.cells, first_stage(table.rules), centre
+    def rule(self, table: Table) -> tuple[Int64s, Int64s, int, int, int]:
+        book, rules = cast(BookTable, table), table.rules
+        centre = centre_of(rules) if self.choice == "article" else -1
+        return book.counts, book.used_counts, rules.cells, first_stage(rules), centre
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(self.epsilon_end), SETTLING
 
     def empty(self, rules: Rules, symmetric: bool = False) -> BookTable:
-        table = BookTable(rules, symmetric, (), self.move_columns(rules))
-        table.choice = self.choice
+        table = BookTable(rules, symmetric, (), self.move_columns(rules), self.choice)
         table.hold({})
         return table
 
     def derive(self, table: Table, rows: Int64s) -> None:
         """Work out what the book says of its moves. The author's player goes by every row; by default those
         that no game can have left, such as some written in by hand, are kept but not believed."""
-        assert isinstance(table, BookTable)
-        table.choice = self.choice
-        (noted,), cells = np.nonzero(table.counts[: table.used_counts[0]]), table.rules.cells
-        moves, stages = np.divmod(table.keys[noted], cells + 1)
+        keys, seen = cast(BookTable, table).rows_seen
+        moves, stages = np.divmod(keys, table.rules.cells + 1)
+        scores = table.moves["score"]
         if self.choice == "article":
-            table.moves["score"] = UNKNOWN
-            won = stages < cells
-            np.maximum.at(table.moves["score"], moves[won], -stages[won].astype(np.float64))
-            table.moves["score"][: table.rows["number"][FIRST]] = UNKNOWN  # the first move is random
+            scores[:], won = UNKNOWN, stages < table.rules.cells
+            np.maximum.at(scores, moves[won], -stages[won].astype(np.float64))
+            scores[: table.rows["number"][FIRST]] = UNKNOWN  # the first move is random
             return
         believed = can_end(table, moves, stages)
-        moves, stages, counts = moves[believed], stages[believed], table.counts[noted[believed]]
+        moves, stages, seen = moves[believed], stages[believed], seen[believed]
         side = 1 - 2 * (table.positions(table.owners_of(moves)).plies.astype(np.int64) % 2)
-        points = counts * (1 + side * stage_results(table.rules)[stages])
-        for name, added in (("points", points), ("games", counts)):
+        for name, added in (
+            ("points", seen * (1 + side * stage_results(table.rules)[stages])),
+            ("games", seen),
+        ):
             table.moves[name] = 0
             np.add.at(table.moves[name], moves, added)
-        table.moves["score"] = (table.moves["points"] + 1) / (2 * table.moves["games"] + 2)
-
-    def _work_out(self, table: Table) -> None:
-        """The same, unless it is there: another learner of the table may have another rule."""
-        if isinstance(table, BookTable) and table.choice != self.choice:
-            self.derive(table, np.arange(len(table.rows)))
+        scores[:] = (table.moves["points"] + 1) / (2 * table.moves["games"] + 2)
 
     @property
     def value_scale(self) -> tuple[float, float] | None:
@@ -253,9 +255,8 @@ class Book(TableLearner):
 
     def policy(self, table: Table) -> Policy:
         """What the book says now: what it notes later changes nothing."""
-        self._work_out(table)
-        scores_now, noted, rows_now = table.moves["score"].copy(), table.moves["sighted"] > 0, len(table.rows)
-        article, centre = self.choice == "article", centre_of(table.rules)
+        scores_now, noted = self.updated(table).moves["score"].copy(), table.moves["sighted"] > 0
+        rows_now, article, centre = len(table.rows), self.choice == "article", centre_of(table.rules)
 
         def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
             rows = np.where(rows < rows_now, rows, OPEN)
@@ -273,31 +274,26 @@ class Book(TableLearner):
     def seen(self, table: Table) -> Positions:
         return table.spread(table.positions(table.owners(table.moves["sighted"] > 0)))
 
-    def tag_run(self, table: Table, run: str) -> None:
-        assert isinstance(table, BookTable)
-        shares = table.shares
-        shares[run] = combined(np.add, [shares.get(run, NO_ROWS), shares.pop("")])
-        table.hold(shares)
+    # ---- Runs and merging ----
 
-    # ---- Merging ----
+    def tag_run(self, table: Table, run: str) -> None:
+        shares = cast(BookTable, table).shares
+        shares[run] = combined(np.add, [shares.get(run, NO_ROWS), shares.pop("")])
+        cast(BookTable, table).hold(shares)
 
     def changes(self, base: Table, part: Table) -> Table:
         return part
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
-        merged, width = deepcopy(base), base.rules.cells + 1
-        assert isinstance(merged, BookTable)
+        merged, width = cast(BookTable, deepcopy(base)), base.rules.cells + 1
         together = {run: [rows] for run, rows in merged.shares.items()}
-        keys, counts = together[""][0]
-        together[""] = [(keys, counts * (1 - len(parts)))]
+        keys, seen = together[""][0]
+        together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
-            assert isinstance(part, BookTable)
-            rows = np.arange(len(part.rows))
-            rows[FIRST:] = merged.include(part.positions(slice(FIRST, None)))
-            moves = merged.moves_in(rows)[1]
-            for run, (keys, counts) in part.shares.items():
-                together.setdefault(run, []).append((moves[keys // width] * width + keys % width, counts))
+            moves = merged.moves_in(merged.take_in(part))[1]
+            for run, (keys, seen) in cast(BookTable, part).shares.items():
+                together.setdefault(run, []).append((moves[keys // width] * width + keys % width, seen))
         merged.hold({run: combined(np.maximum if run else np.add, found) for run, found in together.items()})
         self.derive(merged, np.arange(len(merged.rows)))
         return merged
@@ -313,101 +309,50 @@ class Book(TableLearner):
     def to_entries(self, table: Table) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]`` with the cell from 1 and
         the result ``X``, ``O`` or ``draw``; the run is empty where none has been named yet."""
-        assert isinstance(table, BookTable)
-        for text, rows in groupby(_rows_in_order(table), itemgetter(0)):
+        for text, rows in groupby(_rows_in_order(cast(BookTable, table)), itemgetter(0)):
             yield text, [row for _, row in rows]
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
-        table, numbers = self.empty(rules, symmetric), dict[str, int]()
-        found = [(*NO_ROWS, NO_ROWS[0].astype(np.int32))]
-        kept = in_batches(rules, symmetric, entries, partial(_read_rows, numbers))
-        nothing = Positions.start(rules)[:0]
-        table.include(Positions.concatenate([nothing, *(positions for positions, _ in kept)]))
-        while kept:
-            positions, (at, places, stages, of_run, counts) = kept.popleft()
-            moves = table.rows["first"][table.find(positions)[at]].astype(np.int64) + places
-            found.append((moves * (rules.cells + 1) + stages, counts, of_run))
-        keys, counts, of_run = (np.concatenate(column) for column in zip(*found, strict=True))
+        table, numbers, found = self.empty(rules, symmetric), dict[str, int](), [(*NO_ROWS, NO_ROWS[0])]
+        for positions, (at, places, stages, of_run, seen) in in_batches(
+            rules, symmetric, entries, partial(_read_rows, numbers)
+        ):
+            moves = table.rows["first"][table.include(positions)[at]].astype(np.int64) + places
+            found.append((moves * (rules.cells + 1) + stages, seen, of_run))
+        keys, seen, of_run = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.lexsort((keys, of_run))
-        keys, counts = keys[order], counts[order]
-        bounds = np.searchsorted(of_run[order], np.arange(len(numbers) + 1)).tolist()
-        runs = {
-            run: (keys[bounds[number] : bounds[number + 1]], counts[bounds[number] : bounds[number + 1]])
-            for run, number in numbers.items()
-        }
-        table.hold(runs)
-        table.reserve(0)
+        bounds = np.searchsorted(of_run[order], np.arange(1, max(len(numbers), 1)))
+        each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
+        table.hold(dict(zip(numbers, each, strict=False)))
         self.derive(table, np.arange(len(table.rows)))
         return table
 
 
-def can_end(table: Table, moves: Int64s, stages: Int64s) -> Bools:
-    """bool[k]: whether games with these moves can end at these stages, as far as plies and stones tell: one
-    that is over has its own stage; another ends later, by a side with stones enough for a line, or drawn."""
-    positions, cells = table.positions(table.owners_of(moves)), table.rules.cells
-    reached = positions.play(np.arange(len(moves)), table.moves["cell"][moves])
-    plies = reached.plies.astype(np.int64)
-    later = (stages >= plies) & ((stages // 2 + 1 >= table.rules.line) | (stages == cells))
-    own = np.where(reached.results == 0, cells, plies - 1)
-    return np.where(reached.terminal, stages == own, later)
-
-
-Read = tuple[Uint16s, Int8s, Int8s, Int32s, Int64s]
-
-
-def _read_rows(numbers: dict[str, int], batch: Batch) -> Read:
+def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Int64s, Int8s, Int64s, Int64s, Int64s]:
     """Of each row in entries: the number of the entry, the move's place among the position's, the stage,
     the number of the run, and the count.
 
     :param numbers: those of the runs met so far, which is added to.
-    :raises InvalidFileError: naming an entry that is not one of a book.
+    :raises InvalidFileError: for an entry that is not one of a book.
     """
-    rules, found, least = batch.positions.rules, batch.found, first_stage(batch.positions.rules)
-    rows: list[Any] = chained(found) if are(found, list) and all(found) else [None]
-    if are(rows, list) and set(map(len, rows)) == {5}:
-        every = chained(rows)
-        moves, plies, results, runs, counts = (every[column::5] for column in range(5))
-        numeric = (
-            are_counts(moves, 1, rules.cells) and are_counts(plies, 1, rules.cells) and are_counts(counts, 1)
-        )
-        if numeric and are(results, str) and set(results) <= CODES.keys() and are(runs, str):
-            for run in sorted(set(runs) - numbers.keys()):
-                numbers[run] = len(numbers)
-            codes = np.fromiter(map(CODES.__getitem__, results), np.int8, len(rows))
-            ends, at, cells = (
-                np.array(plies, np.int8),
-                numbered(found),
-                np.array(moves, np.uint8) - np.uint8(1),
-            )
-            ends -= (codes != 0) | (ends < rules.cells)
-            of_run = np.fromiter(map(numbers.__getitem__, runs), np.int32, len(rows))
-            sound = batch.legal[at, cells] & (ends >= np.maximum(batch.positions.plies[at], least))
-            once = np.unique(np.stack([at, cells, ends, of_run]), axis=1).shape[1] == len(rows)
-            if once and (sound & (stage_results(rules)[ends] == codes)).all():
-                return at, batch.places[at, cells], ends, of_run, np.array(counts, np.int64)
-    for text, legal, entry in batch.by_cell():
-        if not isinstance(entry, list) or not entry:
-            raise unfit(text, "expected rows of [move, plies, result, run, count]")
-        known = set()
-        for row in entry:
-            if not (isinstance(row, list) and len(row) == 5 and isinstance(row[3], str)):
-                raise unfit(text, f"expected [move, plies, result, run, count], found {row!r}"[:200])
-            move, plies, result, run, count = row
-            if not is_count(move) or move - 1 not in legal.values():
-                raise unfit(text, f"move {move!r} cannot be played here"[:200])
-            stage = -1
-            if is_count(plies) and 1 <= plies <= rules.cells:
-                stage = rules.cells if result == "draw" and plies == rules.cells else plies - 1
-            early = stage < max(least, rules.cells - text.count("."))
-            if early or RESULTS[int(stage_results(rules)[stage])] != result:
-                ending = f"{plies!r} plies with the result {result!r}"
-                raise unfit(text, f"no game with move {move} here ends after {ending}"[:200])
-            if not is_count(count) or count == 0:
-                raise unfit(text, f"expected a count from 1, found {count!r}"[:200])
-            if (move, stage, run) in known:
-                raise unfit(text, f"the same row of the same run twice: {row!r}"[:200])
-            known.add((move, stage, run))
-    raise AssertionError("every entry is sound")
+    rules, found, kinds = batch.positions.rules, batch.found, {"X": 1, "O": -1, "draw": 0}
+    expected, ending = "expected rows of [move, plies, result, run, count]", "no game with the move ends so"
+    require(all(isinstance(entry, list) and entry for entry in found), expected)
+    rows, at = chained(found), numbered(found)
+    require([isinstance(row, list) and len(row) == 5 for row in rows], expected, rows)
+    moves, plies, results, runs, seen = zip(*rows, strict=True)
+    cells = counts(moves, "a move cannot be played here", 1, rules.cells) - 1
+    require(batch.legal[at, cells], "the move cannot be played here", rows)
+    require(set(map(type, (*results, *runs))) == {str} and kinds.keys() >= {*results}, expected)
+    codes, ends = np.array([kinds[result] for result in results]), counts(plies, ending, 1, rules.cells)
+    stages = ends - ((codes != 0) | (ends < rules.cells))
+    earliest = np.maximum(batch.positions.plies[at], first_stage(rules))
+    require((stages >= earliest) & (stage_results(rules)[stages] == codes), ending, rows)
+    counted = counts(seen, "expected a count from 1", 1)
+    of_run = np.array([numbers.setdefault(run, len(numbers)) for run in runs])
+    once = np.unique(np.stack([at, cells, stages, of_run]), axis=1).shape[1] == len(rows)
+    require(once, "the same row of the same run twice")
+    return at, batch.places[at, cells], stages, of_run, counted
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
@@ -415,22 +360,19 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
     shares, rules = table.shares, table.rules
     runs = sorted(shares)
     of_run = np.repeat(np.arange(len(runs)), [len(shares[run][0]) for run in runs])
-    keys, counts = (np.concatenate(column) for column in zip(*(shares[run] for run in runs), strict=True))
+    keys, seen = (np.concatenate(column) for column in zip(*(shares[run] for run in runs), strict=True))
     moves, stage = np.divmod(keys, rules.cells + 1)
     owners, cells = table.owners_of(moves), table.moves["cell"][moves]
     place = np.empty(len(table.rows), np.int64)
     place[np.concatenate(list(table.pieces()))] = np.arange(len(table.rows) - FIRST)
     order = np.lexsort((of_run, stage, cells, place[owners]))
-    results = np.array([RESULTS[result] for result in stage_results(rules).tolist()])
+    results = [RESULTS[result] for result in stage_results(rules).tolist()]
     for start in range(0, len(order), PIECE):
         some = order[start : start + PIECE]
-        lengths = np.minimum(stage[some] + 1, rules.cells)
-        columns = (cells[some] + 1, lengths, results[stage[some]], of_run[some], counts[some])
         texts = table.positions(owners[some]).texts()
-        for text, cell, plies, result, run, count in zip(
-            texts, *(column.tolist() for column in columns), strict=True
-        ):
-            yield text, [cell, plies, result, runs[run], count]
+        columns = (column[some].tolist() for column in (cells, stage, of_run, seen))
+        for text, cell, at, run, count in zip(texts, *columns, strict=True):
+            yield text, [cell + 1, min(at + 1, rules.cells), results[at], runs[run], count]
 
 
 @Inlined

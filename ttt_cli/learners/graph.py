@@ -31,11 +31,12 @@ a difference only to walks that begin anew at the empty board: in 150,000 games 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from itertools import islice
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint16s, Uint32s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint32s
 from ttt_cli.engine.bits import ONE, ZERO, image_of_class, popcount, turned
 from ttt_cli.engine.bits import first as lowest
 from ttt_cli.engine.kernel import Inlined, Part, u32
@@ -44,43 +45,20 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.learners.base import Entry, Learned, parameter
-from ttt_cli.learners.entries import (
-    Batch,
-    are,
-    are_counts,
-    chained,
-    in_batches,
-    is_count,
-    is_number,
-    numbered,
-    unfit,
-)
+from ttt_cli.learners.base import Entry, parameter
+from ttt_cli.learners.entries import in_batches, is_number, unfit
+from ttt_cli.learners.graph_order import GraphTable, Order, edges_of, read_nodes, whole_orders
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, SYMMETRIC, Growth, find
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table, pieces
-from ttt_cli.learners.table_learner import TableLearner
+from ttt_cli.learners.table_learner import Learned, TableLearner
 
 DISCOUNT = 0.9
 
-AS_INT, AS_FLOAT, MINUS_ZERO = 1, 2, 3
-"""How an imported file spells a score: 0, 0.0 or -0.0. The usual way is an int where nothing follows, else a
-float; what differs from it is kept, so that an export gives back the same bytes."""
-
 ALL = np.uint64(2**64 - 1)
 
-KEYS = {"next", "seen", "visits"}
-"""What an entry holds at least."""
-MOST_NODES = 2**31
-
-
-class GraphTable(Table):
-    """The graph.
-
-    :ivar choice: the rule by which scores, and what follows from them, have been worked out.
-    """
-
-    choice: str = ""
+Rule = tuple[bool, Growth, Uint32s]
+"""Whether scores are the author's; how rows are found; and uint32[rows], scratch."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +81,7 @@ class Graph(TableLearner):
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
         """``visits``: how often a position came up; ``seen``: its place in the order of first sight, -1 if it
-        is no node; of the empty board, always the first, how many nodes there are. ``spelled``: how the file
-        that a node was imported from spells its score, 0 as usual.
+        is no node; of the empty board, always the first, how many nodes there are.
 
         What follows from these and the edges: ``score``; ``tried``, how many edges there are; ``best``, those
         that lead to the best score for the mover, a bit for each by its place among the moves; ``low``, that
@@ -113,7 +90,6 @@ class Graph(TableLearner):
         return (
             Column("visits", "i8", counts=True),
             Column("seen", "i4", -1),
-            Column("spelled", "i1"),
             Column("score", "f8", (0.0, 1.0, -1.0, 0.0)),
             Column("best", "u8"),
             *(Column(name, "u1") for name in ("tried", "low", "high")),
@@ -128,8 +104,7 @@ class Graph(TableLearner):
     def parts(self) -> tuple[Part, Part]:
         return (choose_article if self.choice == "article" else choose), learn
 
-    def rule(self, table: Table, games: int) -> "Rule":
-        self._work_out(table)
+    def rule(self, table: Table) -> Rule:
         return self.choice == "article", table.growth, np.zeros(len(table.room[0]), np.uint32)
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
@@ -141,33 +116,31 @@ class Graph(TableLearner):
         :raises UsageError: if it is to be symmetric and the choice is the author's.
         """
         self._check_fits(symmetric)
-        table = GraphTable(rules, symmetric, self.row_columns(rules), self.move_columns(rules))
-        table.choice = self.choice
+        columns = self.row_columns(rules), self.move_columns(rules)
+        table = GraphTable(rules, symmetric, *columns, self.choice)
+        table.spelled = {}
         return table
 
     def derive(self, table: Table, rows: Int64s) -> None:
         """Work out all that follows from nodes and edges."""
-        assert isinstance(table, GraphTable)
-        table.choice = self.choice
-        records, (owners, edges) = table.rows, edges_of(table)
-        records["score"] = back_up(table, self.choice == "article")
+        table.link()
+        records, after = table.rows, table.moves["after"]
         for name in ("tried", "best", "low", "high"):
             records[name] = 0
-        nodes, starts, at = np.unique(owners, return_index=True, return_inverse=True)
-        places, side = edges - records["first"][owners], sides_of(table, owners)
-        scores = records["score"][table.moves["after"][edges]]
-        for name, sign in (("low", 1.0), ("high", -1.0)):
-            least, found = first_least(sign * scores, at, starts)
-            records[name][nodes] = np.where(least < 1, places[found] + 1, 0)
-        least, _ = first_least(-side * scores, at, starts)
-        bits = (ONE << places.astype(np.uint64)) * (least[at] == -side * scores)
-        records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
-        records["tried"][nodes] = np.bincount(at)
-
-    def _work_out(self, table: Table) -> None:
-        """The same, unless it is there: another learner of the table may have another rule."""
-        if isinstance(table, GraphTable) and table.choice != self.choice:
-            self.derive(table, np.arange(len(table.rows)))
+        records["score"] = records["end"]
+        for ply, nodes, edges, at, starts in backwards(table):
+            scores, side = records["score"][after[edges]], 1 - 2 * (ply % 2)
+            places = edges - records["first"][nodes].astype(np.int64)[at]
+            for name, sign in (("low", 1.0), ("high", -1.0)):
+                least, found = first_least(sign * scores, at, starts)
+                records[name][nodes] = np.where(least < 1, places[found] + 1, 0)
+            least, found = first_least(-side * scores, at, starts)
+            bits = (ONE << places.astype(np.uint64)) * (least[at] == -side * scores)
+            records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
+            records["tried"][nodes] = np.bincount(at)
+            if self.choice == "article":
+                _, found = first_least(-np.abs(scores), at, starts)
+            records["score"][nodes] = DISCOUNT * scores[found] + 0.0
 
     @property
     def has_ties(self) -> bool:
@@ -176,8 +149,7 @@ class Graph(TableLearner):
     def policy(self, table: Table) -> Policy:
         """What the machine plays; the values are the known successors' scores from the mover's side."""
         self._check_fits(table.symmetric)
-        self._work_out(table)
-        owners, edges = edges_of(table)
+        owners, edges = edges_of(self.updated(table))
         tried, values = np.zeros(len(table.moves), np.bool_), np.full(len(table.moves), np.nan)
         tried[edges] = True
         values[edges] = sides_of(table, owners) * table.rows["score"][table.moves["after"][edges]] + 0.0
@@ -197,8 +169,7 @@ class Graph(TableLearner):
         return Learned(table, answer)
 
     def position_scores(self, table: Table, positions: Positions) -> Floats:
-        self._work_out(table)
-        rows = table.find(classes(positions).positions if table.symmetric else positions)
+        rows = self.updated(table).find(classes(positions).positions if table.symmetric else positions)
         scores: Floats = np.where(table.rows["seen"][rows] >= 0, table.rows["score"][rows], np.nan)
         return scores
 
@@ -213,20 +184,23 @@ class Graph(TableLearner):
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
         none does, nodes are numbered by plies, then text, and edges go by cell."""
-        merged, is_whole = deepcopy(base), True
+        merged, is_whole = cast(GraphTable, deepcopy(base)), True
         for part in parts:
-            rows = np.arange(len(part.rows))
-            rows[FIRST:] = merged.include(part.positions(slice(FIRST, None)))
+            rows = merged.take_in(part)
             old = rows < len(base.rows)
             merged.rows["visits"][rows] += part.rows["visits"]
             merged.rows["visits"][rows[old]] -= base.rows["visits"][rows[old]]
-            orders = [Order.of(merged, np.arange(len(merged.rows)), merged), Order.of(part, rows, merged)]
-            plain = Order.plain(merged, orders)
-            whole = [order for order in orders[not is_whole :] if order.content == plain.content]
-            # Of several whole inputs one in plain order gives way, as it may have come of merging the others;
-            # beyond that any rule will do that looks at content alone. So nested merges agree.
-            min(whole, key=lambda order: (order.shape == plain.shape, order.shape), default=plain).write()
-            is_whole = len(whole) > 0
+            mine: Order = merged.rows["seen"].copy(), merged.moves["edge"].copy(), merged.spelled
+            theirs: Order = (
+                np.full_like(mine[0], -1),
+                np.full_like(mine[1], -1),
+                cast(GraphTable, part).spelled,
+            )
+            theirs[0][rows] = part.rows["seen"]
+            theirs[1][merged.moves_in(rows)[1]] = part.moves["edge"]
+            whole, plain = whole_orders(merged, [mine, theirs][not is_whole :], [mine, theirs])
+            merged.rows["seen"], merged.moves["edge"], merged.spelled = whole or plain
+            is_whole = whole is not None
         self.derive(merged, np.arange(len(merged.rows)))
         return merged
 
@@ -242,61 +216,47 @@ class Graph(TableLearner):
     def to_entries(self, table: Table) -> Iterator[Entry]:
         """For each node ``{"next": [cells from 1, in the order of first sight], "seen": place in that order,
         "visits": how often it came up}``, and ``"score"`` where an imported file spells it unusually."""
-        records, moves = table.rows, table.moves
-        scores = back_up(table, article=True) if records["spelled"].any() else records["score"]
+        graph = cast(GraphTable, table)
+        records, moves, spelled = table.rows, table.moves, graph.still_spelled(author_scores(graph))
         for piece in table.pieces():
             rows = piece[records["seen"][piece] >= 0]
             at, places = table.moves_in(rows)
             some = moves["edge"][places] >= 0
             edges = records["first"][rows[at[some]]] + moves["edge"][places[some]]
-            ends = np.cumsum(np.bincount(at[some], minlength=len(rows)))
-            played = (moves["cell"][edges] + 1).tolist()
-            seen = np.where(rows == FIRST, 0, records["seen"][rows])
-            columns = (ends, seen, records["visits"][rows], records["spelled"][rows], scores[rows])
-            texts, start = table.positions(rows).texts(), 0
-            for text, end, place, visits, spelling, score in zip(
-                texts, *(column.tolist() for column in columns), strict=True
-            ):
-                following, start = played[start:end], end
-                entry: dict[str, Any] = {"next": following, "seen": place, "visits": visits}
-                if spelling:
-                    usual, found = score if following else int(score), _spelled(score, spelling)
-                    if repr(found) != repr(usual):
-                        entry["score"] = found
-                yield text, entry
+            played = iter((moves["cell"][edges] + 1).tolist())
+            numbers = np.bincount(at[some], minlength=len(rows))
+            columns = numbers, np.where(rows == FIRST, 0, records["seen"][rows]), records["visits"][rows]
+            listed = (column.tolist() for column in columns)
+            for text, number, place, visits in zip(table.positions(rows).texts(), *listed, strict=True):
+                entry = {"next": list(islice(played, number)), "seen": place, "visits": visits}
+                yield text, {**entry, "score": spelled[text]} if text in spelled else entry
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
-        table, scored, given = self.empty(rules, symmetric), dict[int, Any](), 0
-        kept = in_batches(rules, symmetric, entries, _read_nodes)
-        nothing = Positions.start(rules)[:0]
-        table.include(Positions.concatenate([nothing, *(positions for positions, _ in kept)]))
-        records, moves = table.rows, table.moves
-        while kept:
-            positions, (counts, (at, places, order), scores) = kept.popleft()
-            rows = table.find(positions)
+        table, given = cast(GraphTable, self.empty(rules, symmetric)), 0
+        for positions, (places, visits, at, moves, order, scores) in in_batches(
+            rules, symmetric, entries, read_nodes
+        ):
+            rows = table.include(positions)
+            table.rows["seen"][rows], table.rows["visits"][rows] = places, visits
+            table.moves["edge"][table.rows["first"][rows][at] + order] = moves
+            table.spelled |= {positions.text(number): score for number, score in scores.items()}
             given += len(rows)
-            records["seen"][rows], records["visits"][rows] = counts
-            moves["edge"][records["first"][rows][at] + order] = places
-            scored |= {int(rows[at]): score for at, score in scores.items()}
+        records = table.rows
         if given:
             nodes = records["seen"][records["seen"] >= 0]
             if records["seen"][FIRST] != 0 or not np.array_equal(np.sort(nodes), np.arange(given)):
                 fault = f'"seen" must count the {given} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
             records["seen"][FIRST] = given
-        table.reserve(0)
+        self.derive(table, np.arange(len(records)))
         owners, edges = edges_of(table)
-        for loose in np.flatnonzero(records["seen"][moves["after"][edges]] < 0)[:1]:
-            cell = int(moves["cell"][edges[loose]]) + 1
+        for loose in np.flatnonzero(records["seen"][table.moves["after"][edges]] < 0)[:1]:
+            cell = int(table.moves["cell"][edges[loose]]) + 1
             text = table.positions(owners[loose : loose + 1]).text(0)
             raise unfit(text, f'"next" holds {cell}, but the position after it has no entry')
-        self.derive(table, owners)
-        backed = back_up(table, article=True) if scored else np.zeros(0)
-        for row, score in scored.items():
-            if not is_number(score) or score != backed[row]:
-                text = table.positions(slice(row, row + 1)).text(0)
-                raise unfit(text, f'"score" must be {backed[row]}, in any spelling, or left out')
-            records["spelled"][row] = _spelling(score)
+        for (text, score), known in zip(table.spelled.items(), author_scores(table), strict=True):
+            if not is_number(score) or score != known:
+                raise unfit(text, f'"score" must be {known}, in any spelling, or left out')
         return table
 
     def _check_fits(self, symmetric: bool) -> None:
@@ -307,13 +267,12 @@ class Graph(TableLearner):
             )
 
 
-def edges_of(table: Table, edge: Int8s | None = None) -> tuple[Int64s, Int64s]:
-    """int64[k] each: the rows that edges start from, ascending, and the edges of each in the order of first
-    sight, as numbers of moves; or those of another column ``edge``."""
-    edge = table.moves["edge"] if edge is None else edge
-    places = np.flatnonzero(edge >= 0)
-    owners = table.owners_of(places)
-    return owners, table.rows["first"][owners] + edge[places].astype(np.int64)
+def author_scores(table: GraphTable) -> list[float]:
+    """The author's scores of the positions whose scores are spelled."""
+    if not table.spelled:
+        return []
+    scored = Graph(choice="article").updated(deepcopy(table)).rows["score"]
+    return list(scored[table.spelled_at()].tolist())
 
 
 def sides_of(table: Table, rows: Int64s) -> Int8s:
@@ -336,20 +295,10 @@ def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64
 
 def first_least(values: Floats, at: Int64s, starts: Int64s) -> tuple[Floats, Int64s]:
     """The least value of each node's edges, and the place of the first edge that has it."""
-    least = np.minimum.reduceat(values, starts) if len(starts) else values
+    least = np.minimum.reduceat(values, starts)
     found, places = np.flatnonzero(values == least[at])[::-1], np.zeros(len(starts), np.int64)
     places[at[found]] = found  # backwards: the first is written last
     return least, places
-
-
-def back_up(table: Table, article: bool) -> Floats:
-    """float64[rows]: the score of each node, by the article's back-up or by minimax."""
-    scores = table.rows["end"].astype(np.float64)
-    for ply, nodes, edges, at, starts in backwards(table):
-        child = scores[table.moves["after"][edges]]
-        worth = -np.abs(child) if article else child if ply % 2 else -child
-        scores[nodes] = DISCOUNT * child[first_least(worth, at, starts)[1]] + 0.0
-    return scores
 
 
 def walk(table: Table) -> tuple[Int64s, Int32s]:
@@ -423,118 +372,6 @@ def traps(table: Table, chosen: Bools, tried: Bools) -> Bools:
                 by_cell = np.argsort(edges)  # so that sums are always the same
                 hope[nodes] = np.bincount(at[by_cell], after[by_cell]) / np.bincount(at)
     return kept
-
-
-class Order(NamedTuple):
-    """The order of first sight of a graph, over the rows and moves of a table; as the columns of these names.
-
-    :ivar table: the table.
-    """
-
-    table: Table
-    seen: Int32s
-    spelled: Int8s
-    edge: Int8s
-
-    @classmethod
-    def of(cls, graph: Table, rows: Int64s, table: Table) -> "Order":
-        """A graph's, given the row that each of its rows is in ``table``."""
-        seen, spelled = np.full(len(table.rows), -1, np.int32), np.zeros(len(table.rows), np.int8)
-        seen[rows], spelled[rows] = graph.rows["seen"], graph.rows["spelled"]
-        edge = np.full(len(table.moves), -1, np.int8)
-        edge[table.moves_in(rows)[1]] = graph.moves["edge"]
-        return cls(table, seen, spelled, edge)
-
-    @classmethod
-    def plain(cls, table: Table, orders: "Sequence[Order]") -> "Order":
-        """The union of several: nodes by plies, then text, edges by cell."""
-        (nodes,) = np.nonzero(np.logical_or.reduce([order.seen >= 0 for order in orders]))
-        edges = np.unique(np.concatenate([edges_of(table, order.edge)[1] for order in orders]))
-        seen, edge = np.full(len(table.rows), -1, np.int32), np.full(len(table.moves), -1, np.int8)
-        seen[nodes[table.positions(nodes).order()]] = np.arange(len(nodes))
-        seen[nodes[nodes == FIRST]] = len(nodes)
-        owners = table.owners_of(edges)
-        starts = table.rows["first"][owners].astype(np.int64)
-        edge[starts + np.arange(len(edges)) - np.searchsorted(owners, owners)] = edges - starts
-        return cls(table, seen, np.zeros(len(seen), np.int8), edge)
-
-    @property
-    def content(self) -> tuple[bytes, bytes]:
-        """What it is the order of."""
-        return (self.seen >= 0).tobytes(), np.sort(edges_of(self.table, self.edge)[1]).tobytes()
-
-    @property
-    def shape(self) -> tuple[bytes, ...]:
-        """All of it, comparable, whatever the order of the table's rows."""
-        (nodes,) = np.nonzero(self.seen >= 0)
-        nodes = nodes[self.table.positions(nodes).order()]
-        edge = self.edge[self.table.moves_in(nodes)[1]]
-        return self.seen[nodes].tobytes(), edge.tobytes(), self.spelled[nodes].tobytes()
-
-    def write(self) -> None:
-        """Let the table have it."""
-        self.table.rows["seen"], self.table.rows["spelled"] = self.seen, self.spelled
-        self.table.moves["edge"] = self.edge
-
-
-Rule = tuple[bool, Growth, Uint32s]
-"""Whether scores are the author's; how rows are found; and uint32[rows], scratch."""
-
-Counts = tuple[Int32s, Int64s]
-"""Of each node its place in the order of first sight, and its visits."""
-Edges = tuple[Uint16s, Int8s, Int8s]
-"""For each edge the number of its entry, its place among the position's moves and that in the order of first
-sight."""
-
-
-def _read_nodes(batch: Batch) -> tuple[Counts, Edges, dict[int, Any]]:
-    """What entries tell about nodes and edges, and the scores that some of them spell out, by their number.
-
-    :raises InvalidFileError: naming an entry that is not one of a graph.
-    """
-    found = batch.found
-    if are(found, dict) and all(entry.keys() - {"score"} == KEYS for entry in found):
-        following, seen, visits = ([entry[name] for entry in found] for name in ("next", "seen", "visits"))
-        if are(following, list) and are_counts(seen, 0, MOST_NODES - 1) and are_counts(visits):
-            at, played = numbered(following), chained(following)
-            if set(map(type, played)) <= {int} and set(played) <= set(range(1, batch.legal.shape[1] + 1)):
-                cells = np.array(played, np.uint8) - np.uint8(1)
-                edges = np.zeros(batch.legal.shape, np.bool_)
-                edges[at, cells] = True
-                if np.count_nonzero(edges & batch.legal) == len(cells):
-                    order = np.arange(len(at)) - np.searchsorted(at, at)
-                    scores = {
-                        number: entry["score"] for number, entry in enumerate(found) if "score" in entry
-                    }
-                    counts = np.array(seen, np.int32), np.array(visits, np.int64)
-                    return counts, (at, batch.places[at, cells], order.astype(np.int8)), scores
-    for text, free, entry in batch.by_cell():
-        if not isinstance(entry, dict) or entry.keys() - {"score"} != KEYS:
-            raise unfit(text, 'expected an object of "next", "seen" and "visits"')
-        if not is_count(entry["seen"]) or entry["seen"] >= MOST_NODES:
-            raise unfit(text, '"seen" must be a place in the order of first sight, from 0')
-        if not is_count(entry["visits"]):
-            raise unfit(text, '"visits" must be a whole number from 0')
-        legal, following = [cell + 1 for cell in free.values()], entry["next"]
-        fits = isinstance(following, list) and all(type(cell) is int and cell in legal for cell in following)
-        if not fits or len(set(following)) < len(following):
-            named = f"different ones of the cells {legal}" if legal else "empty: the game is over"
-            raise unfit(text, f'"next" must hold {named}' if legal else f'"next" must be {named}')
-    raise AssertionError("every entry is sound")
-
-
-def _spelling(score: float) -> int:
-    """How a score is spelled."""
-    if type(score) is int:
-        return AS_INT
-    return MINUS_ZERO if repr(score) == "-0.0" else AS_FLOAT
-
-
-def _spelled(score: float, spelling: int) -> float:
-    """The score in that spelling, if it can be spelled so."""
-    if spelling == AS_INT and score.is_integer():
-        return int(score)
-    return -0.0 if spelling == MINUS_ZERO and score == 0 else score
 
 
 @Inlined

@@ -13,23 +13,27 @@ rows it went through, ``taken`` the moves made, one less, and of the bits of ``s
 learns, the second where O does. ``rule`` is whatever constants and arrays of its own the method needs.
 """
 
+from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part, u32
-from ttt_cli.engine.policy import Policy, thresholds
+from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
+from ttt_cli.learners.base import Shard
 from ttt_cli.learners.growth import FIRST, OPEN, find_or_add, nothing_to_add
 from ttt_cli.learners.table import Table, complete_table
 
 CHUNK = 4096
 """Games that are played per call, given a uniform number for each ply: enough to make the call itself cheap,
 few enough for the caches."""
+
+LOCKSTEP = 1024
+"""Games of the largest batch that is played ply by ply."""
 
 ONE_NUMBER = 16
 """The most cells for which the 53 bits of one uniform number last a whole game: 16! takes 44 of them."""
@@ -48,21 +52,6 @@ LEARNS_RESIGNED = False
 
 NOT_YET, RESIGNED = -1, -2
 """In a game's history: no move so far, and the end of it."""
-
-
-class Method(Protocol):
-    """What the loop asks of a method (``learners.table_learner``)."""
-
-    name: ClassVar[str]
-    learns_resigned: ClassVar[bool]
-    unseen_up_to: ClassVar[int]
-
-    @property
-    def choice(self) -> str: ...
-    @property
-    def parts(self) -> tuple[Part, Part]: ...
-    def rule(self, table: Table, games: int) -> tuple[Any, ...]: ...
-    def exploration(self, table: Table, number: int) -> tuple[float, float, float]: ...
 
 
 Fixed = tuple[Bools, Floats, Uint32s]
@@ -176,39 +165,6 @@ def composed(
     )
 
 
-def loop_of(method: Method, table: Table) -> Kernel:
-    """The loop that plays a method's games on a table."""
-    name = method.name if method.choice == "default" else f"{method.name}_{method.choice}"
-    how = (method.unseen_up_to, method.learns_resigned, not table.complete, table.symmetric)
-    return composed(name, *method.parts, *how)
-
-
-def play(
-    method: Method,
-    table: Table,
-    sides: int,
-    history: Int8s,
-    luck: Floats,
-    number: int,
-    fixed: Fixed,
-    results: Int64s,
-) -> None:
-    """Play games, or follow them, as ``play_games``, and make room for them before."""
-    table.reserve(len(history))
-    rule, exploration = method.rule(table, len(history)), method.exploration(table, number)
-    path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
-    games = (history, luck, number, fixed, results)
-    loop_of(method, table)(*table.room, table.growth, rule, exploration, sides, *games, path, taken)
-
-
-def follow(method: Method, table: Table, game: Game, sides: int) -> None:
-    """Learn from a finished game, changing ``table``."""
-    cells = table.options(game)
-    history = np.full((1, table.rules.cells), NOT_YET, np.int8)
-    history[0, : len(cells)] = cells
-    play(method, table, sides, history, np.zeros((0, 1)), 0, NO_SIDE, np.zeros(3, np.int64))
-
-
 NO_SIDE: Fixed = (np.zeros(2, np.bool_), np.zeros((2, 0, 0)), np.zeros(0, np.uint32))
 """Where no side is fixed."""
 
@@ -239,3 +195,32 @@ def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, B
         return policy.probabilities(positions), positions.legal
     found = classes(positions)
     return found.project(policy.probabilities(positions)), found.legal
+
+
+def batch_of(choice: str, number: int) -> int:
+    """How many games are played ply by ply before any of them is learned, ``number`` games into a run: the
+    more have been learned the more, so that no learner plays from an empty brain for long; one by an author's
+    rule."""
+    return 1 if choice == "article" else min(LOCKSTEP, 1 + number // 8)
+
+
+def move(
+    shard: Shard,
+    history: Int8s,
+    luck: Floats,
+    number: int,
+    games: Int64s,
+    asked: Callable[[Policy, Int64s], Floats],
+) -> None:
+    """Let a fixed side move, or resign, in each of these games of a batch.
+
+    :param asked: what a policy plays in some of these games: float64[k, cells].
+    """
+    plies = np.count_nonzero(history[games] >= 0, axis=1)
+    own = ((shard.taught or 1 + ((number + games) & 1)) >> (plies & 1)) & 1
+    for side, policy in enumerate((shard.opponent, shard.behaviour)):
+        some = own == side
+        if policy is not None and some.any():
+            at = games[some], plies[some]
+            cells = drawn(thresholds(asked(policy, at[0])), luck[at])
+            history[at] = np.where(cells < 0, RESIGNED, cells)

@@ -31,10 +31,10 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.learners.base import Learned, parameter
+from ttt_cli.learners.base import parameter
 from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.table_learner import TableLearner
 
@@ -83,7 +83,7 @@ class Menace(TableLearner):
     def parts(self) -> tuple[Part, Part]:
         return choose, learn
 
-    def rule(self, table: Table, games: int) -> tuple[int, int, int]:
+    def rule(self, table: Table) -> tuple[int, int, int]:
         return self.win, self.draw, -self.loss
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
@@ -107,21 +107,19 @@ class Menace(TableLearner):
     def value_scale(self) -> None:
         return None
 
-    def policy(self, table: Table) -> Policy:
-        """What the machine plays: zeros where the box is empty; the values are the numbers of beads."""
-
-        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
-            beads = self.beads(table, rows, positions, legal)
-            total = beads.sum(axis=1, keepdims=True)
-            if self.choice == "most":
-                played = uniform(best(beads.astype(np.float64), legal) & (total > 0))
-            else:
-                played = beads / np.maximum(total, 1)
-            changed = table.by_cell(table.moves["change"], rows, legal) != 0
-            values = np.where(legal & self.holds(legal)[:, None], beads, np.nan)
-            return played, values, np.any(changed, axis=1)
-
-        return Learned(table, answer)
+    def answer(
+        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
+    ) -> tuple[Floats, Floats, Bools]:
+        """Zeros where the box is empty; the values are the numbers of beads."""
+        beads = self.beads(table, rows, positions, legal)
+        total = beads.sum(axis=1, keepdims=True)
+        if self.choice == "most":
+            played = uniform(best(beads.astype(np.float64), legal) & (total > 0))
+        else:
+            played = beads / np.maximum(total, 1)
+        changed = table.by_cell(table.moves["change"], rows, legal) != 0
+        values = np.where(legal & self.holds(legal)[:, None], beads, np.nan)
+        return played, values, np.any(changed, axis=1)
 
 
 @Inlined

@@ -53,9 +53,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
-from ttt_cli.learners.entries import is_count, is_number, unfit
-from ttt_cli.learners.lockstep import batch_of, move
-from ttt_cli.learners.loop import CHUNK, NOT_YET, RESIGNED
+from ttt_cli.learners.entries import counts, named, numbers, require
+from ttt_cli.learners.loop import CHUNK, NOT_YET, RESIGNED, batch_of, move
 from ttt_cli.learners.random_numbers import seed_from, uniform
 from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
 
@@ -76,7 +75,7 @@ NOBODY = np.uint64(2**64 - 1)
 NONE_WAITS = np.zeros((0, 2), np.uint64)
 """Of games in which no fixed side is waited for."""
 
-_SEEN, OUTSIDE = ".XO", "-"
+_SEEN = b".XO-"
 """In the key of an entry: a free cell, a stone of the side that has just moved, one of the other side, and a
 cell that is not in the set."""
 
@@ -114,16 +113,13 @@ class Shape(NamedTuple):
     :ivar kinds: for each kind of set, that is, sets that symmetries take to one another, the cells of one.
     :ivar sets: the cells of each set, in the order of those of its kind.
     :ivar network: with weights of 0.
-    :ivar first: int64[kinds + 1], where the patterns of each kind begin in ``slots``.
-    :ivar patterns: int32[weights], the smallest pattern that has this weight, in ``slots``.
+    :ivar keys: bytes[weights], what each is about, as files have it; ascending.
     """
 
-    rules: Rules
     kinds: tuple[tuple[int, ...], ...]
     sets: list[list[int]]
     network: Network
-    first: Int64s
-    patterns: Int64s
+    keys: NDArray[np.bytes_]
 
 
 @lru_cache(maxsize=8)
@@ -138,34 +134,25 @@ def shape_of(rules: Rules) -> Shape:
         back = next(image for image in rules.symmetries if {image[cell] for cell in kind} == set(cells))
         sets.append([back[cell] for cell in kind])
         kind_of.append(kinds[kind])
-    slots, patterns, first, weights = [], [], [0], 0
+    slots, stones, first, weights = [], [], [0], 0
     for kind in kinds:
         smallest = np.arange(3 ** len(kind))
+        digits = smallest[:, None] // 3 ** np.arange(len(kind)) % 3
         for image in rules.symmetries:
             turned = [image[cell] for cell in kind]
             if sorted(turned) == sorted(kind):
-                digits = smallest * 0
-                for at, cell in enumerate(turned):
-                    digits += np.arange(3 ** len(kind)) // 3**at % 3 * 3 ** kind.index(cell)
-                smallest = np.minimum(smallest, digits)
+                smallest = np.minimum(smallest, digits @ 3 ** np.array([kind.index(cell) for cell in turned]))
         own, numbers = np.unique(smallest, return_inverse=True)
         slots.append(weights + numbers.reshape(-1))
-        patterns.append(first[-1] + own)
+        stones.append(np.full((len(own), rules.cells), len(_SEEN) - 1))
+        stones[-1][:, list(kind)] = digits[own]
         first.append(first[-1] + len(smallest))
         weights += len(own)
+    keys = np.frombuffer(_SEEN, np.uint8)[np.concatenate(stones)].view(f"S{rules.cells}").reshape(-1)
+    slot_of = np.argsort(np.argsort(keys))[np.concatenate(slots)].astype(np.int32)
+    starts = [first[kind] for kind in kind_of]
     return Shape(
-        rules,
-        tuple(kinds),
-        sets,
-        network(
-            rules.cells,
-            sets,
-            [first[kind] for kind in kind_of],
-            np.concatenate(slots).astype(np.int32),
-            np.zeros(weights),
-        ),
-        np.array(first),
-        np.concatenate(patterns),
+        tuple(kinds), sets, network(rules.cells, sets, starts, slot_of, np.zeros(weights)), np.sort(keys)
     )
 
 
@@ -179,24 +166,14 @@ class NTupleTable:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        number = len(shape_of(rules).patterns)
+        number = len(shape_of(rules).keys)
         self.weights, self.sums, self.sizes = np.zeros((3, number))
         self.visits = np.zeros(number, np.int64)
 
     @property
-    def shape(self) -> Shape:
-        """The sets of cells."""
-        return shape_of(self.rules)
-
-    @property
     def network(self) -> Network:
         """The network as kernels read it."""
-        return self.shape.network._replace(weights=self.weights)
-
-    @property
-    def learned(self) -> tuple[Int64s, Floats, Floats]:
-        """What kernels change beside the weights."""
-        return self.visits, self.sums, self.sizes
+        return shape_of(self.rules).network._replace(weights=self.weights)
 
 
 Learned = tuple[Int64s, Floats, Floats]
@@ -422,7 +399,7 @@ class NTuple(Learner[NTupleTable]):
         kernel = self._kernel(table, shard.taught)
         while done < shard.games:
             number = shard.first + done
-            count = min(batch_of(self, number) if fixed.any() else CHUNK, shard.games - done)
+            count = min(batch_of(self.choice, number) if fixed.any() else CHUNK, shard.games - done)
             history, luck = np.full((count, rules.cells), NOT_YET, np.int8), np.empty((count, rules.cells))
             uniform(luck.reshape(-1), seed, done * rules.cells)
             if fixed.any():
@@ -449,7 +426,9 @@ class NTuple(Learner[NTupleTable]):
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
         boards = np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
         rule = (float(self.epsilon), float(self.alpha), sides)
-        return partial(play_games, board_of(table.rules), net, table.learned, boards, *rule)
+        return partial(
+            play_games, board_of(table.rules), net, (table.visits, table.sums, table.sizes), boards, *rule
+        )
 
     def policy(self, table: NTupleTable) -> Policy:
         return NTuplePolicy(deepcopy(table))
@@ -461,50 +440,55 @@ class NTuple(Learner[NTupleTable]):
         merged, weights, sums, sizes = deepcopy(base), MergeAccumulator(), ExactSums(), ExactSums()
         for part in parts:
             (at,) = np.nonzero(part.visits > base.visits)
-            weights.add(at, part.weights[at], part.visits[at] - base.visits[at])
+            grown = part.visits[at] - base.visits[at]
+            weights.add(at, part.weights[at], grown)
+            merged.visits[at] += grown
             for added, whole, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
                 added.add(at, whole[at])
                 added.add(at, -before[at])
-        at = weights.places
-        weights.write_means(merged.weights, merged.visits)
-        merged.weights = rounded(merged.weights)
-        sums.add(at, base.sums[at])
-        sizes.add(at, base.sizes[at])
-        merged.sums[at], merged.sizes[at] = sums.totals(at), sizes.totals(at)
+        merged.weights, at = rounded(weights.means(base.weights)), weights.places
+        for added, whole in ((sums, merged.sums), (sizes, merged.sizes)):
+            added.add(at, whole[at])
+            whole[at] = added.totals(at)
         return merged
 
     def to_entries(self, table: NTupleTable) -> Iterator[Entry]:
         """``[weight, visits, sum, size]`` by what is seen: the stones of a set of cells, X those of the side
         that has just moved."""
         used = np.flatnonzero(table.visits)
-        keys = _keys(table.shape, used)
-        columns = [(column[used] + 0.0).tolist() for column in (table.weights, table.sums, table.sizes)]
-        visits = table.visits[used].tolist()
-        for at in np.argsort(keys, kind="stable").tolist():
-            weight, added, size = (column[at] for column in columns)
-            yield keys[at].decode("ascii"), [weight, visits[at], added, size]
+        columns = table.weights + 0.0, table.visits, table.sums + 0.0, table.sizes + 0.0
+        entries = map(list, zip(*(column[used].tolist() for column in columns), strict=True))
+        yield from zip(shape_of(table.rules).keys[used].astype(str).tolist(), entries, strict=True)
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> NTupleTable:
-        table, shape = NTupleTable(rules), shape_of(rules)
-        kinds = {_mask(rules, kind): number for number, kind in enumerate(shape.kinds)}
-        keys, slots = [], []
-        for key, entry in entries:
-            number = kinds.get(key.translate(_COVERED), -1)
-            if number < 0:
-                raise unfit(key, f"expected the stones on a set of cells of {rules.describe()}")
-            digits = key.replace(OUTSIDE, "")[::-1].translate(_DIGITS)
-            pattern = int(shape.first[number]) + int(digits, 3)
-            slot = int(shape.network.slots[pattern])
-            if shape.patterns[slot] != pattern:
-                raise unfit(key, "one of its symmetric images stands for it")
-            if not _is_sound(entry):
-                raise unfit(key, "expected [weight, visits, sum of errors, sum of their sizes]")
-            table.weights[slot], table.visits[slot], table.sums[slot], table.sizes[slot] = entry
-            keys.append(key)
-            slots.append(slot)
-        possible = _possible(shape, np.array(slots, np.int64))
-        if not possible.all():
-            raise unfit(keys[int(possible.argmin())], "no game leads to this")
+        table, known, listed = NTupleTable(rules), shape_of(rules).keys, list(entries)
+        texts, found = [text for text, _ in listed], [entry for _, entry in listed]
+
+        def read(some: slice) -> tuple[Int64s, list[Any]]:
+            fault = (
+                f"expected the stones on a set of cells of {rules.describe()}, of symmetric ones the first"
+            )
+            require([len(text) == rules.cells and text.isascii() for text in texts[some]], fault)
+            keys = np.array(texts[some], known.dtype)
+            slots = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+            require(known[slots] == keys, fault)
+            require(possible(rules, keys), "no game leads to this")
+            fault = "expected [weight, visits, sum of errors, sum of their sizes]"
+            require(all(isinstance(entry, list) and len(entry) == 4 for entry in found[some]), fault)
+            weights, visits, sums, sizes = (list(column) for column in zip(*found[some], strict=True))
+            learned = (
+                numbers(weights, fault),
+                counts(visits, fault, 1),
+                numbers(sums, fault),
+                numbers(sizes, fault),
+            )
+            # Learning adds the same numbers to both, but for their signs: only rounding can part them.
+            require(np.abs(learned[2]) <= learned[3] * (1 + 1e-9), fault)
+            return slots, list(learned)
+
+        if listed:
+            slots, learned = named(texts, read)
+            table.weights[slots], table.visits[slots], table.sums[slots], table.sizes[slots] = learned
         return table
 
     def entry_visits(self, entry: Any) -> int:
@@ -521,57 +505,17 @@ def _asked(rules: Rules, waiting: Uint64s, policy: Policy, games: Int64s) -> Flo
     return probabilities
 
 
-_COVERED = str.maketrans("XO", "..")
-_DIGITS = str.maketrans(_SEEN, "012")
-
-
-def _mask(rules: Rules, cells: Sequence[int]) -> str:
-    """A key of these cells without stones."""
-    return "".join("." if cell in cells else OUTSIDE for cell in range(rules.cells))
-
-
-def _stones(shape: Shape, slots: Int64s) -> Int8s:
-    """int8[k, cells]: what the weights are about: 0 free, 1 a stone of the side that has just moved, 2 one of
-    the other side, -1 not in the set."""
-    patterns = shape.patterns[slots]
-    kind_of = np.searchsorted(shape.first, patterns, side="right") - 1
-    stones = np.full((len(slots), shape.rules.cells), -1, np.int8)
-    for number, cells in enumerate(shape.kinds):
-        rows = np.flatnonzero(kind_of == number)
-        left = patterns[rows] - shape.first[number]
-        for cell in cells:
-            stones[rows, cell] = left % 3
-            left //= 3
-    return stones
-
-
-def _keys(shape: Shape, slots: Int64s) -> NDArray[np.bytes_]:
-    """The keys of these weights' entries."""
-    symbols = np.frombuffer((_SEEN + OUTSIDE).encode(), np.uint8)
-    return symbols[_stones(shape, slots)].view(f"S{shape.rules.cells}").reshape(-1)
-
-
-def _possible(shape: Shape, slots: Int64s) -> Bools:
+def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:
     """bool[k]: whether what weights are about can be seen on a board that is not over."""
-    stones, rules = _stones(shape, slots), shape.rules
-    own, other, outside = ((stones == kind).sum(axis=1) for kind in (1, 2, -1))
+    stones = keys.view(np.uint8).reshape(-1, rules.cells)
+    own, other, outside = ((stones == symbol).sum(axis=1) for symbol in _SEEN[1:])
     # The side that has just moved has as many stones as the other one, or one more.
-    missing = np.maximum(own - other - 1, other - own)
-    found = (np.maximum(missing, 0) <= outside) & (own + other + np.maximum(missing, 0) < rules.cells)
+    missing = np.maximum(np.maximum(own - other - 1, other - own), 0)
+    found = (missing <= outside) & (own + other + missing < rules.cells)
     for line in rules.lines:
         on_line = stones[:, list(line)]
-        found &= ~((on_line == 1).all(axis=1) | (on_line == 2).all(axis=1))
+        found &= ~((on_line == _SEEN[1]).all(axis=1) | (on_line == _SEEN[2]).all(axis=1))
     return found
-
-
-def _is_sound(entry: Any) -> bool:
-    """Whether an entry of a file is one of ours."""
-    if not isinstance(entry, list) or len(entry) != 4:
-        return False
-    weight, visits, added, size = entry
-    numbers = is_number(weight) and is_number(added) and is_number(size)
-    # Learning adds the same numbers to both, but for their signs: more than rounding cannot part them.
-    return numbers and is_count(visits) and visits > 0 and abs(added) <= size * (1 + 1e-9)
 
 
 def _on_classes(rules: Rules, moves: Int8s) -> Int8s:

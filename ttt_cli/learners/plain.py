@@ -5,7 +5,7 @@ what a move is worth. How such a learner plays, trains, is merged and kept in fi
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import fsum, isfinite
+from functools import lru_cache
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -19,14 +19,13 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
-from ttt_cli.learners.entries import LARGEST, is_count, is_number, refuse, unfit
-from ttt_cli.learners.weighted_mean import MergeAccumulator
+from ttt_cli.learners.entries import LARGEST, is_count, is_number, positions_of, unfit
 
 KEPT_ANSWERS = 1 << 17
 """Answers of fixed sides that are kept."""
 
-MOST_TERMS = 64
-"""Numbers that are kept before they are added up."""
+UNIT = 2**1074
+"""Every float is a whole number of 2^-1074: sums of such numbers are exact, whatever the order."""
 
 
 class Table(dict[str, Any]):
@@ -108,14 +107,24 @@ class PlainLearner(Learner[Table]):
 
     def train(self, table: Table, shard: Shard) -> Int64s:
         """As ``Learner.train``."""
-        results, fixed = np.zeros(3, np.int64), _FixedSides(shard)
+        results, rules = np.zeros(3, np.int64), table.rules
+
+        @lru_cache(KEPT_ANSWERS)
+        def answer(policy: Policy, text: str) -> list[float]:
+            listed: list[float] = thresholds(policy.probabilities(Positions.parse([text], rules)))[0].tolist()
+            return listed
+
         for number in range(shard.games):
-            game = Game(table.rules)
+            game = Game(rules)
             while not game.is_over:
-                policy = fixed.policy(shard.first + number, game)
+                own = shard.opponent is None or game.to_move == (shard.first + number) % 2
+                policy = shard.behaviour if own else shard.opponent
                 if policy is None:
                     self._explore(table, game, shard.rng)
-                elif (cell := fixed.choose(policy, game.position, shard.rng)) is None:
+                    continue
+                drawn, mosts = shard.rng.random(), enumerate(answer(policy, game.position.text))
+                cell = next((cell for cell, most in mosts if most > drawn), None)
+                if cell is None:
                     game.resign()
                 else:
                     game.push(cell)
@@ -124,9 +133,8 @@ class PlainLearner(Learner[Table]):
             if self.learns_resigned or not game.resigned:
                 self.learn(table, game, shard.sides(number))
             if shard.journal is not None:
-                row = np.full((1, table.rules.cells), -1, np.int8)
-                row[0, : len(game.moves)] = game.moves
-                shard.journal.append(row)
+                shard.journal.append(np.full((1, rules.cells), -1, np.int8))
+                shard.journal[-1][0, : len(game.moves)] = game.moves
         return results
 
     def _explore(self, table: Table, game: Game, rng: "np.random.Generator") -> None:
@@ -162,12 +170,20 @@ class PlainLearner(Learner[Table]):
 
     def seen(self, table: Table) -> Positions:
         """The positions of the entries."""
-        texts = sorted({key.partition(" ")[0] for key in table}, key=lambda text: (-text.count("."), text))
-        return Positions.parse(texts, table.rules) if texts else Positions.start(table.rules)[:0]
+        texts = sorted({key.partition(" ")[0] for key in table})
+        positions = Positions.parse(texts, table.rules) if texts else Positions.start(table.rules)[:0]
+        return positions[positions.order()]
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
-        """By what ``numbers`` are: sums, or weighted means."""
-        return _mean(base, parts) if self.numbers == "means" else _added(base, parts)
+        """By what ``numbers`` are: sums, or weighted means.
+
+        :raises TttError: if a table holds what is no finite number.
+        """
+        try:
+            found = (_means if self.numbers == "means" else _sums)(base, parts)
+        except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+            raise TttError(f"cannot be merged: {error}", where=self.name) from None
+        return Table(base.rules, sorted(found.items()))
 
     def to_entries(self, table: Table) -> Iterator[Entry]:
         """As they are, in the order of their keys.
@@ -220,100 +236,61 @@ def _plain(entry: Any) -> Any:
 def _check_keys(keys: Sequence[str], rules: Rules) -> None:
     """Refuse what is no position, or no free cell of one."""
     texts = [key.partition(" ")[0] for key in keys]
-    for key, text in zip(keys, texts, strict=True):
-        cell = key[len(text) + 1 :]
-        if len(text) != rules.cells or text.strip(".OX"):
-            refuse(rules, key)
-        if key != text and not (cell.isdecimal() and 1 <= int(cell) <= rules.cells):
-            raise unfit(key, f"expected a cell from 1 to {rules.cells} after the position")
-        if key != text and text[int(cell) - 1] != ".":
-            raise unfit(key, f"cell {cell} is taken")
     if texts:
-        reachable = Positions.parse(texts, rules).reachable
-        if not reachable.all():
-            refuse(rules, keys[int(np.argmin(reachable))])
+        positions_of(texts, rules)
+    for key, text in zip(keys, texts, strict=True):
+        if key != text and key[len(text) + 1 :] not in (free := _free(text)):
+            raise unfit(key, f"expected one of the free cells {', '.join(free)} after the position")
 
 
-def _means(table: Table, keys: Sequence[str]) -> tuple[Floats, Int64s]:
-    """float64[k] values, int64[k] visits."""
-    found = [table.get(key, (0.0, 0)) for key in keys]
-    return np.array([one[0] for one in found], float), np.array([one[1] for one in found], np.int64)
+def _free(text: str) -> list[str]:
+    return [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
 
 
-def _mean(base: Table, parts: Sequence[Table]) -> Table:
-    """The weighted means of what the parts have learned since the base."""
-    numbers, joining = {key: number for number, key in enumerate(base)}, MergeAccumulator()
+def _units(number: float) -> int:
+    """A number in units of 2^-1074."""
+    above, below = number.as_integer_ratio()
+    return above * (UNIT // below)
+
+
+def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
+    """The means of what the parts have learned since the base, weighted by visits; what only one part has
+    learned stays as it is."""
+    merged = {key: [float(value), visits] for key, (value, visits) in base.items()}
+    learned: dict[str, list[Any]] = {}
     for part in parts:
-        places = [numbers.setdefault(key, len(numbers)) for key in part]
-        values, visits = _means(part, list(part))
-        joining.add(np.array(places, np.int64), values, visits - _means(base, list(part))[1])
-    values, visits = _means(base, list(numbers))
-    joining.write_means(values, visits)
-    entries = map(list, zip(values.tolist(), visits.tolist(), strict=True))
-    return Table(base.rules, sorted(zip(numbers, entries, strict=True)))
+        for key, (value, visits) in part.items():
+            merged.setdefault(key, [0.0, 0])
+            if (weight := visits - base.get(key, (0, 0))[1]) > 0:
+                known = learned.setdefault(key, [0, 0, 0, 0.0])
+                pairs = zip(known[:3], (1, weight, _units(weight * float(value))), strict=True)
+                learned[key] = [*(one + other for one, other in pairs), float(value)]
+    for key, (count, weight, total, value) in learned.items():
+        merged[key] = [value if count == 1 else total / UNIT / weight, merged[key][1] + weight]
+    return merged
 
 
-def _added(base: Table, parts: Sequence[Table]) -> Table:
-    """The entries of the base and what each part has added to them; exact, so that no order matters."""
-    sums: dict[str, list[_Sum]] = {}
-    lists: set[str] = set()
-
-    def add(table: Table, sign: int) -> None:
-        for key, entry in table.items():
-            numbers = entry if isinstance(entry, list | tuple) else (entry,)
+def _sums(base: Table, parts: Sequence[Table]) -> dict[str, Any]:
+    """The entries of the base and what each part has added to them; whole numbers where all of them are."""
+    sums: dict[str, list[int]] = {}
+    lists, fractions = set[str](), set[tuple[str, int]]()
+    for table, sign in ((base, 1), *(item for part in parts for item in ((part, 1), (base, -1)))):
+        for key, given in table.items():
+            entry = _plain(given)
+            numbers = entry if isinstance(entry, list) else [entry]
             if numbers is entry:
                 lists.add(key)
-            columns = sums.setdefault(key, [])
-            columns.extend(_Sum() for _ in range(len(columns), len(numbers)))
-            for column, number in zip(columns, numbers, strict=False):
-                column.add(sign * number)
-
-    for number, part in enumerate(parts):
-        add(part, 1)
-        if number:  # it is in each of them
-            add(base, -1)
-    found = ((key, [column.total for column in sums[key]]) for key in sorted(sums))
-    return Table(base.rules, ((key, numbers if key in lists else numbers[0]) for key, numbers in found))
-
-
-class _Sum:
-    """A sum of numbers that has lost nothing."""
-
-    __slots__ = "_floats", "_whole"
-
-    def __init__(self) -> None:
-        self._whole: int = 0
-        self._floats: list[float] = []
-
-    def add(self, number: float) -> None:
-        """Add a number."""
-        if isinstance(number, int):
-            self._whole += number
-            return
-        self._floats.append(number)
-        if len(self._floats) > MOST_TERMS:
-            self._floats = _exact(self._floats)
-
-    @property
-    def total(self) -> float | int:
-        """Their sum, rounded once; whole if all of them are."""
-        if not self._floats:
-            return self._whole
-        rest, floats = self._whole, self._floats
-        while rest:
-            floats = [*floats, float(rest)]
-            rest -= int(floats[-1])
-        return fsum(floats) + 0.0
-
-
-def _exact(terms: list[float]) -> list[float]:
-    """A few numbers with exactly the same sum."""
-    few = [fsum(terms)]
-    if not isfinite(few[0]):
-        return few
-    while rest := fsum([*terms, *(-number for number in few)]):
-        few.append(rest)
-    return few
+            found = sums.setdefault(key, [])
+            found += [0] * (len(numbers) - len(found))
+            for place, number in enumerate(numbers):
+                found[place] += sign * _units(number)
+                if isinstance(number, float):
+                    fractions.add((key, place))
+    merged = {
+        key: [total / UNIT if (key, at) in fractions else total // UNIT for at, total in enumerate(totals)]
+        for key, totals in sums.items()
+    }
+    return {key: totals if key in lists else totals[0] for key, totals in merged.items()}
 
 
 class _Greedy(Policy):
@@ -344,27 +321,3 @@ class _Greedy(Policy):
                 if (value := ask(self._table, position, cell)) is not None:
                     values[row, cell] = value
         return values
-
-
-class _FixedSides:
-    """The sides of a shard whose behaviour is fixed: each asked once for a position."""
-
-    def __init__(self, shard: Shard) -> None:
-        self._shard = shard
-        self._known: dict[tuple[Policy, str], list[float]] = {}
-
-    def policy(self, number: int, game: Game) -> Policy | None:
-        """Who moves in a game of the run; None: the learner, by its table."""
-        own = self._shard.opponent is None or game.to_move == number % 2
-        return self._shard.behaviour if own else self._shard.opponent
-
-    def choose(self, policy: Policy, position: Position, rng: "np.random.Generator") -> int | None:
-        """The cell that it plays; None: it resigns."""
-        key = policy, position.text
-        if key not in self._known:
-            if len(self._known) >= KEPT_ANSWERS:
-                self._known.clear()
-            asked = Positions.batch([position], position.rules)
-            self._known[key] = thresholds(policy.probabilities(asked))[0].tolist()
-        number = rng.random()
-        return next((cell for cell, most in enumerate(self._known[key]) if most > number), None)

@@ -51,10 +51,10 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.learners.base import Learned, parameter
+from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table, pieces
 from ttt_cli.learners.table_learner import TableLearner
@@ -104,7 +104,7 @@ class Q(TableLearner):
     def parts(self) -> tuple[Part, Part]:
         return (choose_article, learn_article) if self.choice == "article" else (choose, learn)
 
-    def rule(self, table: Table, games: int) -> tuple[float, ...]:
+    def rule(self, table: Table) -> tuple[float, ...]:
         alpha, gamma, pace = float(self.alpha), float(self.gamma), float(self.pace)
         if self.choice == "article":
             return alpha, gamma
@@ -127,13 +127,12 @@ class Q(TableLearner):
             table.rows["top"][some] = top
             table.rows["choice"][some[at[largest]]] = moves[largest] - table.rows["first"][some[at[largest]]]
 
-    def policy(self, table: Table) -> Policy:
-        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
-            values = table.by_cell(table.moves["value"], rows, legal)
-            seen = table.by_cell(table.moves["visits"], rows, legal) > 0
-            return uniform(best(values, legal)), np.where(seen, values, np.nan), np.any(seen, axis=1)
-
-        return Learned(table, answer)
+    def answer(
+        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
+    ) -> tuple[Floats, Floats, Bools]:
+        values = table.by_cell(table.moves["value"], rows, legal)
+        seen = table.by_cell(table.moves["visits"], rows, legal) > 0
+        return uniform(best(values, legal)), np.where(seen, values, np.nan), np.any(seen, axis=1)
 
 
 @Inlined

@@ -80,6 +80,7 @@ class Table:
     by position and then by cell. The rows below ``FIRST`` stand for positions without a row.
 
     :ivar complete: whether all positions of the board have rows.
+    :ivar choice: the choice rule by which derived columns have been worked out.
     :ivar slots: as ``growth`` has them.
     :ivar used: int64[3], how many rows and moves there are.
     """
@@ -90,8 +91,9 @@ class Table:
         symmetric: bool = False,
         row_columns: Sequence[Column] = (),
         move_columns: Sequence[Column] = (),
+        choice: str = "",
     ) -> None:
-        self.rules, self.symmetric = rules, symmetric
+        self.rules, self.symmetric, self.choice = rules, symmetric, choice
         self.row_columns, self.move_columns = tuple(row_columns), tuple(move_columns)
         self.complete = enumerated(rules) is not None
         self._rows = np.zeros(FIRST, _records(ROW, self.row_columns))
@@ -168,7 +170,7 @@ class Table:
             more = max(count, min(7 * count, STRIDE))
             self._make_room(max(rows, count + more), max(moves, moves_now + moves_now * more // count))
         self._make_slots(games * (cells + 1))
-        self._link()
+        self.link()
 
     def include(self, positions: Positions) -> Int64s:
         """Add the positions that have no row yet, all different; returns int64[k], the rows of all."""
@@ -180,23 +182,26 @@ class Table:
             rows[new] = np.arange(count, self.used[0])
         return rows
 
-    def part(self, rows: Int64s) -> tuple["Table", Int64s]:
-        """A table of these rows (ascending) and the empty board's, without links, and int64[k], the rows of
-        this one that its rows are; of a complete table, itself."""
-        if self.complete:
-            return self, np.arange(len(self.rows))
+    def take_in(self, part: "Table") -> Int64s:
+        """Add the positions of another table; returns int64[k], the rows that its rows are here."""
+        rows = np.arange(len(part.rows))
+        rows[FIRST:] = self.include(part.positions(slice(FIRST, None)))
+        return rows
+
+    def part(self, rows: Int64s) -> "Table":
+        """A table of these rows (ascending) and the empty board's, without links."""
         rows = np.concatenate([np.arange(FIRST + 1), rows[rows > FIRST]])
-        part = type(self)(self.rules, self.symmetric, self.row_columns, self.move_columns)
+        part = type(self)(self.rules, self.symmetric, self.row_columns, self.move_columns, self.choice)
         part.include(self.positions(rows[FIRST:]))
         for column in self.row_columns:
             part.rows[column.name] = self.rows[column.name][rows]
         for column in self.move_columns:
             part.moves[column.name] = self.moves[column.name][self.moves_in(rows)[1]]
-        return part, rows
+        return part
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Table":
         with _linking:  # here, for the copies of a table that are to be trained not to do it each
-            self._link()
+            self.link()
         copied = copy(self)
         copied._rows, copied._moves = grown(self.rows, len(self._rows)), self._moves
         if not self.complete or self.move_columns:
@@ -266,7 +271,7 @@ class Table:
             left = slots[at] != entries
             entries, at = entries[left], at[left] + ONE & mask
 
-    def _link(self) -> None:
+    def link(self) -> None:
         """Set the links of the rows that have been added without them."""
         if self._loose is not None and not self.complete:
             run = LINKING[self.symmetric]

@@ -2,40 +2,65 @@
 columns that a method declares."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from functools import partial
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Int64s, Uint8s, Uint16s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.learners import lockstep, loop
+from ttt_cli.engine.symmetry import classes
+from ttt_cli.learners import loop
 from ttt_cli.learners.base import Entry, Learner, Shard, taught
-from ttt_cli.learners.entries import (
-    Batch,
-    cell_names,
-    check_members,
-    counts_of,
-    in_batches,
-    members,
-    objects,
-    unfit,
-    values_and_visits,
-)
+from ttt_cli.learners.entries import MOST, Batch, counts, in_batches, members, numbers, require, unfit
 from ttt_cli.learners.growth import FIRST, OPEN
 from ttt_cli.learners.random_numbers import seed_from, uniform
 from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.weighted_mean import MergeAccumulator
 
-SIDES = "xo"
+Answer = Callable[[Int64s, Positions, Bools], tuple[Floats, Floats, Bools]]
 
-Members = tuple[Uint16s, Uint8s, tuple[NDArray[Any], ...]]
-"""Of each member of some entries: the number of its entry; its cell, or side (0 X, 1 O); and the columns."""
+
+class Learned(Policy):
+    """What a table's owner plays: its rows, looked up for the positions, or classes, that are asked for.
+
+    :param answer: gives for the rows of positions, those positions and their moves (bool[k, cells]):
+        probabilities, values (float64[k, cells], NaN where there is none) and bool[k], what is known.
+    """
+
+    def __init__(self, table: Table, answer: Answer) -> None:
+        self.rules, self._table, self._answer = table.rules, table, answer
+        self._last: tuple[Positions, tuple[Floats, Floats, Bools]] | None = None
+
+    def probabilities(self, positions: Positions) -> Floats:
+        return self._answers(positions)[0]
+
+    def values(self, positions: Positions) -> Floats:
+        return self._answers(positions)[1]
+
+    def known(self, positions: Positions) -> Bools:
+        return np.concatenate([self._answers(part)[2] for part in positions.parts()])
+
+    def _answers(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
+        if self._last is None or self._last[0] is not positions:
+            self._last = positions, self._looked_up(positions)
+        return self._last[1]
+
+    def _looked_up(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
+        if not self._table.symmetric:
+            return self._answer(self._table.find(positions), positions, positions.legal)
+        found = classes(positions)
+        rows = self._table.find(found.positions)
+        probabilities, values, known = self._answer(rows, found.positions, found.legal)
+        shared = found.lift_probabilities(probabilities, positions.legal)
+        return shared, np.where(positions.legal, found.lift(values), np.nan), known
 
 
 class TableLearner(Learner[Table]):
@@ -60,8 +85,8 @@ class TableLearner(Learner[Table]):
         """``choose`` and ``learn``, see ``learners.loop``."""
 
     @abstractmethod
-    def rule(self, table: Table, games: int) -> tuple[Any, ...]:
-        """What the parts are given, with room for all that this many games can add to it."""
+    def rule(self, table: Table) -> tuple[Any, ...]:
+        """The constants and arrays that the parts are given."""
 
     @abstractmethod
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
@@ -71,41 +96,99 @@ class TableLearner(Learner[Table]):
     def derive(self, table: Table, rows: Int64s) -> None:
         """Work out the derived columns of these rows."""
 
+    def answer(
+        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
+    ) -> tuple[Floats, Floats, Bools]:
+        """What the table's owner plays in some rows, as ``Learned`` asks for it."""
+        raise NotImplementedError
+
+    def policy(self, table: Table) -> Policy:
+        return Learned(table, partial(self.answer, table))
+
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
-        return Table(rules, symmetric, self.row_columns(rules), self.move_columns(rules))
+        return Table(rules, symmetric, self.row_columns(rules), self.move_columns(rules), self.choice)
+
+    def updated(self, table: Table) -> Table:
+        """The table with its derived columns by this learner's choice rule, which may be another one's."""
+        if table.choice != self.choice:
+            table.choice = self.choice
+            self.derive(table, np.arange(FIRST, len(table.rows)))
+        return table
+
+    # ---- Learning ----
 
     def train(self, table: Table, shard: Shard) -> Int64s:
-        cells, results, seed = table.rules.cells, np.zeros(3, np.int64), seed_from(shard.rng)
+        cells, results, seed, done = table.rules.cells, np.zeros(3, np.int64), seed_from(shard.rng), 0
         alone = shard.opponent is None and shard.behaviour is None
         draws = 1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells
         fixed = loop.NO_SIDE if alone else loop.fixed_sides(table, shard.opponent, shard.behaviour)
-        stepped, done = not alone and not table.complete, 0
+        stepped = not alone and not table.complete
         while done < shard.games:
-            first = shard.first + done
-            most = lockstep.batch_of(self, first) if stepped else loop.CHUNK * cells // draws
+            number = shard.first + done
+            most = loop.batch_of(self.choice, number) if stepped else loop.CHUNK * cells // draws
             count = min(most, shard.games - done)
             history, luck = np.full((count, cells), loop.NOT_YET, np.int8), np.empty((count, draws))
             uniform(luck.reshape(-1), seed, done * draws)
             if stepped:
-                lockstep.play(self, table, shard, history, luck, first, results)
+                self._step(table, shard, history, luck, number, fixed)
+                self.play(table, shard.taught, history, luck[:0], number, loop.NO_SIDE, results)
             else:
-                loop.play(self, table, shard.taught, history, luck, first, fixed, results)
+                self.play(table, shard.taught, history, luck, number, fixed, results)
             if shard.journal is not None:
                 shard.journal.append(np.maximum(history, loop.NOT_YET))
             done += count
         return results
 
+    def _step(
+        self, table: Table, shard: Shard, history: Int8s, luck: Floats, number: int, fixed: loop.Fixed
+    ) -> None:
+        """Play games in lockstep, without learning from them: wherever fixed sides move, each is asked once
+        for all of its games."""
+        waiting, nobody = np.zeros(len(history), np.uint32), np.zeros(3, np.int64)
+
+        def asked(policy: Policy, games: Int64s) -> Floats:
+            rows, at = np.unique(waiting[games].astype(np.int64), return_inverse=True)
+            return loop.probabilities(table, policy, rows)[0][at]
+
+        while True:
+            self.play(table, shard.taught, history, luck, number, (*fixed[:2], waiting), nobody)
+            games = np.flatnonzero(waiting)
+            if not len(games):
+                return
+            loop.move(shard, history, luck, number, games, asked)
+
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
-            loop.follow(self, table, game, taught(sides))
+            history = np.full((1, table.rules.cells), loop.NOT_YET, np.int8)
+            history[0, : len(game.moves)] = table.options(game)
+            results = np.zeros(3, np.int64)
+            self.play(table, taught(sides), history, np.zeros((0, 1)), 0, loop.NO_SIDE, results)
+
+    def play(
+        self,
+        table: Table,
+        sides: int,
+        history: Int8s,
+        luck: Floats,
+        number: int,
+        fixed: loop.Fixed,
+        results: Int64s,
+    ) -> None:
+        """Play games, or follow them, as ``loop.play_games``, and make room for them before."""
+        self.updated(table).reserve(len(history))
+        name = self.name if self.choice == "default" else f"{self.name}_{self.choice}"
+        board = (not table.complete, table.symmetric)
+        kernel = loop.composed(name, *self.parts, self.unseen_up_to, self.learns_resigned, *board)
+        how = (table.growth, self.rule(table), self.exploration(table, number), sides)
+        path, taken = np.zeros((2, table.rules.cells + 1), np.uint32)
+        kernel(*table.room, *how, history, luck, number, fixed, results, path, taken)
 
     # ---- Merging ----
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         merged, joined = deepcopy(base), dict[str, MergeAccumulator]()
         for part in parts:
-            rows = np.arange(len(part.rows))
-            rows[FIRST:] = merged.include(part.positions(slice(FIRST, None)))
+            rows = merged.take_in(part)
             for columns, theirs, mine, start, at in (
                 (base.row_columns, part.rows, merged.rows, base.rows, rows),
                 (base.move_columns, part.moves, merged.moves, base.moves, merged.moves_in(rows)[1]),
@@ -126,7 +209,7 @@ class TableLearner(Learner[Table]):
         changed = [np.arange(len(base.rows), len(merged.rows))]
         for columns, mine in ((base.row_columns, merged.rows), (base.move_columns, merged.moves)):
             for column in columns:
-                if column.mean_by and column.name in joined:
+                if column.name in joined:
                     mine[column.name] = joined[column.name].means(mine[column.name])
                     at = joined[column.name].places // (2 if column.sides else 1)
                     changed.append(at if columns is base.row_columns else merged.owners_of(at))
@@ -145,22 +228,22 @@ class TableLearner(Learner[Table]):
             if column.counts:
                 old = part.moves[column.name][: len(base.moves)]
                 changed[base.owners(old != base.moves[column.name])] = True
-        found, _ = part.part(np.flatnonzero(changed))
-        return found
+        return part.part(np.flatnonzero(changed))
 
     # ---- Files ----
 
-    def _shown(self, table: Table) -> tuple[bool, list[str]]:
+    def shown(self, table: Table) -> tuple[bool, list[str]]:
         """Whether the entries of a file show columns of the moves, not the rows; and which: a mean with the
         count that weighs it, or one count."""
         by_move = any(column.counts for column in table.move_columns)
         columns = table.move_columns if by_move else table.row_columns
         return by_move, [column.name for column in columns if column.counts or column.mean_by]
 
-    def members(self, table: Table) -> Iterator[tuple[Positions, Members]]:
-        """The members of a file's entries, in the order of its texts: some positions at a time, and what the
-        table has learned of them."""
-        by_move, shown = self._shown(table)
+    def to_entries(self, table: Table) -> Iterator[Entry]:
+        """For each position that something has been learned of, by cell, from 1, or by side, ``x`` and ``o``,
+        the mean and its count, ``{"5": [value, visits]}``, or the count: ``{"1": 12, "5": -2}``."""
+        by_move, shown = self.shown(table)
+        names = [str(cell + 1) for cell in range(table.rules.cells)] if by_move else ["x", "o"]
         for rows in table.pieces():
             positions = table.positions(rows)
             if by_move:
@@ -170,29 +253,20 @@ class TableLearner(Learner[Table]):
             else:
                 at, which = np.nonzero(table.rows[shown[-1]][rows])
                 found = [table.rows[name][rows[at], which] for name in shown]
-            columns = tuple(column + 0 for column in found)  # -0.0 is written 0.0
-            yield positions, (at.astype(np.uint16), which.astype(np.uint8), columns)
-
-    def to_entries(self, table: Table) -> Iterator[Entry]:
-        """For each position that something has been learned of, by cell, from 1, or by side, ``x`` and ``o``,
-        the mean and its count, ``{"5": [value, visits]}``, or the count: ``{"1": 12, "5": -2}``."""
-        names = list(cell_names(table.rules)) if self._shown(table)[0] else list(SIDES)
-        for positions, (at, which, columns) in self.members(table):
-            listed = [column.tolist() for column in columns]
-            values = listed[0] if len(listed) == 1 else map(list, zip(*listed, strict=True))
-            yield from objects(positions, at.astype(np.int64), map(names.__getitem__, which.tolist()), values)
+            columns = [(column + 0).tolist() for column in found]  # -0.0 is written 0.0
+            values = columns[0] if len(columns) == 1 else map(list, zip(*columns, strict=True))
+            together = zip(map(names.__getitem__, which.tolist()), values, strict=True)
+            lengths = np.bincount(at, minlength=len(rows))
+            some = lengths > 0
+            for text, length in zip(positions[some].texts(), lengths[some].tolist(), strict=True):
+                yield text, dict(islice(together, length))
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         table = self.empty(rules, symmetric)
-        by_move, shown = self._shown(table)
-        kept = in_batches(
-            rules, symmetric, entries, lambda batch: self._read(batch, by_move, len(shown) == 2)
-        )
-        nothing = Positions.start(rules)[:0]
-        table.include(Positions.concatenate([nothing, *(positions for positions, _ in kept)]))
-        while kept:
-            positions, (at, which, columns) = kept.popleft()
-            rows = table.find(positions)[at]
+        by_move, shown = self.shown(table)
+        read = partial(self._read, by_move, len(shown) == 2)
+        for positions, (at, which, columns) in in_batches(rules, symmetric, entries, read):
+            rows = table.include(positions)[at]
             for name, column in zip(shown, columns, strict=True):
                 if by_move:
                     table.moves[name][table.rows["first"][rows].astype(np.int64) + which] = column
@@ -205,25 +279,26 @@ class TableLearner(Learner[Table]):
         """bool[k]: of which positions a table by moves can have entries, given their moves."""
         return np.greater(legal.sum(axis=1), 0)
 
-    def _read(self, batch: Batch, by_move: bool, pairs: bool) -> Members:
-        """The members of entries; moves by their place among the position's.
+    def _read(self, by_move: bool, pairs: bool, batch: Batch) -> tuple[Int64s, Int64s, list[Any]]:
+        """Of each member of some entries: the number of its entry; the place of its move among the
+        position's, or its side (0 X, 1 O); and the columns.
 
-        :raises InvalidFileError: naming an entry that is not one of this table.
+        :raises InvalidFileError: for an entry that is not one of this table.
         """
-        names = cell_names(batch.positions.rules) if by_move else {"x": 0, "o": 1}
-        taken = members(batch.found, names)
-        columns = taken and (values_and_visits if pairs else counts_of)(taken[2])
-        if taken and columns:
-            at, which, _ = taken
-            if not by_move:
-                return at, which, columns
-            if batch.legal[at, which].all() and self.holds(batch.legal).all():
-                return at, batch.places[at, which].astype(np.uint8), columns
-        for text, cells, found in batch.by_cell():
-            if by_move and not self.holds(batch.legal[[batch.texts.index(text)]])[0]:
-                raise unfit(text, "has no entry: there is no choice between moves")
-            check_members(text, found, cells if by_move else names, pairs)
-        raise AssertionError("every entry is sound")
+        kinds = {str(cell + 1): cell for cell in range(batch.legal.shape[1])} if by_move else {"x": 0, "o": 1}
+        member = "[value, visits], visits from 1," if pairs else "a whole number other than 0"
+        fault = f"expected {member} for some of the " + (f"cells {batch.cells}" if by_move else "sides x, o")
+        require(not by_move or self.holds(batch.legal), "has no entry: there is no choice between moves")
+        at, which, values = members(batch.found, kinds, fault)
+        if by_move:
+            require(batch.legal[at, which], fault)
+            which = batch.places[at, which].astype(np.int64)
+        if not pairs:
+            require(all(values), fault)
+            return at, which, [counts(values, fault, 1 - MOST, MOST - 1)]
+        require(all(isinstance(pair, list) and len(pair) == 2 for pair in values), fault)
+        means, visits = ([pair[column] for pair in values] for column in (0, 1))
+        return at, which, [numbers(means, fault), counts(visits, fault, 1)]
 
     def check(self, table: Table) -> None:
         by_row, by_move = (table.row_columns, table.rows), (table.move_columns, table.moves)
@@ -243,7 +318,7 @@ class TableLearner(Learner[Table]):
         return sum(pair[1] for pair in pairs) if pairs else None
 
     def seen(self, table: Table) -> Positions:
-        by_move, shown = self._shown(table)
+        by_move, shown = self.shown(table)
         learned = (table.moves if by_move else table.rows)[shown[-1]] != 0
         return table.spread(
             table.positions(table.owners(learned) if by_move else np.flatnonzero(learned.any(axis=1)))

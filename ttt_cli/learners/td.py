@@ -42,10 +42,10 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import Policy, best, first, uniform
+from ttt_cli.engine.policy import best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.learners.base import Learned, parameter
+from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table, before
@@ -114,7 +114,7 @@ class Td(TableLearner):
     def parts(self) -> tuple[Part, Part]:
         return choose, learn if self.target == "best" else learn_next
 
-    def rule(self, table: Table, games: int) -> tuple[float, ...]:
+    def rule(self, table: Table) -> tuple[float, ...]:
         steps = float(self.alpha), float(self.alpha_end)
         rare = 0 if self.choice == "article" else RARE
         return *steps, float(self.draw), float(self.gamma), float(self.slips), rare
@@ -130,19 +130,17 @@ class Td(TableLearner):
     def value_scale(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def policy(self, table: Table) -> Policy:
-        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
-            at, cells = np.nonzero(legal)
-            after = table.after(positions, at, cells)
-            values, seen = np.full(legal.shape, np.nan), np.zeros(legal.shape, np.bool_)
-            side = positions.plies[at] % 2
-            values[at, cells] = table.rows["value"][after, side]
-            seen[at, cells] = table.rows["visits"][after, side] > 0
-            chosen = best(values, legal)
-            played = uniform(first(chosen) if self.choice == "article" else chosen)
-            return played, np.where(seen, values, np.nan), np.any(seen, axis=1)
-
-        return Learned(table, answer)
+    def answer(
+        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
+    ) -> tuple[Floats, Floats, Bools]:
+        at, cells = np.nonzero(legal)
+        after, side = table.after(positions, at, cells), positions.plies[at] % 2
+        values, seen = np.full(legal.shape, np.nan), np.zeros(legal.shape, np.bool_)
+        values[at, cells] = table.rows["value"][after, side]
+        seen[at, cells] = table.rows["visits"][after, side] > 0
+        chosen = best(values, legal)
+        played = uniform(first(chosen) if self.choice == "article" else chosen)
+        return played, np.where(seen, values, np.nan), np.any(seen, axis=1)
 
     def seen(self, table: Table) -> Positions:
         earlier = before(super().seen(table))

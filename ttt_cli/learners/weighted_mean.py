@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Floats, Int64s
+from ttt_cli.learners.table import grown
 
 PIECE = 1 << 16
 """Entries that are worked out together."""
@@ -74,25 +75,15 @@ class MergeAccumulator:
         self._sums.add(places, weights * values)
 
     def means(self, values: Floats) -> Floats:
-        """The base's values, of any shape, with the means in their places; the visits are added elsewhere."""
+        """The base's values, of any shape, with the means in their places."""
         flat = values.flatten()
-        self.write_means(flat, np.zeros(values.size, np.int64))
-        return flat.reshape(values.shape)
-
-    def write_means(self, values: Floats, visits: Int64s) -> None:
-        """Put values and visits (float64 and int64, of one dimension) in place of the base's."""
         for places in np.array_split(self.places, 1 + len(self._weights) // PIECE):
-            weights = self._weights[places]
-            means = self._sums.totals(places) / weights + 0.0  # no -0.0
-            values[places] = np.where(self._several[places], means, self._single[places])
-            visits[places] += weights
+            means = self._sums.totals(places) / self._weights[places] + 0.0  # no -0.0
+            flat[places] = np.where(self._several[places], means, self._single[places])
+        return flat.reshape(values.shape)
 
 
 def _with_room(array: NDArray[Any], places: Int64s) -> NDArray[Any]:
-    """The array, or a longer one that has these places; what is not used takes no memory."""
+    """The array, or a longer one that has these places."""
     size = int(places.max(initial=-1)) + 1
-    if size <= len(array):
-        return array
-    longer = np.zeros(size * 3 // 2, array.dtype)
-    longer[: len(array)] = array
-    return longer
+    return array if size <= len(array) else grown(array, size * 3 // 2)

@@ -63,7 +63,7 @@ def learner_command(
     if listed or not (runs or argument or is_learner(name)):
         text, examples = split_examples(GROUP)
         methods: Any = {
-            key: TyperCommand(key, help=one.about, rich_help_panel="Methods") for key, one in LEARNERS.items()
+            key: TyperCommand(key, help=about, rich_help_panel="Methods") for key, about in LEARNERS.items()
         }
         group = TyperGroup(name="train", commands=methods, help=text, epilog=examples)
         return "train", group, arguments or ["--help"]

@@ -28,7 +28,7 @@ from ttt_cli.store.state import State
 from ttt_cli.store.text import quoted
 from ttt_cli.training.curve import due, points, row
 from ttt_cli.training.runs import run as train_blocks
-from ttt_cli.training.trainer import TrainingRun, advance, usual_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
 
 LIMIT = 256 * 2**20
 """Bytes of a file that is read as a study."""
@@ -97,7 +97,7 @@ class Design:
         (learner, preset), setting, seed = key
         name = learner if preset == "default" else f"{learner}.{preset}"
         name = "-".join([name, *map(str, setting), f"seed{seed}"])
-        return usual_run(
+        return new_run(
             Path(f"{name}{type(self.learner).suffix}"),
             self.start(setting),
             seed=seed,

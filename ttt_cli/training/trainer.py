@@ -32,6 +32,9 @@ from ttt_cli.training.runs import run as train_blocks
 
 SMALL = Rules(2, 2, 2)
 
+ENDS = ("o", "draw", "x")
+"""How records call the ends that ``Learner.train`` counts."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
@@ -104,8 +107,8 @@ class TrainingRun:
     def results(self) -> dict[str, int]:
         """How the games of this call ended."""
         before = self.done.results.tolist() if self.done else (0, 0, 0)
-        total = self.record.results or {"o": 0, "draw": 0, "x": 0}
-        return {key: total[key] - count for key, count in zip(("o", "draw", "x"), before, strict=True)}
+        total = self.record.results or dict.fromkeys(ENDS, 0)
+        return {key: total[key] - count for key, count in zip(ENDS, before, strict=True)}
 
 
 def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False) -> Fixed | None:
@@ -141,45 +144,26 @@ def kept_to_its_answers(policy: Policy, symmetric: bool) -> Policy:
     return within_reach(policy)
 
 
-def usual_run(
-    path: Path,
-    start: State,
-    *,
-    seed: int,
-    store: Path,
-    games: int | None = None,
-    opponent: str | Fixed | None = None,
-) -> TrainingRun:
-    """A new run as the method, or its author where the choice rule is the author's, would have it."""
-    learner = start.learner
-    article = learner.choice == "article"
-    behaviour = learner.article_behaviour if article and opponent is None else None
-    if games is None:
-        games = learner.article_games if article else learner.default_games
-    if opponent is None:
-        opponent = learner.article_opponent if article else "self"
-    return new_run(
-        path,
-        start,
-        games=games,
-        seed=seed,
-        opponent=opponent if isinstance(opponent, Fixed) else fixed(opponent, store, start, path, typed=True),
-        behaviour=fixed(behaviour, store, start, path),
-    )
-
-
 def new_run(
     path: Path,
     start: State,
     *,
-    games: int,
     seed: int,
-    opponent: Fixed | None = None,
-    behaviour: Fixed | None = None,
+    games: int | None = None,
+    opponent: str | Fixed | None = None,
+    store: Path = Path(),
 ) -> TrainingRun:
-    """A new run from ``start``."""
-    learner = start.learner
-    holds = bool(start.runs)
+    """A new run from ``start``; what is not said as the method, or its author where the choice rule is the
+    author's, would have it."""
+    learner, behaviour = start.learner, None
+    article = learner.choice == "article"
+    if games is None:
+        games = learner.article_games if article else learner.default_games
+    if opponent is None and article:
+        opponent = learner.article_opponent
+        behaviour = fixed(learner.article_behaviour, store, start, path)
+    if not isinstance(opponent, Fixed):
+        opponent = fixed(opponent, store, start, path, typed=True)
     record = train_run(
         learner,
         start.rules,
@@ -189,7 +173,7 @@ def new_run(
         opponent=opponent.name if opponent else "self",
         opponent_digest=opponent.digest if opponent else None,
         behaviour=behaviour.name if behaviour else None,
-        start=library.digest(start) if holds else None,
+        start=library.digest(start) if start.runs else None,
     )
     if opponent and not opponent.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
@@ -208,11 +192,10 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         raise InvalidFileError("holds no unfinished run", where=str(path), hint="train without --resume")
     details = record.details
     if typed is None and is_program(details["opponent"]):
-        again = f"--opponent {shlex.quote(details['opponent'])}"
         raise InvalidFileError(
             "the run's opponent is a program, which is run only if it is typed",
             where=str(path),
-            hint=f"if you trust it: --resume {again}",
+            hint=f"if you trust it: --resume --opponent {shlex.quote(details['opponent'])}",
         )
     if typed not in (None, details["opponent"]):
         raise UsageError(f"the run's opponent is {details['opponent']}, not {typed}", where="--opponent")
@@ -227,10 +210,8 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     learner = type(state.learner).from_params(**{**details["params"], "choice": state.learner.choice})
     state = replace(state, learner=learner)
     known = ("seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
-    if (
-        train_run(learner, state.rules, state.symmetric, **{name: details[name] for name in known}).id
-        != record.id
-    ):
+    again = train_run(learner, state.rules, state.symmetric, **{name: details[name] for name in known})
+    if again.id != record.id:
         raise InvalidFileError(
             "the run was started by a version of ttt that plays different games",
             where=str(path),
@@ -240,13 +221,14 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
     games = record.games or 0
     try:
         blocks = plan.block_at(games)
-    except ValueError:
-        raise InvalidFileError(
-            f"the run stands at {games:,} games, inside a block", where=str(path)
-        ) from None
-    counts = record.results or {"x": 0, "o": 0, "draw": 0}
-    results = np.array([counts["o"], counts["draw"], counts["x"]], np.int64)
+    except ValueError as error:
+        raise InvalidFileError(f"the run stands inside a block: {error}", where=str(path)) from None
+    results = np.array([(record.results or {}).get(key, 0) for key in ENDS], np.int64)
     return TrainingRun(path, plan, state, record, Progress(blocks, games, results, state.table))
+
+
+def _policy(side: Fixed | None) -> Policy | None:
+    return None if side is None else side.policy
 
 
 def look(run: TrainingRun, curve: Curve, *, now: bool = False) -> None:
@@ -255,10 +237,6 @@ def look(run: TrainingRun, curve: Curve, *, now: bool = False) -> None:
         seen = to_record(curve.rows, run.games_before)
         run.record = replace(run.record, details={**run.record.details, "curve": seen})
         run.state = run.state.with_run(run.record, run.state.table)
-
-
-def _policy(side: Fixed | None) -> Policy | None:
-    return None if side is None else side.policy
 
 
 def advance(run: TrainingRun, progress: Progress) -> None:
