@@ -284,16 +284,21 @@ def value_csv(values: np.ndarray) -> bytes:
     return f"index,value_x,value_o\n{''.join(lines)}".encode()
 
 
+def index_of(text: str) -> int:
+    """Where a table keeps a board."""
+    return sum({".": 0, "X": 1, "O": 2}[stone] * 3**cell for cell, stone in enumerate(text))
+
+
 def test_values_come_back():
     rng = np.random.default_rng(1)
-    reachable = [
-        sum({".": 0, "X": 1, "O": 2}[s] * 3**i for i, s in enumerate(text)) for text in SPACE.texts()
-    ]
+    reachable = [index_of(text) for text in SPACE.texts()]
     values = value_table.starts().copy()
     values[:, rng.choice(reachable, 2000)] = rng.random((2, 2000))
     data = value_csv(values)
     found = read(data, "values.csv")
     assert (found.format, found.learner) == ("value-table", "td")
+    for text, entry in list(found.entries.items())[::97]:
+        assert [entry[side][0] for side in "xo"] == values[:, index_of(text)].tolist()
     assert read(npz(V_x=values[0], V_o=values[1]), "values.npz").entries == found.entries
     assert written_again(data, "values.csv") == data
     assert read(data.replace(b"\n", b"\r\n"), "values.csv").entries == found.entries
@@ -305,7 +310,7 @@ def test_boards_before_any_learning():
     starts = value_table.starts()
 
     def at(text: str) -> list[float]:
-        return starts[:, sum({".": 0, "X": 1, "O": 2}[s] * 3**i for i, s in enumerate(text))].tolist()
+        return starts[:, index_of(text)].tolist()
 
     assert at("X........") == [0.5, 0.5]
     assert at("XXX.OO...") == [1, 0] and at("OOO.XX.X.") == [0, 1]
