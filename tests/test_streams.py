@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import read_until
+from tests.ttt import PROGRAM, Outcome, finish, read_until, start
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX streams and signals")
 
-TTT = [sys.executable, "-m", "ttt_cli"]
 BOOK = ["export", "minimax", "--format", "policy-csv", "-o", "-"]
 """Writes 348,327 bytes."""
 
 
 def shell(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "TTT": " ".join(TTT), **variables}
+    env = {**os.environ, "TTT": " ".join(PROGRAM), **variables}
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=env, timeout=120)
 
 
@@ -82,17 +81,15 @@ def test_a_signal_at_any_moment_of_the_start_leaves_no_traceback(tmp_path: Path,
     )
     moments = sized(4, 48)
     for moment in range(moments):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        process = start(program=[sys.executable, "-c", code])
         assert process.stdout is not None
-        assert process.stdout.read(1) == b"x"
+        assert process.stdout.read(1) == "x"
         time.sleep(0.005 + 0.144 * moment / moments)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
         assert process.returncode in (-number, 128 + number, 3)
-        assert b"Traceback" not in err
-        assert err.count(b"\n") <= 1
+        assert "Traceback" not in err
+        assert err.count("\n") <= 1
 
 
 def test_no_exception_is_raised_into_an_import(tmp_path: Path):
@@ -103,25 +100,17 @@ def test_no_exception_is_raised_into_an_import(tmp_path: Path):
         encoding="utf-8",
     )
     code = "import sys\nfrom ttt_cli.shell.signals import stop_by_signals\nstop_by_signals()\nimport slow\n"
-    outcome = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}{tmp_path}"},
+    path = f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}{tmp_path}"
+    outcome = finish(
+        program=[sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}
     )
-    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (143, "", "Error: terminated\n")
+    assert outcome == Outcome(143, "", "Error: terminated\n")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
 def test_a_trainer_that_is_hung_up_on_saves(tmp_path: Path, number: int, code: int):
     path = tmp_path / "q.json"
-    process = subprocess.Popen(
-        [*TTT, "train", "q", "--games", "1000000000", "--checkpoint", "0.3", "-o", str(path)],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
+    process = start("train", "q", "--games", 10**9, "--checkpoint", "0.3", "-o", path)
     assert process.stderr is not None
     read_until(process, process.stderr, "saved")
     before = path.read_bytes()
@@ -163,5 +152,5 @@ def test_a_signal_s_notice_comes_amid_another_one():
         "signal.signal(signal.SIGINT, lambda *_: err.write('second\\n'))\n"
         "err.write('first\\n')\n"
     )
-    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert sorted(outcome.stderr.split()) == ["first", "second"]
+    outcome = finish(program=[sys.executable, "-c", code])
+    assert sorted(outcome.err.split()) == ["first", "second"]

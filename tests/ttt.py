@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from threading import Timer
+from typing import IO, Any
 
 import orjson
 import pytest
@@ -66,3 +67,28 @@ def start(*words: object, program: list[str] | None = None, **settings: Any) -> 
     program."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
     return subprocess.Popen([*(program or PROGRAM), *map(str, words)], **{**pipes, **settings})
+
+
+def finish(*words: object, seconds: float = 240, **settings: Any) -> Outcome:
+    """The same, run to its end."""
+    process = start(*words, **settings)
+    out, err = process.communicate(timeout=seconds)
+    return Outcome(process.returncode, out or "", err or "")
+
+
+def read_until(process: subprocess.Popen[str], stream: IO[str], text: str, seconds: float = 200) -> str:
+    """What a process writes up to the end of the line that holds ``text``.
+
+    :raises AssertionError: it ended without writing that, or was killed since it had not after ``seconds``.
+    """
+    watchdog = Timer(seconds, process.kill)
+    watchdog.start()
+    read = ""
+    try:
+        while text not in read:
+            line = stream.readline()
+            assert line, f"the process ended without {text!r}:\n{read}"
+            read += line
+    finally:
+        watchdog.cancel()
+    return read

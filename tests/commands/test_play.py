@@ -14,8 +14,7 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.processes import read_until
-from tests.ttt import ROOT, start
+from tests.ttt import ROOT, read_until, start
 from ttt_cli.engine.kernel import few_games
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace

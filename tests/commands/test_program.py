@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.ttt import Run
+from tests.ttt import Run, start
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
@@ -365,13 +365,12 @@ def test_its_children_end_with_the_call(ttt: Run, bot, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_it(number: int, bot, tmp_path: Path) -> None:
     agent = bot(CHILD + "open('self', 'w').write(str(os.getpid()))\ntime.sleep(60)")
-    words = [PYTHON, "-m", "ttt_cli", "evaluate", patient(agent, 50), "random"]
-    ours = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    ours = start("evaluate", patient(agent, 50), "random", cwd=tmp_path)
     while not (tmp_path / "self").exists() or not (tmp_path / "self").read_text():
         time.sleep(0.02)
     ours.send_signal(number)
     _, said = ours.communicate(timeout=60)
-    assert ours.returncode == 128 + number and b"Traceback" not in said
+    assert ours.returncode == 128 + number and "Traceback" not in said
     assert gone(tmp_path / "self") and gone(tmp_path / "child")
 
 

@@ -1,14 +1,12 @@
 """Python functions and objects as agents."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.ttt import Run
+from tests.ttt import Run, finish
 
 FIRST = "def choose(text):\n    return text.index('.') + 1\n"
 
@@ -126,8 +124,7 @@ def test_help_and_completion_run_nothing(ttt: Run, bot, tmp_path: Path) -> None:
     assert ttt("train", "q", "--opponent", agent, "--help").code == 0
     for word in (agent, agent[:-2], "exec:touch RUN"):
         words = {"_TTT_COMPLETE": "complete_bash", "COMP_WORDS": f"ttt evaluate {word}", "COMP_CWORD": "2"}
-        command = [sys.executable, "-m", "ttt_cli"]
-        subprocess.run(command, env={**os.environ, **words}, cwd=tmp_path, capture_output=True, check=False)
+        finish(env={**os.environ, **words}, cwd=tmp_path)
     assert not Path("RUN").exists()
     assert ttt("move", agent, ".........").code == 0 and Path("RUN").exists()
 

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,41 +9,24 @@ from pathlib import Path
 import pytest
 
 from tests.torture.children import litter
+from tests.ttt import Outcome, finish
 
 pytestmark = pytest.mark.long
 
 WRITING = {
-    "train": ["train", "td", "-n", "20000", "--seed", "9", "-o", "DISK/td.json"],
-    "train new": ["train", "td", "-n", "20000", "--seed", "9", "-o", "DISK/new.json"],
-    "merge": ["merge", "big.json", "DISK/td.json", "-o", "DISK/td.json"],
-    "import": ["import", "table.csv", "-o", "DISK/td.json"],
-    "export": ["export", "big.json", "-o", "DISK/table.csv", "--format", "value-table"],
-    "explore": ["explore", "big.json", "-o", "DISK/page.html"],
-    "curve": [
-        "train",
-        "td",
-        "-n",
-        "300",
-        "--seed",
-        "9",
-        "-o",
-        "beside.json",
-        "--curve",
-        "DISK/curve.csv",
-    ],
-    "play": ["play", "--x", "random", "--o", "random", "-n", "2", "--learn", "--store", "DISK"],
+    "train": "train td -n 20000 --seed 9 -o DISK/td.json",
+    "train new": "train td -n 20000 --seed 9 -o DISK/new.json",
+    "merge": "merge big.json DISK/td.json -o DISK/td.json",
+    "import": "import table.csv -o DISK/td.json",
+    "export": "export big.json -o DISK/table.csv --format value-table",
+    "explore": "explore big.json -o DISK/page.html",
+    "curve": "train td -n 300 --seed 9 -o beside.json --curve DISK/curve.csv",
+    "play": "play --x random --o random -n 2 --learn --store DISK",
 }
 
 
-def ttt(words: list[str], folder: Path, disk: Path) -> subprocess.CompletedProcess[str]:
-    words = [word.replace("DISK", str(disk)) for word in words]
-    return subprocess.run(
-        [sys.executable, "-m", "ttt_cli", *words, "--quiet"],
-        cwd=folder,
-        text=True,
-        capture_output=True,
-        timeout=120,
-    )
+def ttt(words: str, folder: Path, disk: Path) -> Outcome:
+    return finish(*words.replace("DISK", str(disk)).split(), "--quiet", cwd=folder)
 
 
 @contextmanager
@@ -66,23 +48,23 @@ def mounted(disk: Path, options: str) -> Iterator[None]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("beside")
     for words in (
-        ["train", "td", "-n", "20000", "--seed", "1", "-o", "big.json"],
-        ["train", "td", "-n", "20", "--seed", "2", "-o", "small.json"],
-        ["export", "big.json", "-o", "table.csv", "--format", "value-table"],
+        "train td -n 20000 --seed 1 -o big.json",
+        "train td -n 20 --seed 2 -o small.json",
+        "export big.json -o table.csv --format value-table",
     ):
-        assert ttt(words, folder, folder).returncode == 0
+        assert ttt(words, folder, folder).code == 0
     return folder
 
 
-def refused(words: list[str], folder: Path, disk: Path, said: str) -> None:
+def refused(words: str, folder: Path, disk: Path, said: str) -> None:
     """A command ends with one line, and all files on the disk are as they were; before it a game that was
     finished but could not be recorded is told, with the command that records it."""
     before = {path.name: path.read_bytes() for path in disk.iterdir() if path.is_file()}
     ended = ttt(words, folder, disk)
-    assert ended.returncode == 1, ended
-    *told, error = ended.stderr.splitlines()
+    assert ended.code == 1, ended
+    *told, error = ended.err.splitlines()
     assert error.startswith("Error: ") and said in error and str(disk) in error, ended
-    assert not told or (words[0] == "play" and len(told) == 2 and "games.jsonl" in told[1]), ended
+    assert not told or (words.startswith("play") and len(told) == 2 and "games.jsonl" in told[1]), ended
     assert litter(disk) == []
     after = {path.name: path.read_bytes() for path in disk.iterdir() if path.is_file()}
     assert after == before

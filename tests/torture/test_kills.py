@@ -5,16 +5,14 @@ import random
 import re
 import shlex
 import signal
-import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
-from tests.processes import read_until
 from tests.torture.children import Child, command, litter
+from tests.ttt import finish, read_until, start
 from ttt_cli.store import library
 
 pytestmark = [
@@ -123,9 +121,9 @@ def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path, number, code
     stopped, undisturbed = tmp_path / "stopped", tmp_path / "undisturbed"
     for folder in (stopped, undisturbed):
         (folder / "my store").mkdir(parents=True)
-        assert ttt(OPPONENT, folder).returncode == 0
-    assert ttt(TRAIN, undisturbed).returncode == 0
-    process = popen(TRAIN, stopped, program=["-c", SLOW])
+        assert finish(*OPPONENT, cwd=folder).code == 0
+    assert finish(*TRAIN, cwd=undisturbed).code == 0
+    process = start(*TRAIN, cwd=stopped, program=[sys.executable, "-c", SLOW])
     err = read_until(process, process.stderr, "in a block")
     process.send_signal(number)
     err += read_until(process, process.stderr, "stopping after this block (again: at once)")
@@ -136,14 +134,14 @@ def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path, number, code
     assert 0 < announced(err) <= library.load(stopped / path).state.games < GAMES
     again = shlex.split(re.search(r"resume with:\s+(.*)", err)[1])
     assert again[0] == "ttt"
-    assert ttt(again[1:], stopped).returncode == 0
+    assert finish(*again[1:], cwd=stopped).code == 0
     assert (stopped / path).read_bytes() == (undisturbed / path).read_bytes()
 
 
 def test_a_second_ctrl_c_leaves_at_once(tmp_path):
     """Also in the middle of a long block; the last checkpoint stays."""
     train = ["train", "td", "-n", "3000000", "--seed", "3", "--checkpoint", "0", "-o", "td.json"]
-    process = popen(train, tmp_path, program=["-c", SLOW])
+    process = start(*train, cwd=tmp_path, program=[sys.executable, "-c", SLOW])
     err = read_until(process, process.stderr, "in a block")
     process.send_signal(signal.SIGINT)
     err += read_until(process, process.stderr, "again: at once")
@@ -154,13 +152,3 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path):
     assert process.returncode == 130
     assert "Traceback" not in err
     assert library.load(tmp_path / "td.json").state.games == announced(err) > 0
-
-
-def popen(words: Sequence[str], folder: Path, program: Sequence[str]) -> subprocess.Popen[str]:
-    command = [sys.executable, *program, *words]
-    return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-
-def ttt(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ttt_cli", *words]
-    return subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=120)

@@ -15,6 +15,7 @@ from threading import Thread
 import pytest
 
 from tests.learners.fragile import Fragile, trained
+from tests.ttt import finish, read_until, start
 from ttt_cli.errors import TttError
 from ttt_cli.training.workers import cluster_workers
 
@@ -97,15 +98,14 @@ def test_the_command_writes_the_same_file(address: str, tmp_path: Path) -> None:
     contents = []
     for name, where in {"cluster": ["--cluster", address], "here": []}.items():
         path = tmp_path / f"{name}.json"
-        call = [sys.executable, "-m", "ttt_cli", "train", "q", "--games", "10000000", "--seed", "1"]
-        subprocess.run([*call, *where, "-o", path], check=True, timeout=2 * SECONDS)
+        assert finish("train", "q", "--games", 10**7, "--seed", 1, *where, "-o", path).code == 0
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
 
 
 def train(folder: Path, *more: str) -> list[str]:
     """A run of many blocks, each of several shards."""
-    return [sys.executable, "-m", "ttt_cli", "train", "td", *more, "-o", str(folder / "td.json")]
+    return ["train", "td", *more, "-o", str(folder / "td.json")]
 
 
 GAMES = ("--games", "8000000", "--seed", "1")
@@ -118,9 +118,9 @@ def test_a_worker_of_another_version_trains_nothing(tmp_path: Path) -> None:
         source.write("# another version\n")
     with scheduler() as (at, _), worker(at, program=tmp_path):
         words = train(tmp_path, *GAMES, "--cluster", at)
-        ended = subprocess.run(words, text=True, capture_output=True, timeout=SECONDS)
-    assert ended.returncode == 1 and "runs another version of ttt" in ended.stderr, ended.stderr
-    assert "Traceback" not in ended.stderr
+        ended = finish(*words)
+    assert ended.code == 1 and "runs another version of ttt" in ended.err, ended.err
+    assert "Traceback" not in ended.err
     assert not (tmp_path / "td.json").exists()
 
 
@@ -128,19 +128,14 @@ def test_a_worker_of_another_version_trains_nothing(tmp_path: Path) -> None:
 def test_a_killed_scheduler_is_told_and_the_run_goes_on_without_it(tmp_path: Path) -> None:
     with scheduler() as (at, process), worker(at):
         words = train(tmp_path, *GAMES, "--checkpoint", "0.1", "--cluster", at)
-        with subprocess.Popen(words, text=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as trainer:
-            assert trainer.stderr
-            said = ""
-            while "saved" not in said:
-                line = trainer.stderr.readline()
-                assert line, said
-                said += line
+        with start(*words) as trainer:
+            said = read_until(trainer, trainer.stderr, "saved")
             process.kill()
             said += trainer.communicate(timeout=SECONDS)[1]
     assert trainer.returncode == 1, said
     assert "Traceback" not in said, said
     assert "the connection to the scheduler was lost (--resume goes on from the last save)" in said
-    assert subprocess.run(train(tmp_path, "--resume"), timeout=SECONDS).returncode == 0
+    assert finish(*train(tmp_path, "--resume")).code == 0
 
 
 @pytest.mark.long

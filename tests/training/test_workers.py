@@ -1,12 +1,11 @@
 """Workers: however many there are, the bytes are the same."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.learners.fragile import Fragile, trained
+from tests.ttt import finish
 from ttt_cli.errors import TttError
 from ttt_cli.learners.base import Shard
 from ttt_cli.training import workers as training_workers
@@ -34,8 +33,8 @@ def test_the_files_of_long_runs_are_the_same_for_1_2_and_7_workers(tmp_path: Pat
     contents = set()
     for count in (1, 2, 7):
         path = tmp_path / f"{count}.json"
-        call = [sys.executable, "-m", "ttt_cli", "train", learner, "--games", "10000000", "--seed", "1"]
-        subprocess.run([*call, "--workers", str(count), "-o", path], check=True, capture_output=True)
+        call = ("train", learner, "--games", 10**7, "--seed", 1, "--workers", count, "-o", path)
+        assert finish(*call).code == 0
         contents.add(path.read_bytes())
     assert len(contents) == 1
 
