@@ -11,9 +11,9 @@ from ttt_cli.agents.grammar import Agent
 from ttt_cli.agents.levels import OPPONENTS, usual_opponents
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.environment import Environment, command_line
+from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.evaluation.match import Games, MatchResult, Sample, play_match
+from ttt_cli.evaluation.match import Games, Match, Sample, play_match
 from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.verdict import explain as explained
@@ -25,7 +25,7 @@ from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_state
 from ttt_cli.store.runs import digest_of
-from ttt_cli.views.evaluation import Exact, Explanation, Sampled, Shown, blunder_rows
+from ttt_cli.views.evaluation import Exact, Explanation, Sampled, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
@@ -82,6 +82,7 @@ def evaluate(
         found = [explained(player.policy, side, lines[side]) if side in lines else None for side in Side]
         return Explanation(*found) if explain else None
 
+    about = (player.rules, player.loaded is not None, check is not None)
     verdict = None if games is not None else _judge(env, player, others, positions, exact)
     if verdict is None:
         if mistakes is not None:
@@ -91,13 +92,12 @@ def evaluate(
         remark(env, everyone)
         if explain and not lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
-        return Sampled(player.fields(), sample, _shown(env, player, check, "sampled"), explanation(lines))
+        return Sampled(player.fields(), sample, *about, explanation(lines))
     if mistakes is not None:
         _write_mistakes(env, mistakes, player, others, positions)
     remark(env, everyone)
     _remark_ties(env, player, others[0])
-    shown = _shown(env, player, check, "exact, over all that can happen")
-    return Exact(player.fields(), verdict, shown, explanation(verdict.lines))
+    return Exact(player.fields(), verdict, *about, explanation(verdict.lines))
 
 
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
@@ -144,15 +144,6 @@ def _losing_lines(player: Agent) -> dict[Side, tuple[int, ...]]:
     return {}
 
 
-def _shown(env: Environment, player: Agent, check: str | None, method: str) -> Shown:
-    """Who is judged, and what to ask for to see how the player loses."""
-    games = "an unknown number of games" if player.games is None else f"{player.games:,} games"
-    learned = [] if player.loaded is None else [f"learned from {games}"]
-    who = [player.name, *([] if player.source is None else [str(player.source)]), *learned]
-    how = command_line("ttt", "evaluate", player.name, *env.given_options, "--explain")
-    return Shown((who, [player.rules.describe(), method]), check is not None, how)
-
-
 def _write_mistakes(
     env: Environment, path: Path, player: Agent, others: Sequence[Agent], positions: int | None
 ) -> None:
@@ -166,7 +157,7 @@ def _write_mistakes(
 
 def _matches(
     env: Environment, player: Agent, others: Sequence[Agent], games: int, seed: int, games_to: Path | None
-) -> list[MatchResult]:
+) -> list[Match]:
     """Play a match against each opponent, and write its games where that is asked for."""
     matches = []
     if games_to is not None:
@@ -181,8 +172,8 @@ def _matches(
                 if file is not None:
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 
-            found = play_match(player.policy, other.policy, games, seed, watch)
-            matches.append(MatchResult(other.name, found))
+            match = play_match(player.policy, other.policy, games, seed, watch, name=other.name)
+            matches.append(match)
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {games_to}")
     return matches

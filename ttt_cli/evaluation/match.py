@@ -77,41 +77,16 @@ class SampledRates:
 
 @dataclass(frozen=True)
 class Match:
-    """The results of a match, from the agent's side.
+    """A match against an opponent.
 
-    :ivar counts: of wins, draws and losses, as X and as O.
     :ivar distinct_games: how many of the games differ: in their moves, or in who was X.
     """
 
-    DOCUMENT: ClassVar = ("as_x", "as_o", "games", "distinct_games")
-
-    counts: tuple[tuple[int, int, int], tuple[int, int, int]]
-    distinct_games: Count
-
-    @property
-    def as_x(self) -> SampledRates:
-        """The games as X."""
-        return SampledRates.of(self.counts[0])
-
-    @property
-    def as_o(self) -> SampledRates:
-        """The games as O."""
-        return SampledRates.of(self.counts[1])
-
-    @property
-    def games(self) -> Count:
-        """How many games were played."""
-        return sum(map(sum, self.counts))
-
-
-@dataclass(frozen=True)
-class MatchResult:
-    """A match against an opponent."""
-
-    DOCUMENT: ClassVar = ("opponent", "*match")
-
     opponent: str
-    match: Match
+    as_x: SampledRates
+    as_o: SampledRates
+    games: Count
+    distinct_games: Count
 
 
 @dataclass(frozen=True)
@@ -134,7 +109,7 @@ class Sample:
         *("nash_conv", "exploitability", "mistakes"),
     )
 
-    results: list[MatchResult]
+    results: list[Match]
     seed: Count
     lines: dict[Side, tuple[int, ...]]
     nash_conv: None = None
@@ -144,12 +119,12 @@ class Sample:
     @property
     def games(self) -> Count:
         """The games of all matches."""
-        return sum(result.match.games for result in self.results)
+        return sum(match.games for match in self.results)
 
     @property
     def distinct_games(self) -> Count:
         """How many of them differ."""
-        return sum(result.match.distinct_games for result in self.results)
+        return sum(match.distinct_games for match in self.results)
 
     @property
     def worst_case(self) -> dict[str, LosingLine] | None:
@@ -169,8 +144,10 @@ def play_match(
     games: int,
     seed: int,
     watch: Callable[[Games], None] = lambda batch: None,
+    *,
+    name: str = "",
 ) -> Match:
-    """Play a match.
+    """Play a match against an opponent called ``name``.
 
     :param watch: called with each batch of games once it is played.
     """
@@ -184,8 +161,8 @@ def play_match(
         for side, texts in enumerate(seen):  # a game as bytes, cells from 1
             texts.update((batch.moves[sides == side] + 1).view(f"S{agent.rules.cells}").ravel().tolist())
         watch(batch)
-    (a, b, c), (d, e, f) = counts.tolist()
-    return Match(((a, b, c), (d, e, f)), sum(map(len, seen)))
+    as_x, as_o = map(SampledRates.of, counts.tolist())
+    return Match(name, as_x, as_o, games, sum(map(len, seen)))
 
 
 def _batches(agent: Policy, opponent: Policy, games: int, seed: int) -> Iterator[Games]:

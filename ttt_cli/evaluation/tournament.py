@@ -16,7 +16,7 @@ from ttt_cli.agents.asked import UnsteadyError
 from ttt_cli.documents import AgentFields, Count
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import Policy
-from ttt_cli.evaluation.match import play_match
+from ttt_cli.evaluation.match import SampledRates, play_match
 from ttt_cli.evaluation.matchup import Rates, play_exact
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 
@@ -85,8 +85,8 @@ def play_tournament(agents: Sequence[tuple[AgentFields, Policy]], *, budget: int
             found = [play_exact(x, o, budget=budget).rates for x, o in permutations((a, b))]
         except (OutgrownError, UnsteadyError):
             sampled += 1
-            as_x, as_o = map(_rates, play_match(a, b, GAMES, seed=0).counts)
-            found = [as_x, as_o.turned()]
+            match = play_match(a, b, GAMES, seed=0)
+            found = [_rates(match.as_x), _rates(match.as_o).turned()]
         rates[first, second], rates[second, first] = found
     scores = np.zeros((len(players), len(players)))
     for (x, o), one in sorted(rates.items()):
@@ -100,9 +100,8 @@ def play_tournament(agents: Sequence[tuple[AgentFields, Policy]], *, budget: int
     return Tournament(standings, pairings, scores[np.ix_(ranking, ranking)], sampled)
 
 
-def _rates(counts: tuple[int, int, int]) -> Rates:
-    win, draw, loss = (count / sum(counts) for count in counts)
-    return Rates.summing_to_one(win, draw, loss)
+def _rates(found: SampledRates) -> Rates:
+    return Rates.summing_to_one(found.win or 0.0, found.draw or 0.0, found.loss or 0.0)
 
 
 def bradley_terry(scores: Floats) -> Floats:

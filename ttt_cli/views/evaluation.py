@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import WORDS, AgentFields, Document, optional
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.blunders import RESIGNS, Blunders
 from ttt_cli.evaluation.match import Sample
@@ -36,37 +37,34 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What the screen says besides.
-
-    :ivar head: who is judged, in words, a line each.
-    :ivar checked: whether the verdict is the exit code.
-    :ivar how: the command that asks for an explanation.
-    """
-
-    head: tuple[list[str], list[str]]
-    checked: bool
-    how: str
-
-
 class _Evaluated(Document):
-    """What both kinds of evaluation say."""
+    """What both kinds of evaluation say.
+
+    :ivar learned: whether the player has learned.
+    :ivar checked: whether the verdict is the exit code.
+    """
 
     DOCUMENT: ClassVar = ("method", "agent", "*found", "explanation")
 
     agent: AgentFields
     found: Verdict | Sample
-    shown: Shown
-    explanation: Explanation | None
+    rules: Rules
+    learned: bool
+    checked: bool
+    explanation: Explanation | None = optional()
 
     @property
     def code(self) -> ExitCode:
         """Whether what was to be checked holds."""
-        return ExitCode.FAILED if self.shown.checked and not self.found.unbeatable else ExitCode.DONE
+        return ExitCode.FAILED if self.checked and not self.found.unbeatable else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
         """Print who is judged, what was found, and how the player loses."""
-        for line in self.shown.head:
+        name, source, games = self.agent.name, self.agent.source, self.agent.games
+        learned = "learned from " + ("an unknown number of games" if games is None else f"{games:,} games")
+        who = [name, *([] if source is None else [str(source)]), *[learned] * self.learned]
+        exact = isinstance(self.found, Verdict)
+        for line in who, [self.rules.describe(), "exact, over all that can happen" if exact else "sampled"]:
             env.out((" · " if env.unicode else " - ").join(line))
         env.out("")
         if isinstance(self.found, Verdict):
@@ -76,19 +74,17 @@ class _Evaluated(Document):
         explained = self.explanation or Explanation(None, None)
         for side, steps in zip(Side, (explained.as_x, explained.as_o), strict=True):
             if steps:
-                _show_line(env, self.agent.name, side, steps)
+                _show_line(env, name, side, steps)
         if self.found.unbeatable is False and not (explained.as_x or explained.as_o):
-            env.say("how it loses:", self.shown.how)
+            how = command_line("ttt", "evaluate", name, *env.given_options, "--explain")
+            env.say("how it loses:", how)
 
 
 @dataclass(frozen=True)
 class Exact(_Evaluated, name="evaluation"):
     """What ``ttt evaluate`` finds out about a player."""
 
-    agent: AgentFields
     found: Verdict
-    shown: Shown
-    explanation: Explanation | None = optional()
     method: Literal["exact"] = "exact"
 
 
@@ -96,10 +92,7 @@ class Exact(_Evaluated, name="evaluation"):
 class Sampled(_Evaluated, name="evaluation"):
     """What sampled matches say about a player; null is what they cannot know."""
 
-    agent: AgentFields
     found: Sample
-    shown: Shown
-    explanation: Explanation | None = optional()
     method: Literal["sampled"] = "sampled"
 
 
@@ -199,9 +192,8 @@ def _tell(name: str, number: int, step: Step, mover: str) -> Text:
 
 def _show_sample(env: Environment, sample: Sample) -> None:
     """Print each match with 95 % intervals, and the lines of play that beat the player."""
-    for result in sample.results:
-        match = result.match
-        games = f"{match.games:,} games against {result.opponent}, {match.distinct_games:,} of them distinct"
+    for match in sample.results:
+        games = f"{match.games:,} games against {match.opponent}, {match.distinct_games:,} of them distinct"
         env.draw(Text(f"{games} (--seed {sample.seed})", "bold"))
         rows = []
         for side, found in zip("XO", (match.as_x, match.as_o), strict=True):

@@ -31,6 +31,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
 from ttt_cli.evaluation.verdict import Verdict
 from ttt_cli.evaluation.walk import BATCH, OutgrownError, Walk, within_reach
+from ttt_cli.views.numbers import percent
 
 MOST_POSITIONS = 200_000
 """Of a game that may have more, a page holds what can happen to the player alone."""
@@ -248,14 +249,10 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
     else:
         cases = (("X", verdict.as_x), ("O", verdict.as_o))
         losses = [(side, case.loss) for side, case in cases if case.line]
-        worst = " and ".join(f"{_percent(loss)} as {side}" for side, loss in losses)
+        worst = " and ".join(f"{percent(loss, 0)} as {side}" for side, loss in losses)
         facts = [(f"beatable: can be made to lose {worst}" if worst else "beatable", "bad")]
     facts += [] if games is None else [(f"{games:,} games", "")]
     return [*facts, (rules.describe(), "")]
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.{0 if 0.1 <= part < 0.995 or part == 1 else 2}f} %"
 
 
 def _digits(cells: int) -> str:
