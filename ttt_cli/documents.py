@@ -271,6 +271,7 @@ class RunFields(TypedDict):
     behaviour: NotRequired[str | None]
     start: NotRequired[str | None]
     planned: NotRequired[Count]
+    kernel_version: NotRequired[Count]
     reproducible: NotRequired[bool]
     closed: NotRequired[bool]
     curve: NotRequired[dict[str, list[float | None]]]

@@ -57,4 +57,4 @@ def edited(content: bytes, **changes: object) -> bytes:
     lines = [
         orjson.dumps(key) + b":" + orjson.dumps(value) for key, value in {**fields, "digest": ""}.items()
     ]
-    return b"".join(native.sealed([b"{" + b",\n".join(lines) + b"}\n"]))
+    return native.sealed([b"{" + b",\n".join(lines) + b"}\n"])

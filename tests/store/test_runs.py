@@ -110,7 +110,9 @@ def test_curves_and_studies_are_verified(ttt):
         )
         path.write_text("\n".join(lines) + "\n")
         broken = ttt("verify", path)
-        assert broken.code == 3 and "line 3: x_win: expected a number from 0 to 1, found '1.5'" in broken.out
+        assert (
+            broken.code == 3 and "line 3: \"x_win\": expected a number from 0 to 1, found '1.5'" in broken.out
+        )
         assert ", not a player" in ttt("evaluate", f"./{path}", "random").err
 
 

@@ -129,11 +129,11 @@ LAST = GOOD.splitlines()[2]
         ("games,x_win\n0,1\n", "is not a learning curve"),
         (GOOD + "10,1\n", "line 4: expected 13 numbers, found 2"),
         (GOOD + LAST + "\n", "line 4: 9 games do not come after 9"),
-        (GOOD.replace("\n9,", "\n9.5,"), "line 3: games: expected a whole number from 0"),
-        (GOOD.replace("\n9,", "\n-9,"), "line 3: games"),
-        (GOOD.replace("\n9,", "\n9,nan,0,0,0,0,0,0,0,0,0,0,0\n10,"), "line 3: x_win: expected a number"),
-        (GOOD.replace("\n9,", "\n9,1e999,0,0,0,0,0,0,0,0,0,0,0\n10,"), "line 3: x_win"),
-        (GOOD.replace("\n9,", "\n" + "9" * 30 + ","), "line 3: games"),
+        (GOOD.replace("\n9,", "\n9.5,"), 'line 3: "games": expected a whole number from 0'),
+        (GOOD.replace("\n9,", "\n-9,"), 'line 3: "games"'),
+        (GOOD.replace("\n9,", "\n9,nan,0,0,0,0,0,0,0,0,0,0,0\n10,"), 'line 3: "x_win": expected a number'),
+        (GOOD.replace("\n9,", "\n9,1e999,0,0,0,0,0,0,0,0,0,0,0\n10,"), 'line 3: "x_win"'),
+        (GOOD.replace("\n9,", "\n" + "9" * 30 + ","), 'line 3: "games"'),
     ],
 )
 def test_faults_are_named_with_their_place(tmp_path, text, said):

@@ -117,7 +117,7 @@ def test_what_cannot_be_varied(texts: list[str], says: str):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (",600,", ",x,", "games: expected a whole number"),
+        (",600,", ",x,", '"games": expected a whole number'),
         (",600,", ",600,,", "expected 16 values"),
         ("\nq,", "\nzzz,", "no learner is called 'zzz'"),
     ],

@@ -12,7 +12,7 @@ from ttt_cli.learners import learner_class, typed_as
 from ttt_cli.shell.common import write_report
 from ttt_cli.shell.options import FileNames, option
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row, curves_of, read
+from ttt_cli.store.curves import Row, read
 from ttt_cli.training.study import is_study, middle
 from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
@@ -95,7 +95,7 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
         yield Curve(path, rows, name)
         return
     state = library.load(path).state
-    curves = curves_of(state)
+    curves = state.curves
     if not curves:
         learner = typed_as(state.learner.name)
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")

@@ -1,17 +1,16 @@
 """Learning curves as they are kept: a CSV file of its own, or part of the record of a run."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 from ttt_cli.documents import Count, Share, note
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.reading import read_bytes
-from ttt_cli.store.state import State
-from ttt_cli.store.text import BOM, decode, quoted
+from ttt_cli.store.text import BOM, decode
+from ttt_cli.store.typed import check
 
 LIMIT = 16 * 2**20
 """Bytes of a file that is read as a curve."""
@@ -54,9 +53,6 @@ class Row:
 
 NAMES = tuple(field.name for field in fields(Row))
 HEADER = ",".join(NAMES)
-COUNTS = ("games", "mistakes", "reachable", "unbeatable")
-PERHAPS = ("mistakes", "reachable", "unbeatable")
-"""Columns that are not known of every player: an empty field, or null."""
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
@@ -92,27 +88,24 @@ def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
         raise InvalidFileError("expected the columns of a learning curve", where=f"{where}, line 1")
     found: dict[tuple[str, ...], list[Row]] = {}
     for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
-        parts = line.strip().split(",")
-        rows = found.setdefault(tuple(parts[:at]), [])
-        try:
-            rows.append(row_of(names[at:], parts[at:], rows))
-        except TttError as error:
-            raise InvalidFileError(error.message, where=f"{where}, line {number}") from None
+        if line.strip():
+            parts = line.strip().split(",")
+            rows = found.setdefault(tuple(parts[:at]), [])
+            rows.append(row_of(names[at:], parts[at:], rows, f"{where}, line {number}"))
     return found
 
 
-def row_of(names: Sequence[str], fields: Sequence[str], rows: Sequence[Row]) -> Row:
+def row_of(names: Sequence[str], fields: Sequence[str], rows: Sequence[Row], where: str) -> Row:
     """The row of some fields of a CSV file, ``games`` among them, which comes after ``rows``.
 
-    :raises TttError: naming what is wrong.
+    :raises InvalidFileError: naming what is wrong.
     """
-    parts = [part.strip() for part in fields]
-    if len(parts) != len(names):
-        raise TttError(f"expected {len(names)} numbers, found {len(parts)}")
-    found = dict.fromkeys(NAMES, "") | dict(zip(names, parts, strict=True))
-    return _row([_number(part) if part else None for part in found.values()], list(found.values()), rows)
+    if len(fields) != len(names):
+        raise InvalidFileError(f"expected {len(names)} numbers, found {len(fields)}", where=where)
+    values = dict.fromkeys(NAMES) | {
+        name: _number(text.strip()) for name, text in zip(names, fields, strict=True)
+    }
+    return _row(values, rows, where)
 
 
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
@@ -128,53 +121,33 @@ def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
     }
 
 
-def from_record(value: Any) -> list[Row]:
+def from_record(value: dict[str, list[Any]], where: str = "") -> list[Row]:
     """The rows of a curve in a run's record.
 
-    :raises TttError: naming what is wrong.
+    :raises InvalidFileError: naming what is wrong.
     """
-    if not isinstance(value, dict) or value.keys() != set(NAMES):
-        raise TttError(f"expected an object with the keys {', '.join(NAMES)}, found {quoted(value)}")
-    columns = [value[name] for name in NAMES]
-    lengths = {len(column) if isinstance(column, list) else -1 for column in columns}
+    if value.keys() != set(NAMES):
+        raise InvalidFileError(f"expected an object with the keys {', '.join(NAMES)}", where=where)
+    lengths = set(map(len, value.values()))
     if len(lengths) != 1 or not 0 < max(lengths) <= MOST:
-        raise TttError(f"expected lists of one length, 1 to {MOST:,}")
+        raise InvalidFileError(f"expected lists of one length, 1 to {MOST:,}", where=where)
     rows: list[Row] = []
-    for values in zip(*columns, strict=True):
-        rows.append(_row(values, values, rows))
+    for numbers in zip(*map(value.__getitem__, NAMES), strict=True):
+        rows.append(_row(dict(zip(NAMES, numbers, strict=True)), rows, where))
     return rows
 
 
-def curves_of(state: State) -> list[list[Row]]:
-    """The learning curves of a state: one if its runs came one after another, else one for each run."""
-    found = [from_record(run.details["curve"]) for run in state.runs if "curve" in run.details]
-    found.sort(key=lambda rows: (rows[0].games, rows[-1].games))
-    if any(after[0].games < before[-1].games for before, after in pairwise(found)):
-        return found
-    whole: dict[int, Row] = {row.games: row for rows in found for row in rows}
-    return [list(whole.values())] if whole else []
+def _row(values: dict[str, Any], rows: Sequence[Row], where: str) -> Row:
+    """The row of these numbers, which comes after ``rows``."""
+    check(values, Row, where)
+    if rows and values["games"] <= rows[-1].games:
+        raise InvalidFileError(f"{values['games']:,} games do not come after {rows[-1].games:,}", where=where)
+    return Row(**values)
 
 
-def _row(values: Sequence[Any], found: Sequence[Any], rows: Sequence[Row]) -> Row:
-    """The row of these numbers, which comes after ``rows``.
-
-    :param found: them as they are in the file.
-    """
-    for name, value, given in zip(NAMES, values, found, strict=True):
-        if value is None and name in PERHAPS:
-            continue
-        counted = name in COUNTS
-        fits = type(value) is int or (type(value) is float and not counted)
-        if not fits or not 0 <= value <= (10**18 if counted else 1):
-            kind = "a whole number from 0" if counted else "a number from 0 to 1"
-            raise TttError(f"{name}: expected {kind}, found {quoted(given)}")
-    if rows and values[0] <= rows[-1].games:
-        raise TttError(f"{values[0]:,} games do not come after {rows[-1].games:,}")
-    return Row(*values)
-
-
-def _number(text: str) -> float:
-    try:
-        return int(text) if text.isdecimal() and len(text) < 20 else float(text.replace("_", "?"))
-    except ValueError:
-        return math.nan
+def _number(text: str) -> float | str | None:
+    """The number that a field holds; the text itself, which is refused, if it does not hold one."""
+    if text.isascii() and text.isdigit() and len(text) < 20:
+        return int(text)
+    found = number_in(text) if text else None
+    return text or None if found is None else found

@@ -308,7 +308,7 @@ def _parts(state: State) -> Iterator[bytes]:
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return b"".join(sealed(_parts(state)))
+    return sealed(_parts(state))
 
 
 def digest(state: State) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.guests import guest, is_ours
 from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
+from ttt_cli.store.curves import Row, from_record
 from ttt_cli.store.plays import (
     CHOICES,
     PLAYED,
@@ -188,6 +190,16 @@ class State:
             else run.id in known and known[run.id].contains(run)
             for run in other.runs
         )
+
+    @property
+    def curves(self) -> list[list[Row]]:
+        """Its learning curves: one if its runs came one after another, else one for each run."""
+        found = [from_record(run.details["curve"]) for run in self.runs if "curve" in run.details]
+        found.sort(key=lambda rows: (rows[0].games, rows[-1].games))
+        if any(after[0].games < before[-1].games for before, after in pairwise(found)):
+            return found
+        whole: dict[int, Row] = {row.games: row for rows in found for row in rows}
+        return [list(whole.values())] if whole else []
 
     @property
     def unfinished(self) -> Run | None:

@@ -331,9 +331,9 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
             pairs = zip(study.varied, parts[3:at], strict=True)
             setting = tuple(_value(text, kinds[method[0]][name], text) for name, text in pairs)
             rows = study.runs.setdefault((method, setting, _count("seed", parts[at])), [])
-            rows.append(row_of(("games", *MEASURES), parts[at + 1 :], rows))
+            rows.append(row_of(("games", *MEASURES), parts[at + 1 :], rows, f"{path}, line {number}"))
         except TttError as error:
-            raise InvalidFileError(error.message, where=f"{path}, line {number}") from None
+            raise InvalidFileError(error.message, where=error.where or f"{path}, line {number}") from None
     if not study.runs:
         raise InvalidFileError("holds no trainings", where=str(path))
     return study

@@ -12,23 +12,23 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import BytesIO
 from typing import Any, BinaryIO
 
+from ttt_cli.documents import StateFile
 from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners import LEARNERS, REMEDY, is_learner, is_name
-from ttt_cli.learners.base import Learner
+from ttt_cli.learners import LEARNERS, REMEDY, is_learner
 from ttt_cli.learners.entries import MOST
-from ttt_cli.store.curves import from_record
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.reading import LIMIT, allowed
-from ttt_cli.store.runs import expect, is_count, read_runs
+from ttt_cli.store.runs import read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.text import quoted
+from ttt_cli.store.typed import check
 
 FORMAT = "ttt-state"
 VERSION = 1
@@ -37,17 +37,19 @@ _NO_DIGEST = b'"digest":""'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
-_OPTIONAL = {"plays", "kernel_version"}
-_HEADER = {"format", "version", "digest", "learner", "rules", "symmetry", "choice", "games", "runs"}
+_KEYS = set(StateFile.__annotations__)
+
+Entries = Iterable[tuple[str, Any]]
+"""Positions and what is known of them."""
 
 
 def header(state: State) -> dict[str, Any]:
     """The object at the head of a native file, its digest still empty.
 
     :raises UsageError: for a game that the format cannot express.
-    :raises TttError: for a number of games that they have none for.
+    :raises TttError: for more games than can be counted.
     """
-    rules = state.rules
+    rules, learner = state.rules, state.learner
     if rules.misere:
         raise UsageError(f"a state that plays {rules.describe()} is not kept in files")
     if (state.games or 0) >= 2**63:
@@ -56,20 +58,15 @@ def header(state: State) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "digest": "",
-        "learner": state.learner.name,
-        **_version(state.learner),
+        "learner": learner.name,
+        **({} if learner.name in LEARNERS else {"kernel_version": learner.kernel_version}),
         "rules": rules.fields(),
         "symmetry": state.symmetric,
-        "choice": state.learner.choice,
+        "choice": learner.choice,
         **({"plays": state.plays.to_json()} if state.plays else {}),
         "games": state.games,
         "runs": [run.to_json() for run in state.runs],
     }
-
-
-def _version(learner: Learner[Any]) -> dict[str, int]:
-    """Of a learner that is not built in, what distinguishes its file from one of another version of it."""
-    return {} if learner.name in LEARNERS else {"kernel_version": learner.kernel_version}
 
 
 class Digest:
@@ -84,7 +81,7 @@ class Digest:
         """Add a block of whole lines; the first one holds the stated digest."""
         plain = block.replace(b"\r\n", b"\n")
         if not self._blank:
-            plain, self._blank = _DIGEST.sub(b'"digest":""', plain, count=1), True
+            plain, self._blank = _DIGEST.sub(_NO_DIGEST, plain, count=1), True
         learned = _CURVE.sub(b"", plain) if b'"curve"' in plain else plain
         if learned is not plain and self._learned is None:
             self._learned = self._hash.copy()
@@ -127,29 +124,27 @@ def digest_of(content: bytes) -> Digest:
     return digest
 
 
-def sealed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """A file's content with its digest in place of the empty one in the first part: all of it is held."""
-    digest, kept = hashlib.sha256(), list(parts)
-    for part in kept:
-        digest.update(part)
-    yield kept[0].replace(_NO_DIGEST, b'"digest":"sha256:%s"' % digest.hexdigest().encode(), 1)
-    yield from kept[1:]
-
-
-def write_sealed(file: BinaryIO, parts: Iterator[bytes]) -> None:
-    """Write a file's content, and then its digest into its first part, where that can be gone back to."""
+def write_sealed(file: BinaryIO, parts: Iterable[bytes]) -> None:
+    """Write a file's content, and then its digest into its first part."""
     if not file.seekable():
-        file.writelines(sealed(parts))
+        file.write(sealed(parts))
         return
-    first, digest = next(parts), hashlib.sha256()
-    place = first.index(_NO_DIGEST) + len(_NO_DIGEST) - 1
-    digest.update(first)
+    remaining = iter(parts)
+    first = next(remaining)
+    digest, place = hashlib.sha256(first), first.index(_NO_DIGEST) + len(_NO_DIGEST) - 1
     file.write(first[:place] + b"sha256:" + bytes(64) + first[place:])
-    for part in parts:
+    for part in remaining:
         digest.update(part)
         file.write(part)
     file.seek(place + len(b"sha256:"))
     file.write(digest.hexdigest().encode())
+
+
+def sealed(parts: Iterable[bytes]) -> bytes:
+    """A file's content with its digest in place of the empty one."""
+    file = BytesIO()
+    write_sealed(file, parts)
+    return file.getvalue()
 
 
 def checked(entries: bytes) -> bytes:
@@ -169,9 +164,7 @@ class OtherLayoutError(Exception):
     """A file is not laid out as this program writes it, so it has to be read whole."""
 
 
-def make_state(
-    fields: dict[str, Any], entries: Iterable[tuple[str, Any]], where: str, options: Options = DEFAULTS
-) -> State:
+def make_state(fields: dict[str, Any], entries: Entries, options: Options = DEFAULTS) -> State:
     """The state of a header's fields and a file's entries; its table is None where none is wanted.
 
     :raises InvalidFileError: naming the entry that no state can hold.
@@ -179,16 +172,12 @@ def make_state(
     if not options.table:
         deque(entries, maxlen=0)
         return State(table=None, **fields)
-    try:
-        trained = [run.details["params"] for run in fields["runs"] if run.kind == "train"]
-        learner = fields["learner"].trained_with(trained)
-        with no_collection():
-            table = learner.from_entries(fields["rules"], fields["symmetric"], entries)
-        if all(run.kind in ("train", "play") for run in fields["runs"]):  # other programs have other units
-            learner.check(table)
-    except TttError as error:
-        place = ": ".join(filter(None, (where, error.where)))
-        raise InvalidFileError(error.message, where=place, hint=error.hint) from None
+    trained = [run.details["params"] for run in fields["runs"] if run.kind == "train"]
+    learner = fields["learner"].trained_with(trained)
+    with no_collection():
+        table = learner.from_entries(fields["rules"], fields["symmetric"], entries)
+    if all(run.kind in ("train", "play") for run in fields["runs"]):  # other programs have other units
+        learner.check(table)
     return State(table=table, **fields)
 
 
@@ -219,70 +208,48 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
             where=f'{where}: "version"',
             hint="install a newer version of ttt",
         )
-    expect(version == VERSION and type(version) is int, where, "version", f"expected {VERSION}", version)
-    for name in sorted(_HEADER - found.keys()):
-        raise InvalidFileError(
-            "missing", where=f'{where}: "{name}"', hint="the file is not a whole native state"
-        )
-    for name in sorted(found.keys() - _HEADER - _OPTIONAL - {"entries"}):
-        raise InvalidFileError("unknown key", where=f"{where}: {name!r}", hint="see ttt schema state")
-    expect(isinstance(found["digest"], str), where, "digest", "expected text", found["digest"])
+    check({"entries": {}, **found}, StateFile, where)
     name = found["learner"]
-    expect(is_name(name), where, "learner", f"expected one of {', '.join(LEARNERS)}", name)
+    known = _KEYS - {"kernel_version"} if name in LEARNERS else _KEYS
+    for key in sorted(found.keys() - known):
+        raise InvalidFileError("unknown key", where=f"{where}: {key!r}", hint="see ttt schema state")
     if not is_learner(name):
         raise InvalidFileError(
-            f"is a state of the learner {name}, which is not built in",
-            where=where,
-            hint=REMEDY,
+            f"is a state of the learner {name}, which is not built in", where=where, hint=REMEDY
         )
-    expect(
-        isinstance(found["symmetry"], bool), where, "symmetry", "expected true or false", found["symmetry"]
-    )
+    if found["rules"].keys() != {"rows", "cols", "line"}:
+        raise InvalidFileError("must hold rows, cols and line", where=f'{where}: "rules"')
     try:
-        learner = learner_of(name, found["choice"])
-        rules = _rules(found["rules"])
+        learner, rules = learner_of(name, found["choice"]), Rules(**found["rules"])
     except TttError as error:
         raise InvalidFileError(error.message, where=where, hint=error.hint) from None
-    made_by: Any = found.get("kernel_version")
-    if name not in LEARNERS:
-        expect(is_count(made_by), where, "kernel_version", "expected a whole number", made_by)
-        if made_by > learner.kernel_version:
-            raise InvalidFileError(
-                f"was made by version {made_by} of {name}, and this is version {learner.kernel_version}",
-                where=where,
-                hint="use the newer one",
-            )
-    elif made_by is not None:
-        raise InvalidFileError("unknown key", where=f"{where}: 'kernel_version'", hint="see ttt schema state")
-    if learner.symmetric_only:
-        expect(found["symmetry"], where, "symmetry", f"expected true, as {name} always has it", False)
-    runs = read_runs(found["runs"], learner, rules, found["symmetry"], where)
-    for number, run in enumerate(runs, 1):
-        if "curve" in run.details:
-            try:
-                from_record(run.details["curve"])
-            except TttError as error:
-                place = f'{where}: "runs": record {number}: "curve"'
-                raise InvalidFileError(error.message, where=place) from None
-    state = {"learner": learner, "rules": rules, "symmetric": found["symmetry"], "runs": runs}
+    made_by = found.get("kernel_version", learner.kernel_version)
+    if made_by > learner.kernel_version:
+        raise InvalidFileError(
+            f"was made by version {made_by} of {name}, and this is version {learner.kernel_version}",
+            where=where,
+            hint="use the newer one",
+        )
+    symmetric = found["symmetry"]
+    if learner.symmetric_only and not symmetric:
+        raise InvalidFileError(f"expected true, as {name} always has it", where=f'{where}: "symmetry"')
+    runs = read_runs(found["runs"], learner, rules, symmetric, where)
+    plays = None
     if "plays" in found:
         place = f'{where}: "plays"'
-        if name not in PLAYED or found["symmetry"]:
+        if name not in PLAYED or symmetric:
             raise InvalidFileError(f"goes with {' and '.join(PLAYED)} without symmetry", where=place)
-        state["plays"] = Plays.from_json(found["plays"], place)
-    games = State(table=None, **state).games
-    expect(games == found["games"], where, "games", f"the runs add up to {games}", found["games"])
-    return state
-
-
-def _rules(value: Any) -> Rules:
-    if not isinstance(value, dict) or value.keys() != {"rows", "cols", "line"}:
-        raise InvalidFileError(f'"rules" must hold rows, cols and line, found {quoted(value)}')
-    return Rules(**value)
+        plays = Plays.from_json(found["plays"], place)
+    fields = {"learner": learner, "rules": rules, "symmetric": symmetric, "runs": runs, "plays": plays}
+    games = State(table=None, **fields).games
+    if games != found["games"]:
+        why = f"the runs add up to {games}, not {found['games']}"
+        raise InvalidFileError(why, where=f'{where}: "games"')
+    return fields
 
 
 class NativeFormat(Format):
-    """A native format, JSON or CSV."""
+    """A native format, JSON or CSV: a layout of the header and of the entries, which stand one a line."""
 
     name = FORMAT
     holds = "table"
@@ -293,17 +260,25 @@ class NativeFormat(Format):
         """A file's content, its digest still empty in the first part."""
         raise NotImplementedError
 
-    def streamed(self, source: Source, options: Options) -> Native:
-        """The state of a file that is as this program wrote it."""
+    def lines(self, blocks: Iterator[bytes], where: str) -> tuple[Any, Entries]:
+        """The header and the entries of a file that is as this program wrote it, in blocks of whole lines.
+
+        :raises OtherLayoutError: where it is not; also while the entries are gone through.
+        """
         raise NotImplementedError
 
-    def whole(self, source: Source, options: Options) -> Native:
-        """The state of any other file."""
+    def whole(self, data: bytes, where: str) -> tuple[Any, Entries]:
+        """The header and the entries of any other file."""
         raise NotImplementedError
 
-    def faulty_entries(self, source: Source) -> Iterable[Rejected]:
+    def fault(self, error: TttError, fields: dict[str, Any], source: Source) -> TttError:
+        """The error for entries that make no state, with its place in the file."""
+        place = ": ".join(filter(None, (source.where, error.where)))
+        return InvalidFileError(error.message, where=place, hint=error.hint)
+
+    def faulty_entries(self, source: Source) -> list[Rejected]:
         """The entries that are wrong by themselves."""
-        return ()
+        return []
 
     def read(self, source: Source, options: Options) -> Native:
         """A native file: in blocks where it is as this program wrote it, which its digest vouches for; any
@@ -312,8 +287,10 @@ class NativeFormat(Format):
         :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
         """
         if not options.trust_edits:
+            digest = Digest()
+            blocks = digest.over(source.blocks())
             try:
-                return self.streamed(source, options)
+                return self._read(self.lines(blocks, source.where), digest, blocks, source, options)
             except OtherLayoutError as error:
                 if source.size > allowed(LIMIT):
                     raise InvalidFileError(
@@ -321,7 +298,36 @@ class NativeFormat(Format):
                         where=f"{source.where}: {error}",
                         hint="go back to a good copy",
                     ) from None
-        return self.whole(source, options)
+        found = self.whole(source.data, source.where)
+        return self._read(found, digest_of(source.data), iter(()), source, options)
+
+    def _read(
+        self,
+        content: tuple[Any, Entries],
+        digest: Digest,
+        blocks: Iterator[bytes],
+        source: Source,
+        options: Options,
+    ) -> Native:
+        """
+        :param blocks: those of the file that may not have passed by its digest yet.
+        """
+        found, entries = content
+        fields = read_header(found, source.where)
+        learner = fields["learner"]
+        if learner.suffix not in self.endings:
+            raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=source.where)
+        fault: TttError | None = None
+        try:
+            state = make_state(fields, entries, options)
+        except TttError as error:
+            fault = error
+            deque(blocks, maxlen=0)  # damage explains the fault
+        if not options.trust_edits:
+            digest.check(found["digest"], source.where)
+        if fault is not None:
+            raise self.fault(fault, fields, source) from None
+        return Native(state, digest.learned)
 
     def fits(self, state: State | None) -> bool:
         """Whether there is a state, and it is kept in files that end so."""
@@ -329,9 +335,8 @@ class NativeFormat(Format):
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
         """A state as it is."""
-        state = player.state
-        assert state is not None
-        return sealed(self.content(state))
+        assert player.state is not None
+        yield sealed(self.content(player.state))
 
     def check(self, source: Source) -> Verification:
         """Every fault in a file: besides the first one an edit alone, and the entries that are wrong."""
@@ -342,7 +347,7 @@ class NativeFormat(Format):
         try:
             state = self.read(source, Options(trust_edits=True)).state
         except TttError as error:
-            found = list(self.faulty_entries(source)) or [fault_of(error, source.where)]
+            found = self.faulty_entries(source) or [fault_of(error, source.where)]
             faults += [fault for fault in found if fault not in faults]
             return Verification(FORMAT, faults=truncated(faults), unfit=True)
         return replace(_sound(state), faults=faults, unfit=True)

@@ -17,16 +17,16 @@ from typing import Any
 
 import orjson
 
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import TttError
+from ttt_cli.learners.entries import unfit
 from ttt_cli.store.formats import native
-from ttt_cli.store.formats.format import Native
 from ttt_cli.store.formats.imported import Options, Rejected, fault_of
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
 
 BATCH = 1000
-"""Entries that are written at a time."""
+"""Entries that are written, or searched for faults, at a time."""
 MOST_FAULTY = 100
 """Faulty entries that are reported: each has to be looked for."""
 
@@ -101,67 +101,55 @@ class StateJson(native.NativeFormat):
             separator = b",\n"
         yield b"\n}}\n"
 
-    def streamed(self, source: Source, options: Options) -> Native:
-        """The state of a file as this program writes it: its entries pass by in blocks."""
-        digest = native.Digest()
-        blocks = digest.over(source.blocks())
+    def lines(self, blocks: Iterator[bytes], where: str) -> tuple[Any, native.Entries]:
         head = b""
         while (at := head.find(_ENTRIES)) < 0:
-            block = next(blocks, None)
-            if block is None:
+            block = next(blocks, b"")
+            if not block:
                 raise native.OtherLayoutError("the whole file")
             head += block
-        found = _parsed(head[:at].rstrip(b",\r") + b"}", 1)
         start = head.find(b"\n", at + 1) + 1 or len(head)
         if head[at + len(_ENTRIES) : start].strip():
             raise native.OtherLayoutError("the whole file")
-        fields = native.read_header(found, source.where)
-        entries = _entries(chain([head[start:]], blocks), head.count(b"\n", 0, start) + 1)
-        try:
-            state = native.make_state(fields, entries, source.where, options)
-        except InvalidFileError:
-            for _ in blocks:  # damage explains the fault
-                pass
-            digest.check(str(found["digest"]), source.where)
-            raise
-        digest.check(str(found["digest"]), source.where)
-        return Native(state, digest.learned)
+        found = _parsed(head[:at].rstrip(b",\r") + b"}", 1)
+        return found, _entries(chain([head[start:]], blocks), head.count(b"\n", 0, start) + 1)
 
-    def whole(self, source: Source, options: Options) -> Native:
-        """The state of a file of any layout, every rule of JSON checked."""
-        found = load_json(source.data, source.where)
-        fields = native.read_header(found, source.where)
-        digest = native.digest_of(source.data)
-        if not options.trust_edits:
-            digest.check(str(found["digest"]), source.where)
-        entries = found.get("entries")
-        if not isinstance(entries, dict):
-            raise InvalidFileError("expected an object of positions", where=f'{source.where}: "entries"')
-        return Native(native.make_state(fields, entries.items(), source.where, options), digest.learned)
+    def whole(self, data: bytes, where: str) -> tuple[Any, native.Entries]:
+        found = load_json(data, where)
 
-    def faulty_entries(self, source: Source) -> Iterator[Rejected]:
-        """The entries that are wrong by themselves: halves of them are read as long as one is wrong."""
+        def entries() -> Iterator[tuple[str, Any]]:
+            if "entries" not in found:
+                raise TttError("missing", where='"entries"')
+            yield from found["entries"].items()
+
+        return found, entries()
+
+    def faulty_entries(self, source: Source) -> list[Rejected]:
+        """The entries that are wrong by themselves: some are read at a time, without those found wrong."""
+        faults: list[Rejected] = []
         try:
-            found = load_json(source.data, source.where)
-            fields = native.read_header(found, source.where)
-            entries = list(found["entries"].items())
-            fields["learner"].empty(fields["rules"], fields["symmetric"])
-        except (TttError, KeyError, AttributeError):
-            return
-        if not fields["learner"].entries_stand_alone:
-            return
-        spans, count = [(0, len(entries))], 0
-        while spans:
-            if count == MOST_FAULTY:
-                yield Rejected("further on", "entries that are not looked at before these are mended")
-                return
-            start, stop = spans.pop()
-            try:
-                native.make_state(fields, entries[start:stop], "")
-            except TttError as error:
-                if stop - start == 1:
-                    count += 1
-                    yield fault_of(error, "")
-                else:
-                    middle = (start + stop) // 2
-                    spans += [(middle, stop), (start, middle)]
+            found, entries = self.whole(source.data, source.where)
+            fields, remaining = native.read_header(found, source.where), iter(entries)
+            while fields["learner"].entries_stand_alone and (some := dict(islice(remaining, BATCH))):
+                while wrong := _first_fault(fields, some):
+                    key, fault = wrong
+                    faults.append(fault)
+                    if key is None:
+                        return faults
+                    del some[key]
+                    if len(faults) == MOST_FAULTY:
+                        more = "entries that are not looked at before these are mended"
+                        return [*faults, Rejected("further on", more)]
+        except TttError:
+            return []
+        return faults
+
+
+def _first_fault(fields: dict[str, Any], entries: dict[str, Any]) -> tuple[str | None, Rejected] | None:
+    """A fault in some entries, and the key of the one that is wrong, where that is known."""
+    try:
+        native.make_state(fields, entries.items())
+    except TttError as error:
+        key = next((key for key in entries if unfit(key, "").where == error.where), None)
+        return key, fault_of(error, "")
+    return None

@@ -1,0 +1,73 @@
+"""Values from files, held against the JSON Schema that is derived from the types of documents."""
+
+from functools import cache
+from types import NoneType
+from typing import Any
+
+from ttt_cli.documents import Schema, schema_of
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.text import quoted
+
+_TYPES = {
+    "string": ("text", (str,)),
+    "integer": ("a whole number", (int,)),
+    "number": ("a number", (int, float)),
+    "boolean": ("true or false", (bool,)),
+    "null": ("null", (NoneType,)),
+    "array": ("a list", (list,)),
+    "object": ("an object", (dict,)),
+}
+_MOST = 2**63 - 1
+"""Of what is counted."""
+
+_schema = cache(schema_of)
+
+
+def check(value: Any, kind: Any, where: str) -> None:
+    """Make sure that a value is one of a type; keys that the type does not name may hold anything.
+
+    :raises InvalidFileError: naming the key, what was expected and what was found.
+    """
+    _check(value, _schema(kind), where)
+
+
+def _check(value: Any, schema: Schema, where: str) -> None:
+    forms = [schema] if "enum" in schema else schema.get("anyOf", [schema])
+    fitting = next((form for form in forms if _fits(value, form)), None)
+    if fitting is None:
+        raise InvalidFileError(f"expected {_words(schema)}, found {quoted(value)}", where=where)
+    if isinstance(value, dict):
+        for name in fitting.get("required", ()):
+            if name not in value:
+                raise InvalidFileError("missing", where=f'{where}: "{name}"')
+        known, others = fitting.get("properties", {}), fitting.get("additionalProperties")
+        for name, item in value.items():
+            if part := known.get(name, others):
+                _check(item, part, f'{where}: "{name}"')
+    elif isinstance(value, list) and "items" in fitting:
+        for number, item in enumerate(value, 1):
+            _check(item, fitting["items"], f"{where}: record {number}")
+
+
+def _fits(value: Any, schema: Schema) -> bool:
+    """Whether a value is of a schema's type and within its limits, whatever it holds."""
+    if "enum" in schema:
+        return any(type(value) is type(one) and value == one for one in schema["enum"])
+    if "type" not in schema:
+        return True
+    if type(value) not in _TYPES[schema["type"]][1]:
+        return False
+    least = schema.get("minimum")
+    return least is None or bool(least <= value <= schema.get("maximum", _MOST))
+
+
+def _words(schema: Schema) -> str:
+    """What a schema describes, in words."""
+    if "enum" in schema:
+        listed = ", ".join("null" if one is None else str(one) for one in schema["enum"])
+        return listed if len(schema["enum"]) == 1 else f"one of {listed}"
+    if "anyOf" in schema:
+        return " or ".join(map(_words, schema["anyOf"]))
+    least = f" from {schema['minimum']:g}" if "minimum" in schema else ""
+    most = f" to {schema['maximum']:g}" if "maximum" in schema else ""
+    return _TYPES[schema["type"]][0] + least + most
