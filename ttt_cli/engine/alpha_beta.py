@@ -19,7 +19,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int32s, Uint64s
 from ttt_cli.engine.bits import ONE, first, hashed, popcount
-from ttt_cli.engine.board import Board, board_of, ends
+from ttt_cli.engine.board import Board, board_of, ends, insert
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
 from ttt_cli.engine.policy import Policy, best, uniform
@@ -130,16 +130,6 @@ def search(
         _search(board_of(rules), network, *room, movers, others, found, *limits, until)
     scores[rows] = found
     return scores
-
-
-@Part
-def insert(moves: Any, scores: Any, number: int, cell: int, score: float) -> None:
-    """Put a cell among the ``number`` cells that are sorted by falling scores."""
-    at = number
-    while at > 0 and scores[at - 1] < score:
-        moves[at], scores[at] = moves[at - 1], scores[at - 1]
-        at -= 1
-    moves[at], scores[at] = cell, score
 
 
 @Part

@@ -54,3 +54,13 @@ def ends(own: Bitboard, other: Bitboard, board: Board) -> Any:
         if line & other == ZERO and popcount(line & own) == board.line - 1:
             found |= line & ~own
     return found
+
+
+@Part
+def insert(moves: Any, scores: Any, number: int, cell: int, score: Any) -> None:
+    """Put a cell among the ``number`` cells that are sorted by falling scores."""
+    at = number
+    while at > 0 and scores[at - 1] < score:
+        moves[at], scores[at] = moves[at - 1], scores[at - 1]
+        at -= 1
+    moves[at], scores[at] = cell, score

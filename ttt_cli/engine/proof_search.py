@@ -17,7 +17,7 @@ import numpy as np
 
 from ttt_cli.engine.arrays import Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, Bitboard, first, hashed, image_of_class, popcount, turned
-from ttt_cli.engine.board import MAX_LINES, Board, ends
+from ttt_cli.engine.board import MAX_LINES, Board, ends, insert
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.rules import MAX_CELLS
 
@@ -104,6 +104,9 @@ Search = Any
 
 Table = Any
 """An array of ``ENTRY`` records."""
+
+Room = tuple[Board, Int8s, Table, Frames, Search]
+"""``board``, ``sources``, ``table``, ``frames`` and ``search``, as the module says."""
 
 
 # Potentials and pairs
@@ -292,12 +295,13 @@ def judge(
 
 
 @Part
-def enter(attacks: bool, board: Board, sources: Int8s, table: Table, frames: Frames, search: Search) -> int:
+def enter(attacks: bool, room: Room) -> int:
     """Decide what the node at ``depth`` is without searching it; where that fails, OPEN, and list its moves,
     best first.
 
     A move that shows at once what the node is counts as tried.
     """
+    board, sources, table, frames, search = room
     frame, weights, scores = frames[search.depth], search.weights, search.scores
     attacker, defender, moves = frame.attacker, frame.defender, frame.moves
     frame.count, frame.next, frame.cut, frame.new = 0, 0, False, False
@@ -357,11 +361,7 @@ def enter(attacks: bool, board: Board, sources: Int8s, table: Table, frames: Fra
         elif score == 0:  # it is in no line that can still be completed
             continue
         score += weights[LEFT, cell]
-        at = listed
-        while at > 0 and scores[at - 1] < score:
-            moves[at], scores[at] = moves[at - 1], scores[at - 1]
-            at -= 1
-        moves[at], scores[at] = cell, score
+        insert(moves, scores, listed, cell, score)
         listed += 1
     frame.count = listed
     if listed == 0:
@@ -387,14 +387,15 @@ def back_up(attacks: bool, outcome: int, frame: Any) -> int:
 
 
 @Part
-def go_on(board: Board, sources: Int8s, table: Table, frames: Frames, search: Search, until: int) -> int:
+def go_on(room: Room, until: int) -> int:
     """Go on with the search, and say what the root is; OPEN if ``until`` nodes were visited before that,
     or the table has no room."""
+    _, _, table, frames, search = room
     turn = 0 if search.question == DOES_MOVER_WIN else 1
     while search.nodes < until and search.entries < search.room:
         search.nodes += 1
         attacks = (search.depth + turn) % 2 == 0
-        outcome = enter(attacks, board, sources, table, frames, search)
+        outcome = enter(attacks, room)
         while outcome != OPEN:
             frame = frames[search.depth]
             if frame.new:
@@ -454,11 +455,7 @@ def remember(node: Any, attacks: bool, outcome: int, table: Table, search: Searc
 
 @Kernel
 def solve_positions(
-    board: Board,
-    sources: Int8s,
-    table: Table,
-    frames: Frames,
-    search: Search,
+    room: Room,
     movers: Uint64s,
     others: Uint64s,
     values: Int8s,
@@ -477,6 +474,7 @@ def solve_positions(
     :param each: int64[k], the nodes that each position may take.
     :param rule: which of a group are solved (``ALONE`` ...).
     """
+    board, _, table, frames, search = room
     root = frames[0]
     while search.row < len(movers):
         row = search.row
@@ -500,7 +498,7 @@ def solve_positions(
             root.attacker, root.defender = movers[row], others[row]
             if search.question == DOES_OPPONENT_WIN:
                 root.attacker, root.defender = others[row], movers[row]
-        outcome = go_on(board, sources, table, frames, search, min(until, search.started + each[row]))
+        outcome = go_on(room, min(until, search.started + each[row]))
         question = search.question
         if outcome == (WINS if question == DOES_MOVER_WIN else HOLDS):
             search.best = root.moves[root.next - 1] if root.next > 0 else -1

@@ -212,19 +212,8 @@ class Solver:
         piece, now = 1 << 8, time.process_time()
         while state.row < len(values) and (until is None or now < until):
             last = int(state.nodes) + piece
-            search.solve_positions(
-                self._board,
-                self._sources,
-                self._table,
-                self._frames,
-                state,
-                *stones,
-                values,
-                of_group,
-                each,
-                rule,
-                last,
-            )
+            room = self._board, self._sources, self._table, self._frames, state
+            search.solve_positions(room, *stones, values, of_group, each, rule, last)
             if groups is None:
                 self._make_room()
             before, now = now, time.process_time()
