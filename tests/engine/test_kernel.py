@@ -177,14 +177,13 @@ def test_a_cache_that_cannot_be_written_does_no_harm(folder: Path, run: Run):
     assert "compiled code cannot be kept" in run()
 
 
-def test_numba_takes_no_settings_from_the_working_folder(folder: Path):
+def test_no_compiled_code_is_taken_from_the_working_folder(folder: Path):
     """Numba reads ``.numba_config.yaml`` where it is started, if PyYAML is there, as it is with Dask."""
     pytest.importorskip("yaml")
     pytest.importorskip("numba")
     hostile = folder / "hostile"
     hostile.mkdir()
-    settings = "cache_dir: ./evil\ndisable_jit: 1\ndump_bytecode: 1\n"
-    (hostile / ".numba_config.yaml").write_text(settings, encoding="utf-8")
+    (hostile / ".numba_config.yaml").write_text("cache_dir: ./evil\ndisable_jit: 1\n", encoding="utf-8")
     path = f"{Path(__file__).parents[2]}{os.pathsep}{folder}"
     relative = {"XDG_CACHE_HOME": "cache", "NUMBA_CACHE_DIR": "./numba", "HOME": str(folder / "home")}
     env = {**os.environ, "PYTHONPATH": path, **relative}

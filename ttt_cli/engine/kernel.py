@@ -10,7 +10,6 @@ import logging
 import os
 import pickle
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -158,10 +157,10 @@ class Kernel(Part):
         add(self)
         return found
 
-    def digest(self, **bound: Any) -> str:
+    def digest(self) -> str:
         """A digest of the code and the constants of all parts."""
         digest = sha256()
-        for part, names in self.reads(**bound).items():
+        for part, names in self.reads().items():
             code = part.python.__code__
             constants = [item for item in code.co_consts if item != part.__doc__]
             values = {name: _described(item) for name, item in names.items()}
@@ -186,7 +185,7 @@ class Kernel(Part):
     def _prepared(self) -> Callable[..., Any]:
         """What to run."""
         try:
-            numba = _import_numba()
+            import numba
         except ImportError:
             _warn("Numba is not installed: kernels run uncompiled, some hundred times slower")
             return self.run_as_written
@@ -280,24 +279,3 @@ def _described(item: Any) -> str:
     if hasattr(item, "__qualname__"):
         return f"{item.__module__}.{item.__qualname__} {getattr(item, '_fields', '')}"
     return repr(item) if isinstance(item, (int, float, str, tuple)) else type(item).__name__
-
-
-def _import_numba() -> Any:
-    """Numba, which is kept from taking settings from a file in the working folder: whoever made the folder is
-    not the user. (It looks there whenever it compiles, if PyYAML is installed.)"""
-    if "numba" not in sys.modules:
-        yaml = sys.modules.get("yaml")
-        sys.modules["yaml"] = None  # type: ignore[assignment]
-        try:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "A Numba config file is found")
-                import numba
-        finally:
-            del sys.modules["yaml"]
-            if yaml is not None:
-                sys.modules["yaml"] = yaml
-    import numba
-    import numba.core.config
-
-    numba.core.config._config_fname = os.devnull
-    return numba

@@ -168,4 +168,10 @@ class Position:
             why = "" if self.text[cell] == "." else f"it is taken by {self.text[cell]}"
         if why:
             raise NotationError(f"cell {cell + 1} cannot be played in {self.text!r}: {why}")
-        return Position.reached(self.text[:cell] + self.mover + self.text[cell + 1 :], self.rules)
+        mover, boards = self.mover, {"X": self.x, "O": self.o}
+        boards[mover] |= 1 << cell
+        after = Position.reached(self.text[:cell] + mover + self.text[cell + 1 :], self.rules)
+        after.__dict__.update(x=boards["X"], o=boards["O"])
+        if not any(boards[mover] & line == line for line in self.rules.lines_through[cell]):
+            after.__dict__["winning_line"] = None
+        return after
