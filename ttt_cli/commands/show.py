@@ -7,7 +7,7 @@ from typing import Annotated, cast
 
 from ttt_cli.agents.levels import LEVELS, level
 from ttt_cli.agents.registry import AgentType, players
-from ttt_cli.documents import Document, RunFields
+from ttt_cli.documents import Document, ResultsFields, RunFields
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
@@ -153,25 +153,17 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
 
 
 def _log(path: Path) -> LogSummary:
-    ended, results, names = Counter[str](), Counter[tuple[str, str]](), Counter[str]()
-    left_out, first = 0, ""
+    ended, players = Counter[str](), dict[str, Counter[str]]()
+    faults = []
     for game in each_record(path):
         if not isinstance(game, GameRecord):
-            left_out, first = left_out + 1, first or str(game)
+            faults.append(str(game))
             continue
         ended[game.result] += 1
-        names.update({game.x, game.o})
         for name, key in ((game.x, "x"), (game.o, "o")):
             own = "drawn" if game.result == "draw" else "won" if game.result == key else "lost"
-            results[name, own] += 1
-    return LogSummary(
-        str(path),
-        ended.total(),
-        {"x": ended["x"], "o": ended["o"], "draw": ended["draw"]},
-        [
-            PlayerRecord(name, *(results[name, own] for own in ("won", "drawn", "lost")))
-            for name in sorted(names, key=lambda name: (-names[name], name))
-        ],
-        left_out,
-        first,
-    )
+            players.setdefault(name, Counter())[own] += 1
+    rows = [PlayerRecord(name, own["won"], own["drawn"], own["lost"]) for name, own in players.items()]
+    rows.sort(key=lambda row: (-row.won - row.drawn - row.lost, row.name))
+    results: ResultsFields = {"x": ended["x"], "o": ended["o"], "draw": ended["draw"]}
+    return LogSummary(str(path), ended.total(), results, rows, len(faults), "".join(faults[:1]))
