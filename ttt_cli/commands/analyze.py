@@ -19,10 +19,7 @@ def analyze(
     env: Environment,
     position: PositionGiven,
     agent: Annotated[
-        list[str] | None,
-        option(
-            "AGENT", "Show an agent's own values and choice; may be repeated.", autocompletion=complete_agents
-        ),
+        list[str] | None, option("AGENT", "Whose values to show too; repeatable.", complete=complete_agents)
     ] = None,
 ) -> AnalysisResult | ExitCode:
     """The perfect value of every move of a position, and how many plies away the end is.

@@ -50,9 +50,7 @@ class Curves(Document, name="curves"):
 def curve(
     env: Environment,
     files: FileNames,
-    out: Annotated[
-        str | None, option("FILE", "A picture, .svg or .png, instead of the terminal's.", "--out", "-o")
-    ] = None,
+    out: Annotated[str | None, option("FILE", "Write a picture, .svg or .png.", "--out", "-o")] = None,
 ) -> Curves | None:
     """How players got stronger as they learned: the learning curve of a state, several compared, or a study:
     the median of each of its settings, in a picture with a band that holds the middle half of the seeds.

@@ -44,14 +44,10 @@ def evaluate(
     mistakes: Annotated[Path | None, option("FILE", "Write its mistakes as CSV, worst first.")] = None,
     check: Annotated[Literal["unbeatable"] | None, option(None, "Exit with 1 unless this holds.")] = None,
     games: Annotated[int | None, number("Play a sampled match of N games instead.", "--games", "-n")] = None,
-    games_to: Annotated[
-        Path | None, option("FILE", "With --games: write the game records, JSON Lines.")
-    ] = None,
+    games_to: Annotated[Path | None, option("FILE", "With --games: write the games as JSON Lines.")] = None,
     seed: Seed = None,
     positions: Walked = None,
-    exact: Annotated[
-        bool, flag("--exact", "If that is not enough, exit with 1 instead of playing a match.")
-    ] = False,
+    exact: Annotated[bool, flag("--exact", "Exit with 1 rather than play a match.")] = False,
 ) -> Exact | Sampled:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
     the worst case against a best response, its mistakes, and whether it is unbeatable. Where too much can

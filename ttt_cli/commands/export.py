@@ -78,12 +78,10 @@ def export(
             "A format that ttt show --formats lists as written.",
             *("--format", "-f"),
             show_default="what FILE's ending says, if only one fits",
-            autocompletion=complete_formats,
+            complete=complete_formats,
         ),
     ] = None,
-    start: Annotated[
-        str | None, option("POSITION", "dot, svg: the game tree from this position.", "--from")
-    ] = None,
+    start: Annotated[str | None, option("POSITION", "dot, svg: the tree from here.", "--from")] = None,
     depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,
     best: Annotated[bool, flag("--best", "moves-csv: only the moves that the book would play.")] = False,
 ) -> Export | None:

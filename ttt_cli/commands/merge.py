@@ -55,9 +55,7 @@ def merge(
     files: FileNames,
     out: Out = None,
     dry_run: Annotated[bool, flag("--dry-run", "Only say what the merged state would hold.")] = False,
-    allow_overlap: Annotated[
-        bool, flag("--allow-overlap", "Count experience twice where it cannot be separated.")
-    ] = False,
+    allow_overlap: Annotated[bool, flag("--allow-overlap", "Count what cannot be separated twice.")] = False,
 ) -> Merge:
     """Merge states into one; no experience is counted twice.
 

@@ -42,9 +42,7 @@ def move(
     env: Environment,
     agent: AgentName,
     position: PositionGiven,
-    sample: Annotated[
-        bool, flag("--sample", "Draw by the agent's policy instead of its likeliest move.")
-    ] = False,
+    sample: Annotated[bool, flag("--sample", "Draw by the agent's policy.")] = False,
     seed: Annotated[int | None, number("Random seed of --sample.", least=0)] = None,
 ) -> Move | ExitCode:
     """Print the cell that an agent plays, or resign: the likeliest move, of equals the first.

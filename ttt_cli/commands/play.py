@@ -35,8 +35,8 @@ def play(
     ] = None,
     other: Annotated[str | None, typer.Argument(hidden=True)] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
-    x: Annotated[str | None, option("AGENT", "Player X.", autocompletion=complete_agents)] = None,
-    o: Annotated[str | None, option("AGENT", "Player O.", autocompletion=complete_agents)] = None,
+    x: Annotated[str | None, option("AGENT", "Player X.", complete=complete_agents)] = None,
+    o: Annotated[str | None, option("AGENT", "Player O.", complete=complete_agents)] = None,
     alternate: Annotated[
         bool | None,
         option(
@@ -47,12 +47,8 @@ def play(
         ),
     ] = None,
     games: Annotated[int | None, number("Leave after N games.", "--games", "-n")] = None,
-    watch: Annotated[
-        bool, flag("--watch", "Show two machines' boards, until Ctrl-C without --games.")
-    ] = False,
-    delay: Annotated[
-        float, option("SECONDS", "Between the moves of --watch.", min=0, max=60, callback=finite)
-    ] = 0.4,
+    watch: Annotated[bool, flag("--watch", "Show the boards of two machines.")] = False,
+    delay: Annotated[float, option("SECONDS", "Pause of --watch.", min=0, max=60, callback=finite)] = 0.4,
     learn: Annotated[
         bool | None,
         option(

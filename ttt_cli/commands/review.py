@@ -17,12 +17,8 @@ IGNORES = {"board", "line", "learner"}
 
 def review(
     env: Environment,
-    file: Annotated[
-        Path | None, argument("[FILE]", "A log of games.", show_default="games.jsonl in the store")
-    ] = None,
-    game: Annotated[
-        str | None, option("N|ID", "Which of its games.", show_default="the last with a person")
-    ] = None,
+    file: Annotated[Path | None, argument("[FILE]", "A log; by default the store's.")] = None,
+    game: Annotated[str | None, option("N|ID", "Which game; by default the last with a person.")] = None,
     last: Annotated[int | None, number("Its last N games.")] = None,
     boards: Annotated[bool, flag("--boards", "Show every board.")] = False,
 ) -> Iterator[ReviewedGame]:

@@ -17,13 +17,9 @@ IGNORES = {"store", "learner"}
 
 def solve(
     env: Environment,
-    position: Annotated[
-        str | None, argument("[POSITION]", "Such as X...O....; without it, the empty board.")
-    ] = None,
+    position: Annotated[str | None, argument("[POSITION]", "By default the empty board.")] = None,
     nodes: Annotated[int | None, number("Visit at most N positions.")] = None,
-    seconds: Annotated[
-        float, option("S", "Stop after S seconds of processor time.", min=0, callback=finite)
-    ] = 60.0,
+    seconds: Annotated[float, option("S", "Limit of processor time.", min=0, callback=finite)] = 60.0,
 ) -> Solution:
     """Prove whether the side to move wins, draws or loses, on any board up to 64 cells, and print a line of
     best play. Where the limits do not suffice, or Ctrl-C ends it, it says how far it came; the exit code is 1

@@ -58,19 +58,13 @@ def study(
         list[str] | None,
         option("NAME=A,B,…", "Values of a parameter to try; one fixes it. Repeat it for all combinations."),
     ] = None,
-    presets: Annotated[
-        bool, flag("--presets", "Each method by its article and by default; bare: all methods.")
-    ] = False,
+    presets: Annotated[bool, flag("--presets", "Articles beside defaults; alone: of all methods.")] = False,
     games: Games = None,
     opponent: Opponent = None,
     symmetry: Symmetry = False,
-    out: Annotated[
-        Path | None, option("FILE", "All of it as CSV; continues where that file ends.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "Write it as CSV, and go on with it.", "--out", "-o")] = None,
     keep: Annotated[Path | None, option("DIR", "Keep the states in this folder.")] = None,
-    workers: Annotated[
-        int | None, number("Threads that share the work.", most=1024, show_default="all cores")
-    ] = None,
+    workers: Annotated[int | None, number("Threads; by default one a core.", most=1024)] = None,
 ) -> StudyResult | ExitCode:
     """Train methods many times, each from nothing, with many seeds and settings, and compare how strong they
     become: medians and ranges over the seeds, exact strength along the way.

@@ -48,33 +48,21 @@ class Options:
 
     games: Games = None
     opponent: Opponent = None
-    games_from: Annotated[
-        Path | None, option("FILE", "Learn from the game records in FILE; alone, play no games.")
-    ] = None
-    preset: Annotated[
-        Literal["article"] | None, option(None, "The rule and the constants of the method's author.")
-    ] = None
+    games_from: Annotated[Path | None, option("FILE", "Learn from game records; alone, play none.")] = None
+    preset: Annotated[Literal["article"] | None, option(None, "The author's rule and constants.")] = None
     seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
     symmetry: Symmetry = False
-    until: Annotated[
-        Literal["unbeatable"] | None,
-        option(None, "Stop as soon as this holds; exit with 1 if it never does."),
-    ] = None
-    out: Annotated[Path | None, option("FILE", "State to update, instead of the store's.", "--out", "-o")] = (
-        None
-    )
+    until: Annotated[Literal["unbeatable"] | None, option(None, "Stop once so, else exit with 1.")] = None
+    out: Annotated[Path | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
     source: Annotated[
-        str | None,
-        option("FILE", "Start from another state.", "--from", autocompletion=complete_states),
+        str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
     ] = None
     fresh: Annotated[bool, flag("--fresh", "Start from nothing.")] = False
     resume: Annotated[bool, flag("--resume", "Continue the unfinished run in the file.")] = False
-    checkpoint: Annotated[
-        float, option("SECONDS", "Save this often while training.", min=0, callback=finite)
-    ] = CHECKPOINT
+    checkpoint: Annotated[float, option("SECONDS", "Save this often.", min=0, callback=finite)] = CHECKPOINT
     curve: Annotated[Path | None, option("FILE", "Write its learning curve as CSV.")] = None
     workers: Annotated[int, option("N", "Threads that share the games of a long run.", min=1, max=1024)] = 1
-    cluster: Annotated[str | None, option("ADDRESS", "The scheduler of a Dask cluster to train on.")] = None
+    cluster: Annotated[str | None, option("ADDRESS", "A Dask cluster to train on.")] = None
 
 
 def train_learner(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training | None:

@@ -56,9 +56,7 @@ class Check(Document, name="verification"):
 def verify(
     env: Environment,
     files: FileNames,
-    accept: Annotated[
-        bool, flag("--accept", "Seal native files that were edited by hand and are otherwise sound.")
-    ] = False,
+    accept: Annotated[bool, flag("--accept", "Seal sound files that were edited by hand.")] = False,
 ) -> Iterator[Check]:
     """Check files and report every problem, with its location; nothing is changed without --accept.
 

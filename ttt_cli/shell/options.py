@@ -54,14 +54,18 @@ def finite(parameter: typer.CallbackParam, value: float | None) -> float | None:
     return value
 
 
-def argument(metavar: str, help: str, complete: Callable[..., Any] | None = None, **more: Any) -> Any:
-    """An argument, with what completes it in the shell."""
+Complete = Callable[..., list[str]] | None
+"""What completes a word in the shell."""
+
+
+def argument(metavar: str, help: str, complete: Complete = None, **more: Any) -> Any:
+    """An argument."""
     return typer.Argument(metavar=metavar, help=help, autocompletion=complete, **more)
 
 
-def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
+def option(metavar: str | None, help: str, *names: str, complete: Complete = None, **more: Any) -> Any:
     """An option with a value, called as its parameter unless ``names`` say otherwise."""
-    return typer.Option(*names, metavar=metavar, help=help, **more)
+    return typer.Option(*names, metavar=metavar, help=help, autocompletion=complete, **more)
 
 
 def number(help: str, *names: str, least: int = 1, most: int = (1 << 63) - 1, **more: Any) -> Any:
@@ -83,7 +87,7 @@ Opponent = Annotated[
     option(
         "AGENT",
         "The opponent: an agent, or self.",
-        autocompletion=complete_agents,
+        complete=complete_agents,
         show_default="self, or the article's",
     ),
 ]
