@@ -101,6 +101,10 @@ Table = Any
 SearchState = Any
 """A record of ``SEARCH``."""
 
+Room = tuple[Board, Network, Int32s, Frames, Table, SearchState]
+"""The rules; the network; for the nodes from the root down its patterns, int32[cells + 1, 2, sets], and the
+frames; the table; where the search is."""
+
 
 def search(
     positions: Positions, network: Network, *, depth: int, nodes: int | None = None, exact: bool = False
@@ -118,16 +122,12 @@ def search(
     movers, others = positions[rows].stones_of_sides
     found = scores[rows]
     state = np.zeros(1, SEARCH).view(np.recarray)[0]
-    room = (
-        np.zeros((cells + 1, 2, len(network.starts)), np.int32),
-        np.zeros(cells + 1, FRAME).view(np.recarray),
-        np.zeros(SLOTS, ENTRY).view(np.recarray),
-        state,
-    )
+    patterns = np.zeros((cells + 1, 2, len(network.starts)), np.int32)
+    frames, table = np.zeros(cells + 1, FRAME), np.zeros(SLOTS, ENTRY)
+    room = board_of(rules), network, patterns, frames.view(np.recarray), table.view(np.recarray), state
     limits = min(depth, cells), UNLIMITED if nodes is None else nodes, exact
     while state.row < len(rows):
-        until = int(state.visited) + SLICE
-        _search(board_of(rules), network, *room, movers, others, found, *limits, until)
+        _search(room, movers, others, found, *limits, int(state.visited) + SLICE)
     scores[rows] = found
     return scores
 
@@ -139,18 +139,11 @@ def slot_of(frame: Frame) -> Any:
 
 
 @Part
-def enter(
-    depth: int,
-    side: int,
-    board: Board,
-    network: Network,
-    patterns: Int32s,
-    frame: Frame,
-    table: Table,
-    state: SearchState,
-) -> tuple[bool, float]:
+def enter(depth: int, side: int, room: Room) -> tuple[bool, float]:
     """Score a node without search, if possible, and say whether it is; else list its moves, those first that
     the network likes best."""
+    board, network, patterns, frames, table, state = room
+    frame = frames[depth]
     mine, theirs = frame.mine, frame.theirs
     state.nodes += 1
     state.visited += 1
@@ -223,10 +216,10 @@ def remember(frame: Frame, table: Table, state: SearchState) -> None:
 
 
 @Part
-def look(
-    side: int, board: Board, network: Network, patterns: Int32s, root: Frame, found: Floats, row: int
-) -> None:
-    """Look one ply ahead: list the root's moves, and score them in ``found[row]``."""
+def look(side: int, room: Room, found: Floats) -> None:
+    """Look one ply ahead: list the root's moves, and score each cell in ``found``."""
+    board, network, patterns, frames, _, _ = room
+    root = frames[0]
     for number in range(patterns.shape[2]):
         patterns[0, 0, number], patterns[0, 1, number] = 0, 0
     for cell in range(board.cells):
@@ -249,24 +242,14 @@ def look(
             score = float(1 - soonest)
         else:
             score = squashed(base + gain(network, pattern, cell))
-        found[row, cell], root.moves[root.number] = score, cell
+        found[cell], root.moves[root.number] = score, cell
         root.number += 1
 
 
 @Part
-def explore(
-    side: int,
-    board: Board,
-    network: Network,
-    patterns: Int32s,
-    frames: Frames,
-    table: Table,
-    state: SearchState,
-    limit: int,
-    exact: bool,
-    until: int,
-) -> int:
+def explore(side: int, room: Room, limit: int, exact: bool, until: int) -> int:
     """Go on with the search of the root's moves, ``side`` to move there; how it ends (``WHOLE`` ...)."""
+    board, network, patterns, frames, table, state = room
     root = frames[0]
     completing = ends(root.mine, root.theirs, board)
     while True:
@@ -296,7 +279,7 @@ def explore(
             patterns[depth + 1, 0, number] = patterns[depth, 0, number]
             patterns[depth + 1, 1, number] = patterns[depth, 1, number]
         place(network, patterns[depth + 1], mover, cell)
-        known, score = enter(depth + 1, 1 - mover, board, network, patterns, below, table, state)
+        known, score = enter(depth + 1, 1 - mover, room)
         if known:
             back_up(score, depth, exact, frame, state)
         else:
@@ -305,12 +288,7 @@ def explore(
 
 @Kernel
 def _search(
-    board: Board,
-    network: Network,
-    patterns: Int32s,
-    frames: Frames,
-    table: Table,
-    state: SearchState,
+    room: Room,
     movers: Uint64s,
     others: Uint64s,
     found: Floats,
@@ -321,13 +299,14 @@ def _search(
 ) -> None:
     """Fill the rows of ``found`` from ``state.row`` on, until a number of nodes have been visited in all; see
     ``search``."""
-    root = frames[0]
+    state = room[5]
+    root = room[3][0]
     while state.row < len(movers) and state.visited < until:
         row = state.row
         root.mine, root.theirs = movers[row], others[row]
         side = popcount(root.mine | root.theirs) & 1
         if state.plies == 0:
-            look(side, board, network, patterns, root, found, row)
+            look(side, room, found[row])
             state.plies, state.depth, state.nodes, state.outcome = 1, 0, 0, WHOLE
             state.visited += 1
         while state.outcome != STOPPED:
@@ -342,7 +321,7 @@ def _search(
                 state.plies += 1
                 root.next, root.left, root.forced, root.score = 0, state.plies, 0, -np.inf
                 root.alpha, root.beta = -np.inf, np.inf
-            state.outcome = explore(side, board, network, patterns, frames, table, state, limit, exact, until)
+            state.outcome = explore(side, room, limit, exact, until)
             if state.outcome == PAUSED:
                 return
             if state.outcome == WHOLE:

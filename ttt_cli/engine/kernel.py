@@ -131,14 +131,20 @@ class Kernel(Part):
 
         if self._plain is None:
             self._plain = self._linked(self.reads(), lambda function, _: function)
-        records = [
-            Records(item) if isinstance(item, np.ndarray) and item.dtype.names else item for item in arguments
-        ]
+        records: list[Records] = []
+
+        def plain(item: Any) -> Any:
+            if type(item) is tuple:
+                return tuple(map(plain, item))
+            if not isinstance(item, np.ndarray) or not item.dtype.names:
+                return item
+            records.append(Records(item))
+            return records[-1]
+
         with np.errstate(over="ignore"):  # integers wrap in compiled code
-            result = self._plain(*records)
-        for item in records:
-            if isinstance(item, Records):
-                item.write_back()
+            result = self._plain(*map(plain, arguments))
+        for each in records:
+            each.write_back()
         return result
 
     def reads(self, **bound: Any) -> dict[Part, dict[str, Any]]:
@@ -175,10 +181,10 @@ class Kernel(Part):
         made: dict[Part, Any] = {}
         for part, names in reads.items():
             python = part.python
-            parts = {name: made[item] for name, item in names.items() if isinstance(item, Part)}
-            known = {**python.__globals__, **names, **parts}
+            known = {**python.__globals__, **names}
             function = FunctionType(python.__code__, known, python.__name__, None, python.__closure__)
             made[part] = finish(function, part)
+            known.update((name, made[item]) for name, item in names.items() if isinstance(item, Part))
         compiled: Callable[..., Any] = made[self]
         return compiled
 
