@@ -27,7 +27,7 @@ from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.formats.imported import DEFAULTS, to_state
 from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord, read_games
-from ttt_cli.store.pickles.document import read_pickle
+from ttt_cli.store.pickles import read_pickle
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.training import curve

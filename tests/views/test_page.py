@@ -65,15 +65,11 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
     found = page_data(policy, "heuristic", [("random", RANDOM)])
     described = SPACE[~SPACE.terminal]
     scores = solve(SPACE).move_scores(SPACE.rows(described))[described.legal]
-    assert [ord(sign) - 64 for sign in found["scores"]] == scores.tolist()
-    played, mixed = policy.probabilities(described), iter(found["mixed"])
-    assert len(found["plays"]) == len(described) == 4520
-    for sign, probabilities in zip(found["plays"], played, strict=True):
-        shares = next(mixed) if sign == "~" else [(ord(sign) - ord("0"), 10000)]
-        assert [cell for cell, _ in shares] == np.flatnonzero(probabilities).tolist()
-        assert [share / 10000 for _, share in shares] == pytest.approx(
-            probabilities[probabilities > 0], abs=5e-5
-        )
+    assert found["scores"] == scores.tolist()
+    played = policy.probabilities(described)[described.legal]
+    assert len(found["shares"]) == 16167
+    assert np.array(found["shares"]) / 10000 == pytest.approx(played, abs=5e-5)
+    assert np.array_equal(np.array(found["shares"]) > 0, played > 0)
     mistakes = find_blunders(policy, [RANDOM])
     texts = described.texts()
     assert [(texts[row], cell) for row, cell, *_ in found["mistakes"]] == list(
@@ -87,7 +83,7 @@ def test_what_is_possible_is_never_shown_as_impossible():
     probabilities[0] = 0
     probabilities[0, :2] = [1 - 1e-9, 1e-9]
     found = page_data(PolicyTable(SPACE, probabilities), "q")
-    assert found["plays"][0] == "~" and found["mixed"][0] == [(0, 9999), (1, 1)]
+    assert found["shares"][:9] == [9999, 1, *[0] * 7]
 
 
 def test_values_and_what_is_not_known():
@@ -168,9 +164,8 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     own = coverage.described
     assert own.texts() == own_positions(perfect).texts()
     probabilities = perfect.probabilities(own)
-    assert found["mixed"] == [] and probabilities.max(axis=1).min() == 1
-    assert [ord(sign) - ord("0") for sign in found["plays"]] == probabilities.argmax(axis=1).tolist()
-    assert [ord(sign) - 64 for sign in found["scores"]] == move_values_of(own)[own.legal].tolist()
+    assert found["shares"] == (10000 * probabilities[own.legal]).tolist()
+    assert found["scores"] == move_values_of(own)[own.legal].tolist()
 
 
 def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
@@ -182,9 +177,11 @@ def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
     known[0] = True
     policy = PolicyTable(SPACE, probabilities, None, known)
     found = page_data(policy, "q")
-    own = covered(policy).described.texts()
-    assert found["plays"][0] == "~" and found["mixed"][0] == [(0, 9999), (1, 1)]
-    assert found["plays"][own.index(SPACE.text(1))] == "!"
+    own = covered(policy).described
+    assert found["shares"][:9] == [9999, 1, *[0] * 7]
+    ends = np.cumsum(own.legal.sum(axis=1))
+    resigns = own.texts().index(SPACE.text(1))
+    assert found["shares"][ends[resigns - 1] : ends[resigns]] == [0] * 8
     assert found["unknown"] == list(range(1, len(own)))
 
 

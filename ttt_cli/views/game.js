@@ -27,16 +27,14 @@ async function gameOf(packed) {
   // All that can happen is gone through once, ply by ply: the agent plays what it plays, the other side anything; of
   // a whole game both may play anything. The data describes the open positions in which the agent may be to move, in
   // this order; they are numbered, and ``starts`` says where the numbers of their free cells begin.
-  const { plays, scores, mixed, values, whole } = data, count = plays.length;
+  const { shares, scores, values, whole } = data;
   const powers = Array.from({ length: cells }, (_, cell) => 3 ** (cells - 1 - cell));
-  const starts = new Int32Array(count), mixtures = new Int32Array(count), codesOf = new Float64Array(count);
-  const chosen = (number) => plays[number] === "~" ? mixed[mixtures[number]]
-    : plays[number] === "!" ? [] : [[plays.charCodeAt(number) - 48, 10000]];
+  const starts = [], codesOf = [];
   const OPEN = -1, ENDED = -2;
   const layers = [];
   {
     const board = new Uint8Array(cells);
-    let number = 0, at = 0, mixtureCount = 0;
+    let at = 0;
     // A position and, in the last two bits, whether the agent may be X (1) or O (2) in it.
     for (let packedCodes = Float64Array.of(3); packedCodes.length;) {
       const ply = layers.length, stone = ply % 2 ? 1 : 2, role = ply % 2 ? 2 : 1;
@@ -53,11 +51,9 @@ async function gameOf(packed) {
         if (ply === cells || lines.some((all) => all.every((cell) => board[cell] === 3 - stone))) { numbers[index] = ENDED; return; }
         numbers[index] = OPEN;
         if (whole || roles & role) {
-          [starts[number], codesOf[number], mixtures[number], numbers[index]] = [at, code, mixtureCount, number];
-          at += cells - ply;
-          if (plays[number] === "~") mixtureCount++;
-          if (!whole) for (const [cell] of chosen(number)) reach(cell, code, role);
-          number++;
+          numbers[index] = starts.push(at) - 1;
+          codesOf.push(code);
+          for (let cell = 0; cell < cells; cell++) if (!board[cell] && shares[at++] && !whole) reach(cell, code, role);
         }
         if (whole || roles & ~role)
           for (let cell = 0; cell < cells; cell++) if (!board[cell]) reach(cell, code, whole ? 3 : 3 - role);
@@ -91,25 +87,24 @@ async function gameOf(packed) {
     return text;
   }
 
-  const scoreAt = (number, nth) => scores.charCodeAt(starts[number] + nth) - 64;
   const worthTo = (text) => { // to its mover, of a position that is over or described
     const number = find(text);
     if (number === ENDED) return winningLine(text) ? -1 : 0;
-    return Math.max(...Array.from({ length: cells - stones(text) }, (_, nth) => scoreAt(number, nth)));
+    return Math.max(...scores.slice(starts[number], starts[number] + cells - stones(text)));
   };
   // The moves of a position; score, result and plies to the end from the mover's side. Chances are null where the
   // agent is not the one to move.
   function movesOf(text) {
     const number = find(text);
     if (number === ENDED) return [];
-    const shares = number === OPEN ? null : new Map(chosen(number));
+    const own = number !== OPEN, first = starts[number];
     const moves = free(text).map((cell, nth) => {
       const there = find(after(text, cell)) !== undefined;
-      const score = shares ? scoreAt(number, nth) : -worthTo(after(text, cell)) || 0;
+      const score = own ? scores[first + nth] : -worthTo(after(text, cell)) || 0;
       const end = score === 0 ? cells : cells + 1 - Math.abs(score);
       return {
         cell, there, score, result: Math.sign(score), plies: end - stones(text),
-        chance: shares && (shares.get(cell) || 0) / 10000, value: shares && values ? values[starts[number] + nth] : null,
+        chance: own ? shares[first + nth] / 10000 : null, value: own && values ? values[first + nth] : null,
       };
     });
     const best = Math.max(...moves.map((move) => move.result));
@@ -126,9 +121,10 @@ async function gameOf(packed) {
     let found = { win: 0, save: 0 };
     if (number === ENDED) found = { win: won && text[won[0]] !== side ? 1 : 0, save: won && text[won[0]] === side ? 0 : 1 };
     else if (mover(text) === side) {
-      const shares = chosen(number), all = shares.reduce((sum, [, share]) => sum + share, 0);
-      if (!shares.length) found = { win: 1, save: 1 };
-      for (const [cell, share] of shares) {
+      const moves = free(text).map((cell, nth) => [cell, shares[starts[number] + nth]]).filter(([, share]) => share);
+      const all = moves.reduce((sum, [, share]) => sum + share, 0);
+      if (!all) found = { win: 1, save: 1 };
+      for (const [cell, share] of moves) {
         const next = prospect(after(text, cell), side);
         found.win += (share / all) * next.win;
         found.save += (share / all) * next.save;

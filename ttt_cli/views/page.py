@@ -13,13 +13,14 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from math import isnan
 from string import Template
 from typing import Any
 
 import numpy as np
 import orjson
 
-from ttt_cli.engine.arrays import Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Floats, Int8s
 from ttt_cli.engine.perfect import UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
@@ -142,11 +143,10 @@ def page_data(
     The page itself goes through all that can happen, as ``Walk`` does, and meets them in that order.
 
     ``whole``: they are all the open positions of the game; else those in which the agent is to move.
-    ``plays``: a character for each of them, that of code 48 + the cell the agent plays; ``!``: it resigns;
-    ``~``: it may play several, and the next of ``mixed`` lists the cells, each with its chance in ``SHARES``.
-    ``scores``: a character for each of its free cells, that of code 64 + what the move is worth: of a whole
-    game a score (see ``Solution.scores``), else the value that is proved, -1, 0 or 1. ``values``: a number
-    for each of its free cells, the agent's own; null where it has none. ``unknown``: the numbers of those of
+    For each of their free cells in turn ``shares`` says in how many ``SHARES`` of all cases the agent plays
+    it (it resigns where all are 0), ``scores`` what the move is worth: of a whole game a score (see
+    ``Solution.scores``), else the value that is proved, -1, 0 or 1; and ``values``, where the agent has its
+    own, that or null. ``unknown``: the numbers of those of
     which it has learned nothing. ``mistakes``: the number, the cell (-1: resigns), in how many ``SHARES`` of
     the games against which of the opponents it is reached at most, and whether it can be reached at all.
     ``withinReach``: the agent was asked only where its own play leads.
@@ -157,14 +157,15 @@ def page_data(
     rules, whole = policy.rules, is_whole(policy.rules)
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
-    plays, mixed, scores, values, unknown = [], [], [], [], []
+    shares: list[int] = []
+    scores: list[int] = []
+    values: list[float | None] = []
+    unknown: list[int] = []
     for start in range(0, len(coverage.described), BATCH):
         piece = coverage.described[start : start + BATCH]
         legal, known, own = piece.legal, shown.known(piece), shown.values(piece)
-        signs, several = _plays(shown.probabilities(piece))
-        plays.append(signs)
-        mixed += several
-        scores.append((64 + _scores(piece, whole)[legal]).astype(np.uint8).tobytes())
+        shares += _shares(shown.probabilities(piece)[legal])
+        scores += _scores(piece, whole)[legal].tolist()
         values += _rounded(own[legal]) if whole and own is not None else []
         unknown += [] if known is None else (start + np.flatnonzero(~known)).tolist()
     return {
@@ -172,27 +173,13 @@ def page_data(
         "rules": rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
         "whole": whole,
-        "plays": b"".join(plays).decode(),
-        "mixed": mixed,
-        "scores": b"".join(scores).decode(),
+        "shares": shares,
+        "scores": scores,
         "values": values or None,
         "unknown": unknown,
-        "mistakes": _mistakes(mistakes, _codes(coverage.described)),
+        "mistakes": _mistakes(mistakes, coverage.described),
         **({"withinReach": True} if shown is not policy else {}),
     }
-
-
-def _plays(probabilities: Floats) -> tuple[bytes, list[list[tuple[int, int]]]]:
-    """An agent's moves as the page writes them: ``plays`` and ``mixed``."""
-    several = np.flatnonzero((probabilities > 0).sum(axis=1) > 1)
-    signs = (ord("0") + probabilities.argmax(axis=1)).astype(np.uint8)
-    signs[~probabilities.any(axis=1)] = ord("!")
-    signs[several] = ord("~")
-    mixed = []
-    for row in probabilities[several]:
-        (cells,) = row.nonzero()
-        mixed.append(list(zip(cells.tolist(), _shares(row[cells]), strict=True)))
-    return signs.tobytes(), mixed
 
 
 def _scores(positions: Positions, whole: bool) -> Int8s:
@@ -206,12 +193,6 @@ def _scores(positions: Positions, whole: bool) -> Int8s:
     return values
 
 
-def _codes(positions: Positions) -> Int64s:
-    """int64[k]: positions as numbers in base 3, a digit a cell: 0 free, 1 O, 2 X."""
-    digits = positions.stones.astype(np.int64) % 3
-    return digits @ 3 ** np.arange(positions.rules.cells - 1, -1, -1, dtype=np.int64)
-
-
 def _shares(probabilities: Floats) -> list[int]:
     shares = np.rint(probabilities * SHARES).astype(np.int64)
     shares[(probabilities > 0) & (shares == 0)] = 1
@@ -219,27 +200,24 @@ def _shares(probabilities: Floats) -> list[int]:
     return shares.tolist()
 
 
-def _rounded(values: Floats) -> list[float | int | None]:
+def _rounded(values: Floats) -> list[float | None]:
     """Values with as many digits as anybody looks at; whole numbers without a point."""
     with np.errstate(over="ignore"):
         rounded = np.where(np.abs(values) < EXACT, np.round(values, NUMBER_DIGITS), values).tolist()
-    whole = (value.is_integer() and abs(value) < EXACT for value in rounded)
     return [
-        None if np.isnan(value) else int(value) if short else value
-        for value, short in zip(rounded, whole, strict=True)
+        None if isnan(value) else int(value) if value.is_integer() and abs(value) < EXACT else value
+        for value in rounded
     ]
 
 
-def _mistakes(found: Blunders, codes: Int64s) -> list[list[int]]:
+def _mistakes(found: Blunders, described: Positions) -> list[list[int]]:
     if not len(found):
         return []
-    some = found.reach.shape[1] > 0
-    against = found.reach.argmax(axis=1) if some else np.zeros(len(found), np.int64)
-    reach = _shares(found.reach.max(axis=1, initial=0.0))
-    order = np.argsort(codes)
-    rows = order[np.searchsorted(codes, _codes(found.positions), sorter=order)]
-    columns = (rows, found.cells, reach, against, found.reachable.astype(np.int64))
-    return np.column_stack(columns).astype(np.int64).tolist()
+    numbers = {text: number for number, text in enumerate(described.texts())}
+    against = found.reach.argmax(axis=1).tolist() if found.reach.size else [0] * len(found)
+    reach, reachable = _shares(found.reach.max(axis=1, initial=0.0)), found.reachable.astype(int).tolist()
+    mistakes = zip(found.positions.texts(), found.cells.tolist(), reach, against, reachable, strict=True)
+    return [[numbers[text], *rest] for text, *rest in mistakes if text in numbers]
 
 
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:

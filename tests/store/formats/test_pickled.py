@@ -17,7 +17,7 @@ from tests.store.formats import strangers
 from tests.store.formats.reading import read
 from tests.store.pickles import samples
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.pickles import npy
+from ttt_cli.store import npy
 
 
 @cache
@@ -173,7 +173,7 @@ def test_what_contains_itself_or_grows_without_end_is_read_or_refused(monkeypatc
     agent = samples.Agent(positions())
     agent.game = {"players": [agent, agent]}
     assert read(pickle.dumps(agent), "a.pkl").entries == by_json(positions()).entries
-    monkeypatch.setattr("ttt_cli.store.pickles.document.MOST_VALUES", 40_000)
+    monkeypatch.setattr("ttt_cli.store.pickles.MOST_VALUES", 40_000)
     laughs: list[object] = [0.5] * 10
     for _ in range(20):
         laughs = [laughs] * 10

@@ -30,7 +30,7 @@ FORMATS = {
     "policy-json": ".policies:PolicyJson",
     "npz": ".policies:Npz",
     "pickle": ".pickled:Pickled",
-    "npy": ".npy:Npy",
+    "npy": ".pickled:Npy",
     "value-table": ".value_table:ValueTable",
     "moves-csv": ".moves_csv:MovesCsv",
     "state-action": ".state_action:StateAction",

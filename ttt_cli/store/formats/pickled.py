@@ -1,24 +1,31 @@
-"""``pickle``: a table of positions that a Python program has pickled, read without unpickling.
+"""``pickle`` and ``npy``: tables of positions as Python programs save them, read without unpickling.
 
-What the pickle holds is taken as the JSON document of the same content, and read as any table of positions.
-It may be packed by zlib, as ``joblib.dump(…, compress=3)`` does.
+What a pickle holds is taken as the JSON document of the same content, and read as any table of positions. It
+may be packed by zlib, as ``joblib.dump(…, compress=3)`` does.
+
+A NumPy file, ``.npy`` or ``.npz``, holds an array of objects, such as a dict, which is a pickle; or an array
+of numbers with a row for each board of three symbols, in one axis (the board a number in base 3) or in an
+axis for each cell.
 """
 
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import Any
 
+import numpy as np
+
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.position_keyed import read_value
+from ttt_cli.store.formats.value_table import ARRAYS
+from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
+from ttt_cli.store.pickles import Array, Document, is_pickle, read_pickle
 from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
-if TYPE_CHECKING:
-    from ttt_cli.store.pickles.document import Document
-
-NAME = "pickle"
 PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 """How zlib's streams begin."""
 MODELS = {
@@ -30,13 +37,16 @@ MODELS = {
     "stable_baselines3": "Stable-Baselines3",
 }
 """Packages whose objects are models, not tables."""
-TOLD = 3
+NAMED = 3
 """The most classes that are named."""
 
 
-def _is_checkpoint(source: Source) -> bool:
-    """Whether a file is what ``torch.save`` writes: an archive with a pickle in it."""
-    return source.start.startswith(b"PK\x03\x04") and b"/data.pkl" in source.start
+def _a_model(package: str, where: str) -> InvalidFileError:
+    return InvalidFileError(
+        f"holds a model of {package}: it has weights, not a table of positions",
+        where=where,
+        hint="a program that asks it for moves can be a player: ttt evaluate exec:COMMAND or py:PATH.py:NAME",
+    )
 
 
 def _unpacked(data: bytes, where: str) -> bytes:
@@ -44,8 +54,6 @@ def _unpacked(data: bytes, where: str) -> bytes:
 
     :raises InvalidFileError: if it is damaged, or too much.
     """
-    from ttt_cli.store.pickles.npy import most_unpacked
-
     most, machine = most_unpacked(data), zlib.decompressobj()
     try:
         content = machine.decompress(data, most + 1)
@@ -58,53 +66,44 @@ def _unpacked(data: bytes, where: str) -> bytes:
     return content
 
 
-def _a_model(package: str, where: str) -> InvalidFileError:
-    return InvalidFileError(
-        f"holds a model of {package}: it has weights, not a table of positions",
-        where=where,
-        hint="a program that asks it for moves can be a player: ttt evaluate exec:COMMAND or py:PATH.py:NAME",
-    )
-
-
-def read_table(pickle: "Document", where: str, options: Options) -> Imported:
+def _table(pickle: Document, name: str, where: str, options: Options, *notes: str) -> Imported:
     """The table in what a pickle holds, with notes of what was not plain data.
 
     :raises InvalidFileError: if there is none.
     """
-    objects = ", ".join(pickle.objects[:TOLD]) + ", …" * (len(pickle.objects) > TOLD)
+    objects = ", ".join(pickle.objects[:NAMED]) + ", …" * (len(pickle.objects) > NAMED)
     try:
         found = read_value(pickle.value, where, options)
     except InvalidFileError as error:
-        for name in pickle.objects:
-            if (model := MODELS.get(name.partition(".")[0])) is not None:
-                raise _a_model(model, where) from None
+        for package in (known.partition(".")[0] for known in pickle.objects):
+            if package in MODELS:
+                raise _a_model(MODELS[package], where) from None
         if objects:
             error.hint = f"{error.hint}; " * bool(error.hint) + f"it holds objects of {objects}"
         raise
-    notes = [*found.notes]
+    more = [*notes, *found.notes]
     if objects:
-        notes.append(f"objects of {objects} were taken as records of their attributes")
+        more.append(f"objects of {objects} were taken as records of their attributes")
     if pickle.factories:
-        given = f"the program takes what is not in it from {', '.join(pickle.factories[:TOLD])}"
-        notes.append(f"{given}, which was not called")
-    return replace(found, notes=notes)
+        given = ", ".join(pickle.factories[:NAMED])
+        more.append(f"the program takes what is not in it from {given}, which was not called")
+    return replace(found, format=name, notes=more)
 
 
 class Pickled(Format):
     """Tables that Python programs have pickled."""
 
-    name = NAME
+    name = "pickle"
     about = "tables pickled by Python programs, read without executing anything"
     holds = "table"
     endings = (".pkl", ".pickle")
     spelled = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is a pickle, packed or not."""
-        from ttt_cli.store.pickles.machine import is_pickle
-
-        if _is_checkpoint(source):
-            return True
+        """Whether a file is a pickle, packed or not, or what ``torch.save`` writes: an archive with a pickle
+        in it."""
+        if source.start.startswith(b"PK\x03\x04"):
+            return b"/data.pkl" in source.start
         if not source.start.startswith(PACKED):
             return is_pickle(source.data)
         try:
@@ -115,12 +114,57 @@ class Pickled(Format):
     def read(self, source: Source, options: Options) -> Imported:
         """The table of a pickle.
 
-        :raises InvalidFileError: if it is damaged, holds what is no plain data, or no table is in it.
+        :raises InvalidFileError: if it is damaged, holds what is not plain data, or no table is in it.
         """
-        from ttt_cli.store.pickles.document import read_pickle
+        data, where = source.data, source.where
+        if source.start.startswith(b"PK\x03\x04"):
+            raise _a_model("PyTorch", where)
+        found = read_pickle(_unpacked(data, where) if data.startswith(PACKED) else data, where)
+        return _table(found, self.name, where, options, "a pickle, of which nothing was executed")
 
-        if _is_checkpoint(source):
-            raise _a_model("PyTorch", source.where)
-        data = _unpacked(source.data, source.where) if source.start.startswith(PACKED) else source.data
-        found = read_table(read_pickle(data, source.where), source.where, options)
-        return replace(found, format=NAME, notes=["a pickle, of which nothing was executed", *found.notes])
+
+class Npy(Format):
+    """Tables in NumPy's files."""
+
+    name = "npy"
+    about = "NumPy's .npy or .npz: a pickled dict, or an array with a row for each board"
+    holds = "table"
+    endings = (".npy", ".npz")
+    spelled = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether a file is NumPy's; an archive with an array of a value table is one of these."""
+        if source.start.startswith(MAGIC):
+            return True
+        return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
+
+    def read(self, source: Source, options: Options) -> Imported:
+        """The table of a file.
+
+        :raises InvalidFileError: if it is damaged, holds what is not plain data, or no table is in it.
+        """
+        found = (load_npz if is_archive(source.data) else load_npy)(source.data, source.where)
+        if isinstance(found.value, np.ndarray):
+            found = Document(_rows(found.value, source.where, options.rules or STANDARD))
+        return _table(found, self.name, source.where, options)
+
+
+def _rows(array: Array, where: str, rules: Rules) -> Any:
+    """The rows of an array, by their boards in digits where each cell has an axis; two tables if there are
+    twice as many.
+
+    :raises InvalidFileError: if it has no row for each board.
+    """
+    boards = 3**rules.cells
+    if array.shape[:2] == (2, boards):
+        return {name: _rows(rows, where, rules) for name, rows in zip("ab", array, strict=True)}
+    by_cell = array.shape[: rules.cells] == (3,) * rules.cells
+    shape = array.shape[rules.cells :] if by_cell else array.shape[1:]
+    if not (by_cell or array.shape[:1] == (boards,)) or shape not in ((), (rules.cells,)):
+        raise InvalidFileError(
+            f"holds an array of shape {array.shape}",
+            where=where,
+            hint=f"a table is an object, or has {boards:,} rows, each a number or {rules.cells}",
+        )
+    rows = array.reshape(boards, *shape).tolist()
+    return dict(zip(map("".join, product("012", repeat=rules.cells)), rows, strict=True)) if by_cell else rows

@@ -34,7 +34,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store.csv_text import csv_rows, number_in
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options
-from ttt_cli.store.pickles.npy import array_in, is_archive, names
+from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 
 HEADER = b"position,move,probability,value"

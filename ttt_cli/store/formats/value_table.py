@@ -21,7 +21,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.csv_text import lines, number_in
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options
-from ttt_cli.store.pickles.npy import array_in, is_archive, names
+from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 

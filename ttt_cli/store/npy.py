@@ -4,13 +4,12 @@ import io
 import math
 import warnings
 import zipfile
-from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.pickles.document import Document, elements, read_pickle
+from ttt_cli.store.pickles import Array, Document, elements, read_pickle
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
@@ -46,21 +45,43 @@ def names(data: bytes, where: str) -> list[str]:
         raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
 
 
+def _member(data: bytes, name: str, left: int, where: str) -> bytes:
+    """The content of an array of an archive, of which ``left`` bytes may still be unpacked.
+
+    :raises InvalidFileError: if it is damaged, or too much.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(f"{name}.npy") as member:
+            content = member.read(left + 1)
+    except Exception as error:
+        raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
+    if len(content) > left:
+        raise beyond(f"its arrays have more than {most_unpacked(data):,} bytes", where)
+    return content
+
+
+def array_in(source: Source, name: str) -> Array:
+    """An array of numbers or texts in an archive.
+
+    :raises InvalidFileError: if it is damaged or too large, or holds Python objects.
+    """
+    where = f"{source.where}, array {name}"
+    value = load_npy(_member(source.data, name, most_unpacked(source.data), where), where).value
+    if not isinstance(value, np.ndarray):
+        raise InvalidFileError("holds Python objects", where=where)
+    return value
+
+
 def load_npz(data: bytes, where: str) -> Document:
     """The arrays of an archive, by their names; if there is one, that array.
 
     :raises InvalidFileError: if it is damaged, too large, or holds what is not plain data.
     """
     found: dict[str, Document] = {}
-    left = most = most_unpacked(data)
+    left = most_unpacked(data)
     for name in names(data, where)[:MOST_ARRAYS]:
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(f"{name}.npy") as member:
-                content = member.read(left + 1)
-        except Exception as error:
-            raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
-        if (left := left - len(content)) < 0:
-            raise beyond(f"its arrays have more than {most:,} bytes", where)
+        content = _member(data, name, left, where)
+        left -= len(content)
         found[name] = load_npy(content, f"{where}, array {quoted(name)}")
     if len(found) == 1:
         return next(iter(found.values()))
@@ -70,25 +91,6 @@ def load_npz(data: bytes, where: str) -> Document:
         tuple(dict.fromkeys(name for part in found.values() for name in part.objects)),
         tuple(dict.fromkeys(name for part in found.values() for name in part.factories)),
     )
-
-
-def array_in(source: Source, name: str) -> "np.ndarray[Any, Any]":
-    """An array of numbers or texts in an archive.
-
-    :raises InvalidFileError: if it is damaged or too large, or holds Python objects.
-    """
-    where, most = f"{source.where}, array {name}", most_unpacked(source.data)
-    try:
-        with zipfile.ZipFile(io.BytesIO(source.data)) as archive, archive.open(f"{name}.npy") as member:
-            content = member.read(most + 1)
-    except Exception as error:  # zipfile promises no kind of error for an archive that lies
-        raise InvalidFileError(f"is damaged: {error}", where=where) from None
-    if len(content) > most:
-        raise beyond(f"has more than {most:,} bytes", where)
-    value = load_npy(content, where).value
-    if not isinstance(value, np.ndarray) or value.dtype == object:
-        raise InvalidFileError("holds Python objects", where=where)
-    return value
 
 
 def load_npy(data: bytes, where: str) -> Document:

@@ -1,0 +1,561 @@
+"""Pickles of plain data as the JSON documents of the same content, read without unpickling.
+
+A pickle is a program for a small stack machine. ``pickletools`` takes its opcodes apart (protocols 0 to 5),
+and inert values are built from them. Nothing that a pickle names is looked up, imported or called: a name
+stays text, ``CALLS`` says what the few calls that stand for plain data would give, and any other becomes an
+``Object`` with the name and the arguments. Names of Python's own library that are not known here, functions,
+and whatever would have to be fetched from outside the file are refused.
+
+In the document, keys are written as ``str`` writes them. Tuples, sets and arrays become lists, objects the
+dicts of their attributes, NaN null. A number that is whole is written so in a key, whatever its type, since
+equal keys are one; keys that are the bytes of arrays are written as the lists of their numbers.
+"""
+
+import codecs
+import io
+import math
+import pickletools
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from types import NoneType
+from typing import Any
+
+import numpy as np
+
+from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.text import quoted
+
+MOST_VALUES, USUAL, RATIO = 4_000_000, 100_000, 32
+"""The most opcodes and values of a file, each counted as often as it is there. So many any file may have, and
+beyond that so many for each of its bytes: a few can refer to the same values again and again."""
+MOST_LEVELS = 30
+"""What lies deeper, or contains itself, is left out."""
+MOST_TABLES = 100
+"""A tuple of no more tables is an object of them."""
+LONGEST_INTEGER = 1024
+"""The most bits of an integer: it still fits into a float."""
+
+INERT = {"builtins.range", "functools.partial", "random.Random", "types.SimpleNamespace"}
+"""Classes of the library whose objects may stand beside a table, as records like those of an author's."""
+BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
+"""What is made first and filled then: an array, and the type of its elements."""
+NAMED_ONLY = {
+    *(f"builtins.{name}" for name in ("object", "tuple", "int", "float", "str", "bool")),
+    *(f"numpy.{name}" for name in ("ndarray", "float32", "float64", "int64", "zeros")),
+}
+"""Names that may be mentioned, as the function that gives a default or the class of an array."""
+
+_DEFAULTS = {"collections.defaultdict", *(f"builtins.{name}" for name in ("dict", "list", "int", "float"))}
+"""Functions whose defaults are as good as none: 0, or empty."""
+_REFUSED = {"__builtin__", "commands", "os2emxpath", "posixpath", "ntpath", *sys.stdlib_module_names} | {
+    *("numpy", "numba", "joblib", "dill", "cloudpickle")
+}
+"""Packages of which no other name may stand in a pickle: Python's own library (of Python 2 too), and those
+whose objects are nothing without calling them."""
+_NAME = re.compile(r"[^\W\d][\w.]{0,199}")
+_PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+_RENAMED = {"long": "int", "unicode": "str", "xrange": "range"}
+_START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|\(*[}\])]q\x00|[}\])]\.$")
+_START_OF_CALL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(?:p[0-9]+\n|q[^\n]|[()])")
+_TYPE = re.compile(r"[?]|b1|[iu][1248]|f[248]|[SU][0-9]{1,6}|O[48]?")
+_TEXT_UNIT = 16  # characters that count as one value
+_MARK = object()
+_OPCODES = {opcode.code.encode("latin-1"): opcode for opcode in pickletools.opcodes}
+
+codecs.lookup("raw-unicode-escape")  # which pickletools needs: no file makes a module be imported
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Document:
+    """The content of a pickle.
+
+    :ivar value: dict with texts as keys, list, str, int, float (not NaN), bool or None; of a ``.npy`` file of
+        numbers the array.
+    :ivar objects: the names of the classes whose objects were taken as records.
+    :ivar factories: the functions that would have given defaults.
+    """
+
+    value: Any
+    objects: tuple[str, ...] = ()
+    factories: tuple[str, ...] = ()
+
+
+class Name(str):
+    """The name of a class or function, with its module. It has not been looked up."""
+
+    __slots__ = ()
+
+
+class Pairs(list[tuple[Any, Any]]):
+    """The items of a dict. Hashing the keys would let the file choose collisions."""
+
+
+class Object:
+    """What a pickle says of an object of some class: how it would have been made and filled.
+
+    :ivar items: what would have been set as in a dict; members: appended or added.
+    :ivar states: what would have been set as its state: usually one dict, its attributes.
+    """
+
+    __slots__ = ("arguments", "items", "members", "name", "states")
+
+    def __init__(self, name: str, arguments: Sequence[Any] = ()) -> None:
+        self.name, self.arguments = name, arguments
+        self.items: Sequence[tuple[Any, Any]] = ()
+        self.members: Sequence[Any] = ()
+        self.states: Sequence[Any] = ()
+
+    def add(self, part: str, new: Iterable[Any]) -> None:
+        """Append to ``items``, ``members`` or ``states``."""
+        if not getattr(self, part):
+            setattr(self, part, [])
+        getattr(self, part).extend(new)
+
+
+def is_pickle(data: bytes, at: int = 0) -> bool:
+    """Whether a file's content begins as a pickle does, and ends so where that may be text too.
+
+    :param at: the byte where it begins.
+    """
+    ends = data[-9:].rstrip().endswith(b".")
+    return bool(_START.match(data, at) or (ends and _START_OF_CALL.match(data, at)))
+
+
+def read_pickle(data: bytes, where: str) -> Document:
+    """The document of a pickle; of several that follow each other, or of tables side by side, the object of
+    them by number.
+
+    :raises InvalidFileError: if it is damaged or too large, holds what is not plain data, or a dict has two
+        keys that are written alike.
+    """
+    reader, file = _Reader(where, len(data)), io.BytesIO(data)
+    values = [reader.load(file)]
+    while is_pickle(data, file.tell()):
+        values.append(reader.load(file))
+    if file.read(9).strip(b"\r\n"):
+        raise InvalidFileError("the pickle is damaged: something follows its end", where=where)
+    return reader.document(values[0] if len(values) == 1 else tuple(values))
+
+
+def elements(raw: bytes, dtype: "np.dtype[Any]") -> Array:
+    """The elements of an array in one row.
+
+    :raises ValueError: if they do not fill the bytes, or a text holds what is not a character.
+    """
+    if dtype.kind == "U":
+        points = np.frombuffer(raw, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if (points > sys.maxunicode).any():
+            raise ValueError
+    return np.frombuffer(raw, dtype)
+
+
+class _Reader:
+    """The stack machine, and the walk over what it has built; it counts what both make."""
+
+    def __init__(self, where: str, size: int) -> None:
+        self.where = self.place = where
+        self.most = self.left = allowed(min(MOST_VALUES, USUAL + RATIO * size))
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
+        self.open: set[int] = set()
+        self.objects: dict[str, None] = {}
+        self.factories: dict[str, None] = {}
+
+    def count(self, values: int) -> None:
+        """Count values that are made, before they are.
+
+        :raises InvalidFileError: if they are too many.
+        """
+        self.left -= values
+        if self.left < 0:
+            raise beyond(f"holds more than {self.most:,} values", self.where)
+
+    def damaged(self, why: str) -> InvalidFileError:
+        return InvalidFileError(f"the pickle is damaged: {quoted(why, 120)[1:-1]}", where=self.place)
+
+    def refused(self, what: str) -> InvalidFileError:
+        message = f"the pickle {what}; only plain data is read, and nothing executed"
+        hint = "save the table alone, as JSON or as a pickle of a plain dict"
+        return InvalidFileError(message, where=self.place, hint=hint)
+
+    # ---- The machine ----
+
+    def load(self, file: io.BytesIO) -> Any:
+        """The value of one pickle: None, bool, int, float, str, bytes, list, tuple, array, ``Name``,
+        ``Pairs`` and ``Object``. What is referred to twice is one object."""
+        self.stack, self.memo = [], {}
+        try:
+            for name, argument in self.opcodes(file):
+                if name == "STOP":
+                    return self.pop()
+                if name in _VALUES:
+                    self.stack.append(self.checked(argument))
+                elif name in _MAKES:
+                    self.stack.append(_MAKES[name](self, argument))
+                elif name in _DOES:
+                    _DOES[name](self, argument)
+                else:
+                    raise self.refused(f"asks for what is not in it ({name})")
+        except IndexError:
+            raise self.damaged("its stack is empty") from None
+        except KeyError as error:
+            raise self.damaged(f"it refers to {error.args[0]}, which is not there") from None
+        except (ValueError, AssertionError) as error:  # of pickletools, which decodes the arguments
+            raise self.damaged(str(error)) from None
+        raise AssertionError("there are opcodes until one of them ends the pickle")
+
+    def opcodes(self, file: io.BytesIO) -> Iterator[tuple[str, Any]]:
+        """The names of the opcodes and their arguments: ``pickletools.genops``, but texts of Python 2 may
+        hold the bytes of an array."""
+        while True:
+            self.count(1)
+            self.place = f"{self.where}, byte {file.tell()}"
+            code = file.read(1)
+            opcode = _OPCODES.get(code)
+            if opcode is None:
+                raise ValueError(f"0x{code.hex()} is not an opcode" if code else "it ends in the middle")
+            if opcode.name == "STRING":
+                raw = pickletools.read_stringnl(file, decode=False)
+                yield opcode.name, codecs.escape_decode(raw)[0].decode("latin-1")
+            else:
+                yield opcode.name, opcode.arg.reader(file) if opcode.arg else None
+
+    def checked(self, value: Any) -> Any:
+        """A value that stands in the pickle itself."""
+        if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+            raise self.refused(f"holds an integer of {value.bit_length():,} bits")
+        if isinstance(value, str):
+            value.encode()  # UnicodeError, a ValueError, where it holds lone surrogates
+        return bytes(value) if isinstance(value, bytearray) else value
+
+    def top(self) -> Any:
+        """What lies on top, which is not a mark."""
+        if self.stack[-1] is _MARK:
+            raise IndexError
+        return self.stack[-1]
+
+    def pop(self) -> Any:
+        self.top()
+        return self.stack.pop()
+
+    def pops(self, count: int) -> list[Any]:
+        """So many values from the top, the lowest first."""
+        return [self.pop() for _ in range(count)][::-1]
+
+    def to_mark(self) -> list[Any]:
+        """The values above the last mark."""
+        taken = []
+        while (value := self.stack.pop()) is not _MARK:
+            taken.append(value)
+        return taken[::-1]
+
+    def pairs(self, taken: list[Any]) -> Pairs:
+        if len(taken) % 2:
+            raise self.damaged("a key has no value")
+        return Pairs(zip(taken[::2], taken[1::2], strict=True))
+
+    def put(self, number: int) -> None:
+        if not 0 <= number < 2**32:  # larger ones could be chosen to collide
+            raise self.damaged(f"{number} is not the number of an object")
+        self.memo[number] = self.top()
+
+    def name(self, module: Any, name: Any) -> Name:
+        """A name, if it may stand in a pickle of plain data.
+
+        :raises InvalidFileError: naming it.
+        """
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise self.damaged("a name is not text")
+        if module in _PYTHON_2:
+            module, name = _PYTHON_2[module], _RENAMED.get(name, name)
+        full = f"{module}.{name}"
+        if full not in KNOWN:
+            is_author_s = module == "__main__" or module.partition(".")[0] not in _REFUSED
+            is_inert = is_author_s or module.startswith("numpy.random.")
+            if not (is_inert and _NAME.fullmatch(module) and _NAME.fullmatch(name)):
+                raise self.refused(f"names {quoted(full, 80)}, which is not plain data")
+        return Name(full)
+
+    def call(self, called: Any, arguments: Any) -> Any:
+        """What a call would give, where that is plain data, or an object.
+
+        :raises InvalidFileError: if what is called may only be named, or is not called so.
+        """
+        if not isinstance(called, Name) or not isinstance(arguments, tuple):
+            raise self.damaged("it calls what is not a name")
+        if called in NAMED_ONLY:
+            raise self.refused(f"calls {called}")
+        if called not in CALLS:
+            return Object(called, arguments)
+        with self.plainly(called):
+            return CALLS[called](self, *arguments)
+
+    @contextmanager
+    def plainly(self, name: str) -> Iterator[None]:
+        """What is done with arguments of which nothing is known."""
+        try:
+            yield
+        except (TypeError, ValueError, OverflowError, LookupError):
+            raise self.refused(f"calls {name} in a way that gives no plain data") from None
+
+    def add(self, part: str, new: Iterable[Any]) -> None:
+        """Add to a part of what lies on top."""
+        target = self.top()
+        if isinstance(target, Object):
+            target.add(part, new)
+        elif type(target) is {"items": Pairs, "members": list}.get(part):
+            target.extend(new)
+        elif not isinstance(target, Pairs) or part != "states":
+            raise self.damaged(f"it adds {part} to something that has none")
+
+    # ---- Calls that stand for plain data ----
+
+    def as_pairs(self, found: Any = (), *_: Any) -> Pairs:
+        pairs = self.as_list(found)
+        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+            raise TypeError
+        return Pairs(map(tuple, pairs))
+
+    def as_defaultdict(self, factory: Any = None, *arguments: Any) -> Pairs:
+        if isinstance(factory, Object) and factory.name == "functools.partial":
+            factory = factory.states[0][0]  # of function, arguments, named arguments, attributes
+        name = factory.name if isinstance(factory, Object) else factory
+        if name is not None and not isinstance(name, str):
+            raise TypeError
+        if name is not None and name not in _DEFAULTS:
+            self.factories[name] = None
+        return self.as_pairs(*arguments)
+
+    def as_list(self, found: Any = (), *_: Any) -> list[Any]:
+        if not isinstance(found, (list, tuple)):
+            raise TypeError
+        self.count(len(found))
+        return list(found)
+
+    def as_bytes(self, content: Any = b"", *_: Any) -> bytes:
+        """Bytes; protocols 0 to 2, and Python 2, write them as text."""
+        self.count(len(content) // _TEXT_UNIT)
+        raw = content.encode("latin-1") if isinstance(content, str) else content
+        if not isinstance(raw, bytes):
+            raise TypeError
+        return raw
+
+    def as_object(self, kind: Any, _base: Any, state: Any) -> Any:
+        """An object of a class, made of its base's state."""
+        made = self.call(kind, () if isinstance(state, (list, NoneType)) else (state,))
+        if isinstance(state, list) and isinstance(made, Object):
+            made.add("items" if isinstance(state, Pairs) else "members", state)
+        return made
+
+    def scalar(self, kind: Any, content: Any = b"") -> Any:
+        dtype, raw = self.dtype(kind), self.as_bytes(content)
+        return elements(raw, dtype)[0].item() if raw else {"U": "", "S": b""}[dtype.kind]
+
+    def array(self, content: Any, kind: Any, shape: Any, order: Any) -> Array:
+        dtype = self.dtype(kind)
+        if dtype.kind == "O":
+            row = np.empty(len(content), object)
+            for at, member in enumerate(self.as_list(content)):
+                row[at] = member
+            return row.reshape(shape)
+        raw = self.as_bytes(content)
+        row = elements(raw, dtype) if raw else np.zeros(0, dtype)
+        return row.reshape(shape, order="F" if order == "F" else "C")
+
+    def built(self, found: Object) -> Any:
+        """An array, or as text the type of its elements."""
+        with self.plainly(found.name):
+            if found.name == "numpy.dtype":
+                return self.dtype(found).str
+            if not found.states:
+                return np.zeros(0)
+            ((_version, shape, kind, by_columns, content),) = found.states
+            return self.array(content, kind, shape, "F" if by_columns else "C")
+
+    def dtype(self, kind: Any) -> "np.dtype[Any]":
+        """The type of an array's elements: numbers, texts or objects, without fields."""
+        if not isinstance(kind, Object) or kind.name != "numpy.dtype":
+            raise TypeError
+        code = kind.arguments[0]
+        if not _TYPE.fullmatch(code):
+            raise self.refused(f"holds an array of {quoted(code)}")
+        _version, order, *fields = kind.states[-1][:5] if kind.states else (0, "=")
+        if any(fields):
+            raise ValueError
+        return np.dtype("O" if code.startswith("O") else order.replace("|", "=") + code)
+
+    # ---- The document ----
+
+    def document(self, found: Any) -> Document:
+        """The document of what has been built."""
+        self.place = self.where
+        tables = found if isinstance(found, (tuple, list)) and 0 < len(found) <= MOST_TABLES else ()
+        if tables and all(
+            isinstance(part, Pairs) or (isinstance(part, Object) and part.name not in BUILT)
+            for part in tables
+        ):
+            value: Any = {str(number): self.value(table) for number, table in enumerate(tables, 1)}
+        else:
+            value = self.value(found)
+        return Document(value, tuple(self.objects), tuple(self.factories))
+
+    def value(self, found: Any) -> Any:
+        """A value of the document."""
+        self.count(1)
+        if found is None or isinstance(found, (bool, int, str)):
+            return found
+        if isinstance(found, float):
+            return None if math.isnan(found) else found
+        if isinstance(found, bytes):
+            self.count(len(found) // _TEXT_UNIT)
+            return found.decode("latin-1")
+        if id(found) in self.open or len(self.open) >= MOST_LEVELS:
+            return None
+        self.open.add(id(found))
+        made = self.container(found)
+        self.open.discard(id(found))
+        return made
+
+    def container(self, found: Any) -> Any:
+        if isinstance(found, Pairs):
+            return self.items(found)
+        if isinstance(found, Object):
+            return self.value(self.built(found)) if found.name in BUILT else self.attributes(found)
+        if isinstance(found, np.ndarray):
+            self.count(found.size)
+            if not found.ndim:
+                return self.value(found.item())
+            found = found.tolist() if found.size else ()
+        return [self.value(member) for member in found]
+
+    def attributes(self, found: Object) -> Any:
+        """An object: its attributes, or the arguments it would be made of where it has none."""
+        self.objects[found.name] = None
+        made: dict[str, Any] = {}
+        self.count(len(found.states))
+        for state in found.states:
+            slots = state if isinstance(state, tuple) and len(state) == 2 else (state,)
+            if all(part is None or isinstance(part, Pairs) for part in slots):
+                for part in slots:
+                    made.update(self.items(part or ()))
+            else:
+                made["state"] = self.value(state)
+        held = {"items": self.items(found.items), "members": self.value(found.members)}
+        held = {name: part for name, part in held.items() if part}
+        if not made and len(held) == 1:
+            return next(iter(held.values()))
+        if not made and not held and found.arguments:
+            return self.value(found.arguments[0] if len(found.arguments) == 1 else found.arguments)
+        return {**made, **held}
+
+    def items(self, items: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        spell = _spelling_of_bytes([key for key, _ in items])
+        for found, value in items:
+            key = _spelled(found, spell)
+            text = key if isinstance(key, str) else _written(self.value(key))
+            self.count(len(text) // _TEXT_UNIT)
+            if text in made:
+                raise InvalidFileError("the key is there twice", where=f"{self.where}, key {quoted(text)}")
+            made[text] = self.value(value)
+        return made
+
+
+CALLS: Mapping[str, Callable[..., Any]] = {
+    **dict.fromkeys(("builtins.dict", "collections.Counter", "collections.OrderedDict"), _Reader.as_pairs),
+    "collections.defaultdict": _Reader.as_defaultdict,
+    **dict.fromkeys(
+        ("builtins.list", "builtins.set", "builtins.frozenset", "collections.deque"), _Reader.as_list
+    ),
+    **dict.fromkeys(("_codecs.encode", "builtins.bytes", "builtins.bytearray"), _Reader.as_bytes),
+    "copyreg._reconstructor": _Reader.as_object,
+    **{f"numpy.{core}.multiarray.scalar": _Reader.scalar for core in ("core", "_core")},
+    **{f"numpy.{core}.numeric._frombuffer": _Reader.array for core in ("core", "_core")},
+}
+"""The calls that stand for plain data, by the names of what is called."""
+KNOWN = {*CALLS, *INERT, *BUILT, *NAMED_ONLY}
+"""The names of Python's library and of NumPy that may stand in a pickle."""
+_VALUES = {
+    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
+    *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
+    *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"),
+}
+"""Opcodes whose argument is a value."""
+_MAKES: Mapping[str, Callable[[_Reader, Any], Any]] = {
+    "NONE": lambda reader, _: None,
+    "NEWTRUE": lambda reader, _: True,
+    "NEWFALSE": lambda reader, _: False,
+    **dict.fromkeys(("EMPTY_LIST", "EMPTY_SET"), lambda reader, _: []),
+    "EMPTY_TUPLE": lambda reader, _: (),
+    "EMPTY_DICT": lambda reader, _: Pairs(),
+    **dict.fromkeys(("LIST", "FROZENSET"), lambda reader, _: reader.to_mark()),
+    "TUPLE": lambda reader, _: tuple(reader.to_mark()),
+    "TUPLE1": lambda reader, _: tuple(reader.pops(1)),
+    "TUPLE2": lambda reader, _: tuple(reader.pops(2)),
+    "TUPLE3": lambda reader, _: tuple(reader.pops(3)),
+    "DICT": lambda reader, _: reader.pairs(reader.to_mark()),
+    "DUP": lambda reader, _: reader.top(),
+    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda reader, number: reader.memo[number]),
+    "GLOBAL": lambda reader, names: reader.name(*names.split(" ", 1)),
+    "STACK_GLOBAL": lambda reader, _: reader.name(*reader.pops(2)),
+    **dict.fromkeys(("REDUCE", "NEWOBJ"), lambda reader, _: reader.call(*reader.pops(2))),
+    "NEWOBJ_EX": lambda reader, _: reader.call(*reader.pops(3)[:2]),  # named arguments are left out
+    "INST": lambda reader, names: reader.call(reader.name(*names.split(" ", 1)), tuple(reader.to_mark())),
+    "OBJ": lambda reader, _: reader.call((taken := reader.to_mark())[0], tuple(taken[1:])),
+}
+"""Opcodes that push what they give."""
+_DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
+    **dict.fromkeys(("PROTO", "FRAME"), lambda reader, _: None),
+    "MARK": lambda reader, _: reader.stack.append(_MARK),
+    "POP": lambda reader, _: reader.stack.pop(),
+    "POP_MARK": lambda reader, _: reader.to_mark(),
+    "MEMOIZE": lambda reader, _: reader.put(len(reader.memo)),
+    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda reader, number: reader.put(number)),
+    "APPEND": lambda reader, _: reader.add("members", reader.pops(1)),
+    **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda reader, _: reader.add("members", reader.to_mark())),
+    "SETITEM": lambda reader, _: reader.add("items", reader.pairs(reader.pops(2))),
+    "SETITEMS": lambda reader, _: reader.add("items", reader.pairs(reader.to_mark())),
+    "BUILD": lambda reader, _: reader.add("states", reader.pops(1)),
+}
+"""Opcodes that change the stack, or what lies on top of it."""
+
+
+def _spelled(key: Any, spell: Callable[[bytes], Any]) -> Any:
+    """A key, its bytes spelled."""
+    if isinstance(key, tuple):
+        return tuple(spell(part) if isinstance(part, bytes) else part for part in key)
+    return spell(key) if isinstance(key, bytes) else key
+
+
+def _spelling_of_bytes(keys: list[Any]) -> Callable[[bytes], Any]:
+    """How the bytes in keys are spelled: as text, or as arrays of small numbers; failing that, as Python
+    does."""
+    parts = chain.from_iterable(key if isinstance(key, tuple) else (key,) for key in keys)
+    found = {part for part in parts if isinstance(part, bytes)}
+    joined = b"".join(found)
+    if joined.isascii() and joined.decode().isprintable():
+        return lambda raw: raw.decode()
+    for form in ("<i8", "<f8", "<i4", "<f4", "<i2", "i1"):
+        if not any(len(part) % np.dtype(form).itemsize for part in found):
+            numbers = np.frombuffer(joined, form)
+            if ((numbers >= -128) & (numbers < 128) & (numbers == np.trunc(numbers))).all():
+                return lambda raw: np.frombuffer(raw, form).astype(np.int64).tolist()
+    return repr
+
+
+def _written(value: Any) -> str:
+    """A key as ``repr`` writes it, of what stands for it in a document."""
+    if isinstance(value, dict) and len(value) == 1:
+        return _written(next(iter(value.values())))
+    if isinstance(value, (dict, list)):
+        return f"({', '.join(map(_written, value.values() if isinstance(value, dict) else value))})"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return repr(value)
