@@ -18,7 +18,7 @@ from ttt_cli.shell.completion import complete_agents, stored_files, stored_names
 from ttt_cli.shell.options import argument, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
-from ttt_cli.store.games import LOG, GameRecord, each_record, holds_games, record_against_people
+from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State
 from ttt_cli.views.summary import (
@@ -154,11 +154,8 @@ def _summary(env: Environment, loaded: Loaded) -> StateSummary:
 
 def _log(path: Path) -> LogSummary:
     ended, players = Counter[str](), dict[str, Counter[str]]()
-    faults = []
-    for game in each_record(path):
-        if not isinstance(game, GameRecord):
-            faults.append(str(game))
-            continue
+    games = SoundGames(path)
+    for game in games:
         ended[game.result] += 1
         for name, key in ((game.x, "x"), (game.o, "o")):
             own = "drawn" if game.result == "draw" else "won" if game.result == key else "lost"
@@ -166,4 +163,4 @@ def _log(path: Path) -> LogSummary:
     rows = [PlayerRecord(name, own["won"], own["drawn"], own["lost"]) for name, own in players.items()]
     rows.sort(key=lambda row: (-row.won - row.drawn - row.lost, row.name))
     results: ResultsFields = {"x": ended["x"], "o": ended["o"], "draw": ended["draw"]}
-    return LogSummary(str(path), ended.total(), results, rows, len(faults), "".join(faults[:1]))
+    return LogSummary(str(path), ended.total(), results, rows, games.left_out, str(games.fault or ""))

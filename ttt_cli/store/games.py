@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import orjson
 
+from ttt_cli.documents import RulesFields
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
@@ -22,14 +23,26 @@ from ttt_cli.store.files import append_line, try_append
 from ttt_cli.store.reading import peek, read_lines
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
+from ttt_cli.store.typed import check
 
 LOG = "games.jsonl"
 notices = logging.getLogger("ttt_cli")
 
 _START = b'{"id":"'
 _MATCH = re.compile(rb'\{"id":"[0-9a-f]{12}-\d+"')  # the ids that ``ttt evaluate --games-to`` gives
-_KEYS = {"id", "rules", "moves", "result", "x", "o"}
-_OPTIONAL = {"teaches", "end"}
+
+
+class GameFields(TypedDict):
+    """A line of a log."""
+
+    id: str
+    rules: RulesFields
+    moves: list[int]
+    result: str
+    x: str
+    o: str
+    teaches: NotRequired[list[str]]
+    end: NotRequired[Literal["resigned"]]
 
 
 @dataclass(frozen=True)
@@ -83,36 +96,15 @@ class GameRecord:
 
         :raises InvalidFileError: naming the key that is wrong, or the move.
         """
-        if not isinstance(found, dict):
-            raise InvalidFileError("expected a game record, an object", where=where)
-        for key in sorted(_KEYS - found.keys()):
-            raise InvalidFileError(f'"{key}" is missing', where=where)
-        for key in sorted(found.keys() - _KEYS - _OPTIONAL):
-            raise InvalidFileError(f"unknown key {key!r}", where=where)
-        for key in ("id", "x", "o", "result"):
-            if not isinstance(found[key], str):
-                raise InvalidFileError(f'"{key}" must be text', where=where)
-        teaches, moves = found.get("teaches", []), found["moves"]
-        if not isinstance(teaches, list) or not all(isinstance(name, str) for name in teaches):
-            raise InvalidFileError('"teaches" must be a list of names', where=where)
-        if not isinstance(moves, list) or not all(type(cell) is int for cell in moves):
-            raise InvalidFileError('"moves" must be a list of cells', where=where)
-        if found.get("end", "resigned") != "resigned":
-            raise InvalidFileError('"end" can only be "resigned"', where=where)
-        rules = found["rules"]
-        if not isinstance(rules, dict) or rules.keys() != {"rows", "cols", "line"}:
-            raise InvalidFileError('"rules" must hold rows, cols and line', where=where)
+        check(found, GameFields, where)
+        if unknown := sorted(found.keys() - GameFields.__annotations__.keys()):
+            raise InvalidFileError(f"unknown key {unknown[0]!r}", where=where)
+        if found["rules"].keys() != {"rows", "cols", "line"}:
+            raise InvalidFileError("must hold rows, cols and line", where=f'{where}: "rules"')
+        ends = {"teaches": tuple(found.get("teaches", ())), "resigned": "end" in found, "id": found["id"]}
         try:
-            record = cls(
-                tuple(moves),
-                found["result"],
-                found["x"],
-                found["o"],
-                _shared(Rules(**rules)),
-                tuple(teaches),
-                "end" in found,
-                found["id"],
-            )
+            rules = _shared(Rules(**found["rules"]))
+            record = cls(tuple(found["moves"]), found["result"], found["x"], found["o"], rules, **ends)
             game = record.game()
         except TttError as error:
             raise InvalidFileError(error.message, where=where, hint=error.hint) from None
@@ -167,20 +159,55 @@ def holds_games(path: Path) -> bool:
     return start.startswith(_START) and b'"moves":[' in start and not _MATCH.match(start)
 
 
-def read_games(path: Path) -> Iterator[GameRecord]:
-    """The game records of a file in JSON Lines; a line that a killed process has torn is left out of a log.
-
-    :raises InvalidFileError: naming the line.
-    """
-    for number, line in enumerate(read_lines(path), 1):
-        if line.strip():
+def each_record(
+    path: Path, wanted: Callable[[bytes], bool] = lambda line: True
+) -> Iterator[tuple[int, "GameRecord | InvalidFileError"]]:
+    """The game records of a file in JSON Lines, one at a time, with the numbers of their lines; in the place
+    of another line what is wrong with it. A line of a log that is being written is left out."""
+    for number, line in enumerate(read_lines(path, cut=True), 1):
+        if line.strip() and wanted(line):
             try:
                 found = load_json(line, str(path), line=number)
-            except InvalidFileError:
-                if path.name == LOG:
-                    continue
-                raise
-            yield GameRecord.from_json(found, f"{path}: line {number}")
+                yield number, GameRecord.from_json(found, f"{path}: line {number}")
+            except InvalidFileError as error:
+                if line.endswith(b"\n") or path.name != LOG:
+                    yield number, error
+
+
+class SoundGames:
+    """The game records of a file, one at a time; other lines are left out.
+
+    :ivar found: how many records have been read.
+    :ivar left_out: how many other lines.
+    :ivar fault: what is wrong with the first of these.
+    """
+
+    def __init__(self, path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> None:
+        self.found, self.left_out = 0, 0
+        self.fault: TttError | None = None
+        self._records = each_record(path, wanted)
+
+    def __iter__(self) -> Iterator[GameRecord]:
+        for _, record in self._records:
+            if isinstance(record, GameRecord):
+                self.found += 1
+                yield record
+            else:
+                self.left_out, self.fault = self.left_out + 1, self.fault or record
+
+
+def read_games(path: Path) -> Iterator[GameRecord]:
+    """The game records of a file; of a log those that are sound.
+
+    :raises InvalidFileError: naming a line of another file that is not one.
+    """
+    games = SoundGames(path)
+    for game in games:
+        if games.fault and path.name != LOG:
+            break
+        yield game
+    if games.fault and path.name != LOG:
+        raise games.fault
 
 
 def pick_game(path: Path, wanted: str | None = None) -> tuple[int, GameRecord]:
@@ -216,42 +243,6 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
             if own == name and other == "human":
                 counts[1 if game.result == "draw" else 0 if game.result == key else 2] += 1
     return (counts[0], counts[1], counts[2]) if any(counts) else None
-
-
-class SoundGames:
-    """The game records of a file, one at a time; other lines are left out.
-
-    :ivar found: how many records have been read.
-    :ivar left_out: how many other lines.
-    :ivar fault: what is wrong with the first of these.
-    """
-
-    def __init__(self, path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> None:
-        self.found, self.left_out = 0, 0
-        self.fault: TttError | None = None
-        self._records = each_record(path, wanted)
-
-    def __iter__(self) -> Iterator[GameRecord]:
-        for record in self._records:
-            if isinstance(record, GameRecord):
-                self.found += 1
-                yield record
-            else:
-                self.left_out, self.fault = self.left_out + 1, self.fault or record
-
-
-def each_record(
-    path: Path, wanted: Callable[[bytes], bool] = lambda line: True
-) -> Iterator[GameRecord | TttError]:
-    """The game records of a file, one at a time; in the place of another line what is wrong with it."""
-    for number, line in enumerate(read_lines(path, cut=True), 1):
-        if not line.strip() or not wanted(line):
-            continue
-        try:
-            yield GameRecord.from_json(load_json(line, str(path), line=number), f"{path}: line {number}")
-        except TttError as error:
-            if line.endswith(b"\n") or path.name != LOG:  # else it is being written
-                yield error
 
 
 def waiting_games(store: Path, names: Collection[str], state: State) -> Iterator[GameRecord]:

@@ -1,6 +1,7 @@
 """How states learn from recorded games. Their ``play`` records list the games they have learned."""
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
@@ -31,11 +32,22 @@ def teach(
     :param name: what the records call the state, for learners that learn from their own moves alone.
     :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
     """
-    games = _New(state, records)
-    fitting = iter(games)
+    met, counts = set(state.learned_games), Counter[str]()
+
+    def new() -> Iterator[GameRecord]:
+        """The games that the state can learn from and has not, each once."""
+        for record in records:
+            fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
+            if record.id in met or not fits:
+                counts["repeated" if record.id in met else "skipped"] += 1
+            else:
+                yield record
+            met.add(record.id)
+
+    fitting = new()
     first = list(islice(fitting, FEW + 1))
     if not first:
-        return Lesson(state, 0, games.skipped, games.repeated)
+        return Lesson(state, 0, counts["skipped"], counts["repeated"])
     state = state.own()
     own_only = name is not None and not state.learner.learns_both_sides
     results, ids = {"x": 0, "o": 0, "draw": 0}, []
@@ -47,39 +59,14 @@ def teach(
             results[record.result] += 1
             ids.append(record.id)
     learnt = len(ids)
+    identity = secrets.token_hex(12)
     if going_on is not None and going_on in state.runs:
         before = going_on.results or {}
         results = {result: number + before[result] for result, number in results.items()}
-        ids = [*going_on.details["game_ids"], *ids]
-        run = Run(going_on.id, "play", len(ids), results, {"game_ids": ids})
-    else:
-        run = Run(secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
+        identity, ids = going_on.id, [*going_on.details["game_ids"], *ids]
+    run = Run(identity, "play", len(ids), results, {"game_ids": ids})
     state.learner.tag_run(table, run.id)
-    return Lesson(state.with_run(run, table), learnt, games.skipped, games.repeated, run)
-
-
-class _New:
-    """The games that a state can learn from and has not, each once.
-
-    :ivar skipped: how many it cannot learn from.
-    :ivar repeated: how many it has learned already, or are there twice.
-    """
-
-    def __init__(self, state: State, records: Iterable[GameRecord]) -> None:
-        self.skipped = self.repeated = 0
-        self._state, self._records, self._met = state, iter(records), set[str]()
-
-    def __iter__(self) -> Iterator[GameRecord]:
-        learned, rules, learner = self._state.learned_games, self._state.rules, self._state.learner
-        for record in self._records:
-            if record.id in learned or record.id in self._met:
-                self.repeated += 1
-                continue
-            self._met.add(record.id)
-            if record.rules == rules and (not record.resigned or learner.learns_resigned):
-                yield record
-            else:
-                self.skipped += 1
+    return Lesson(state.with_run(run, table), learnt, counts["skipped"], counts["repeated"], run)
 
 
 @dataclass(frozen=True, eq=False)

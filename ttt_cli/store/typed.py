@@ -44,9 +44,11 @@ def _check(value: Any, schema: Schema, where: str) -> None:
         for name, item in value.items():
             if part := known.get(name, others):
                 _check(item, part, f'{where}: "{name}"')
-    elif isinstance(value, list) and "items" in fitting:
-        for number, item in enumerate(value, 1):
-            _check(item, fitting["items"], f"{where}: record {number}")
+    elif isinstance(value, list):
+        items = fitting.get("items", {})
+        if items.get("type") in (None, "array", "object") or not all(_fits(item, items) for item in value):
+            for number, item in enumerate(value, 1):
+                _check(item, items, f"{where}: record {number}")
 
 
 def _fits(value: Any, schema: Schema) -> bool:

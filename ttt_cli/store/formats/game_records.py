@@ -7,22 +7,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError, TttError
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Verification
 from ttt_cli.store.formats.imported import MOST_REJECTED, Options, Rejected, fault_of, truncated
-from ttt_cli.store.games import GameRecord
+from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
-from ttt_cli.store.strict_json import load_json
 from ttt_cli.store.text import quoted
 
 NAME = "game-records"
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # no file could have such a name
-        return False
 
 
 class GameRecords(Format):
@@ -54,28 +46,21 @@ class GameRecords(Format):
         seen: set[tuple[str, int]] = set()
         ids: dict[str, int] = {}
         taught: Counter[str] = Counter()
-        lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            place = f"line {number}"
-            try:
-                record = GameRecord.from_json(load_json(line, "", line=number), place)
-                if record.id in ids:
-                    raise InvalidFileError(f"the same id as line {ids[record.id]}", where=place)
-            except TttError as error:
-                fault = fault_of(error, "")
-                faults.append(Rejected(fault.where if fault.where.startswith("line") else place, fault.why))
-                continue
-            ids[record.id] = number
-            taught.update(record.teaches)
-            game = record.game()
-            seen.update(zip(game.texts(), game.moves, strict=False))
+        for number, record in each_record(Path(source.where)):
+            if not isinstance(record, GameRecord):
+                faults.append(fault_of(record, source.where))
+            elif record.id in ids:
+                faults.append(Rejected(f"line {number}", f"the same id as line {ids[record.id]}"))
+            else:
+                ids[record.id] = number
+                taught.update(record.teaches)
+                game = record.game()
+                seen.update(zip(game.texts(), game.moves, strict=False))
         positions = len({text for text, _ in seen})
         folder = Path(os.path.realpath(source.where)).parent
         gone = [
             Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is gone")
             for name, games in islice(sorted(taught.items()), MOST_REJECTED)
-            if not any(_is_there(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
+            if not any(os.access(folder / f"{name}{suffix}", os.F_OK) for suffix in ("", ".json", ".csv"))
         ]
         return Verification(NAME, positions, len(seen), faults=truncated(faults) + gone, unfit=bool(faults))
