@@ -18,7 +18,6 @@ import pickletools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from types import NoneType
@@ -37,11 +36,8 @@ MOST_LEVELS = 30
 """What lies deeper, or contains itself, is left out."""
 MOST_TABLES = 100
 """A tuple of no more tables is an object of them."""
-LONGEST_INTEGER = 1024
-"""The most bits of an integer: it still fits into a float."""
+LONGEST_INTEGER = 1024  # bits: it still fits into a float
 
-INERT = {"builtins.range", "functools.partial", "random.Random", "types.SimpleNamespace"}
-"""Classes of the library whose objects may stand beside a table, as records like those of an author's."""
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
 """What is made first and filled then: an array, and the type of its elements."""
 NAMED_ONLY = {
@@ -60,8 +56,6 @@ whose objects are nothing without calling them."""
 _NAME = re.compile(r"[^\W\d][\w.]{0,199}")
 _PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _RENAMED = {"long": "int", "unicode": "str", "xrange": "range"}
-_START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|\(*[}\])]q\x00|[}\])]\.$")
-_START_OF_CALL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(?:p[0-9]+\n|q[^\n]|[()])")
 _TYPE = re.compile(r"[?]|b1|[iu][1248]|f[248]|[SU][0-9]{1,6}|O[48]?")
 _TEXT_UNIT = 16  # characters that count as one value
 _MARK = object()
@@ -94,7 +88,7 @@ class Name(str):
 
 
 class Pairs(list[tuple[Any, Any]]):
-    """The items of a dict. Hashing the keys would let the file choose collisions."""
+    """The items of a dict; to hash the keys would let the file choose collisions."""
 
 
 class Object:
@@ -119,15 +113,6 @@ class Object:
         getattr(self, part).extend(new)
 
 
-def is_pickle(data: bytes, at: int = 0) -> bool:
-    """Whether a file's content begins as a pickle does, and ends so where that may be text too.
-
-    :param at: the byte where it begins.
-    """
-    ends = data[-9:].rstrip().endswith(b".")
-    return bool(_START.match(data, at) or (ends and _START_OF_CALL.match(data, at)))
-
-
 def read_pickle(data: bytes, where: str) -> Document:
     """The document of a pickle; of several that follow each other, or of tables side by side, the object of
     them by number.
@@ -137,10 +122,8 @@ def read_pickle(data: bytes, where: str) -> Document:
     """
     reader, file = _Reader(where, len(data)), io.BytesIO(data)
     values = [reader.load(file)]
-    while is_pickle(data, file.tell()):
+    while data[file.tell() : file.tell() + 9].strip(b"\r\n"):
         values.append(reader.load(file))
-    if file.read(9).strip(b"\r\n"):
-        raise InvalidFileError("the pickle is damaged: something follows its end", where=where)
     return reader.document(values[0] if len(values) == 1 else tuple(values))
 
 
@@ -236,7 +219,6 @@ class _Reader:
         return bytes(value) if isinstance(value, bytearray) else value
 
     def top(self) -> Any:
-        """What lies on top, which is not a mark."""
         if self.stack[-1] is _MARK:
             raise IndexError
         return self.stack[-1]
@@ -294,14 +276,12 @@ class _Reader:
             raise self.refused(f"calls {called}")
         if called not in CALLS:
             return Object(called, arguments)
-        with self.plainly(called):
-            return CALLS[called](self, *arguments)
+        return self.given(called, CALLS[called], *arguments)
 
-    @contextmanager
-    def plainly(self, name: str) -> Iterator[None]:
-        """What is done with arguments of which nothing is known."""
+    def given(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
+        """What a call gives for arguments that the pickle chose."""
         try:
-            yield
+            return call(self, *arguments)
         except (TypeError, ValueError, OverflowError, LookupError):
             raise self.refused(f"calls {name} in a way that gives no plain data") from None
 
@@ -371,13 +351,12 @@ class _Reader:
 
     def built(self, found: Object) -> Any:
         """An array, or as text the type of its elements."""
-        with self.plainly(found.name):
-            if found.name == "numpy.dtype":
-                return self.dtype(found).str
-            if not found.states:
-                return np.zeros(0)
-            ((_version, shape, kind, by_columns, content),) = found.states
-            return self.array(content, kind, shape, "F" if by_columns else "C")
+        if found.name == "numpy.dtype":
+            return self.dtype(found).str
+        if not found.states:
+            return np.zeros(0)
+        ((_version, shape, kind, by_columns, content),) = found.states
+        return self.array(content, kind, shape, "F" if by_columns else "C")
 
     def dtype(self, kind: Any) -> "np.dtype[Any]":
         """The type of an array's elements: numbers, texts or objects, without fields."""
@@ -427,7 +406,9 @@ class _Reader:
         if isinstance(found, Pairs):
             return self.items(found)
         if isinstance(found, Object):
-            return self.value(self.built(found)) if found.name in BUILT else self.attributes(found)
+            if found.name not in BUILT:
+                return self.attributes(found)
+            return self.value(self.given(found.name, _Reader.built, found))
         if isinstance(found, np.ndarray):
             self.count(found.size)
             if not found.ndim:
@@ -480,7 +461,9 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     **{f"numpy.{core}.numeric._frombuffer": _Reader.array for core in ("core", "_core")},
 }
 """The calls that stand for plain data, by the names of what is called."""
-KNOWN = {*CALLS, *INERT, *BUILT, *NAMED_ONLY}
+KNOWN = {*CALLS, *BUILT, *NAMED_ONLY, "types.SimpleNamespace"} | {
+    *("builtins.range", "functools.partial", "random.Random")
+}
 """The names of Python's library and of NumPy that may stand in a pickle."""
 _VALUES = {
     *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),

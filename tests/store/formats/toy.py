@@ -33,8 +33,7 @@ class Toy(Format):
             except ValueError:
                 place = f"{source.where}, line {number}"
                 raise InvalidFileError("expected three words", where=place) from None
-        moves = sum(map(len, entries.values()))
-        return Imported("toy", "q", "default", entries=entries, positions=len(entries), moves=moves)
+        return Imported("toy", "q", "default", entries=entries)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
         assert player.state is not None

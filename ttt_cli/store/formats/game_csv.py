@@ -17,7 +17,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 from ttt_cli.store.foreign.values import namings
 from ttt_cli.store.formats.format import Format
-from ttt_cli.store.formats.imported import Imported, Options, Report, Row, book
+from ttt_cli.store.formats.imported import Imported, Options, Report, Row
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -160,9 +160,10 @@ class GameCsv(Format):
         notes = [f"cells: {reading.words}"]
         if reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
-        return book(
+        return Imported(
             NAME,
-            sorted(replace(row, count=count) for row, count in counted.items()),
+            "book",
+            rows=sorted(replace(row, count=count) for row, count in counted.items()),
             choice="default",
             rules=rules,
             games=len(rows) - report.count,

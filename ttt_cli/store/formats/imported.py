@@ -99,8 +99,6 @@ class Imported:
     :ivar rejected: what was left out.
     :ivar notes: what was inferred, in words.
     :ivar plays: how its author's program plays by it, where that is not how the learner does.
-    :ivar positions: how many positions the file says something about.
-    :ivar moves: of how many moves; of ``td``, how many values there are.
     """
 
     format: str
@@ -114,9 +112,20 @@ class Imported:
     repaired: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    positions: int = 0
-    moves: int = 0
     plays: Plays | None = None
+
+    @property
+    def positions(self) -> int:
+        """How many positions the file says something about."""
+        return len(self.entries) or len({row.position for row in self.rows})
+
+    @property
+    def moves(self) -> int:
+        """About how many moves; of ``td``, how many values there are."""
+        entry_moves = learner_of(self.learner, self.choice).entry_moves
+        return sum(map(entry_moves, self.entries.values())) or len(
+            {(row.position, row.move) for row in self.rows}
+        )
 
     @property
     def remarks(self) -> list[str]:
@@ -140,18 +149,6 @@ def why_not(text: str) -> str:
     except NotationError as error:
         return error.message
     raise AssertionError(f"{text} is a position")
-
-
-def book(format_name: str, rows: list[Row], **other: Any) -> Imported:
-    """A book of these rows."""
-    return Imported(
-        format_name,
-        "book",
-        rows=rows,
-        positions=len({row.position for row in rows}),
-        moves=len({(row.position, row.move) for row in rows}),
-        **other,
-    )
 
 
 class Report:

@@ -18,7 +18,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
-from ttt_cli.store.formats.imported import Imported, Options, Report, Row, book, why_not
+from ttt_cli.store.formats.imported import Imported, Options, Report, Row, why_not
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.text import BOM, decode, quoted
@@ -165,7 +165,7 @@ class MovesCsv(Format):
         if twice := total - report.count - len(kept):
             repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
         rows = sorted(kept, key=IN_ORDER)
-        return book(NAME, rows, repaired=repaired, rejected=rejected, notes=notes)
+        return Imported(NAME, "book", rows=rows, repaired=repaired, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The rows of a book's state; if ``wanted.best``, those of the moves that it would play."""

@@ -8,6 +8,7 @@ of numbers with a row for each board of three symbols, in one axis (the board a 
 axis for each cell.
 """
 
+import re
 import zlib
 from dataclasses import replace
 from itertools import product
@@ -22,7 +23,7 @@ from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.position_keyed import read_value
 from ttt_cli.store.formats.value_table import ARRAYS
 from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
-from ttt_cli.store.pickles import Array, Document, is_pickle, read_pickle
+from ttt_cli.store.pickles import Array, Document, read_pickle
 from ttt_cli.store.reading import beyond
 from ttt_cli.store.source import Source
 
@@ -39,6 +40,15 @@ MODELS = {
 """Packages whose objects are models, not tables."""
 NAMED = 3
 """The most classes that are named."""
+
+_START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|\(*[}\])]q\x00|[}\])]\.$")
+_START_OF_CALL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(?:p[0-9]+\n|q[^\n]|[()])")
+
+
+def is_pickle(data: bytes) -> bool:
+    """Whether a file's content begins as a pickle does, and ends so where that may be text too."""
+    ends = data[-9:].rstrip().endswith(b".")
+    return bool(_START.match(data) or (ends and _START_OF_CALL.match(data)))
 
 
 def _a_model(package: str, where: str) -> InvalidFileError:

@@ -83,8 +83,7 @@ def _imported(found: Candidate, where: str, options: Options) -> Imported:
         raise InvalidFileError(
             "holds only zeros for moves that can be made, so nothing has been learned", where=where
         )
-    positions, moves = len(entries), sum(map(len, entries.values()))
-    if (left := table.counts[1] - moves) > 0:
+    if (left := table.counts[1] - sum(map(len, entries.values()))) > 0:
         notes.append(f"zeros, the values before any learning, count as not visited: {left:,}")
     if table.decided:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
@@ -100,8 +99,6 @@ def _imported(found: Candidate, where: str, options: Options) -> Imported:
         entries=entries,
         rejected=truncated(_rejected(reading, found.keys)),
         notes=notes,
-        positions=positions,
-        moves=moves,
         plays=plays if zeros or table.learner == "td" else None,
     )
 

@@ -80,8 +80,7 @@ class QTable(Format):
         notes = [f"zeros, the values before any learning, count as not visited: {zeros:,}"] * (zeros > 0)
         if left_out := fillers.total() - max(fillers.values(), default=0):
             notes.append(f"{left_out:,} numbers at occupied cells are left out")
-        moves = sum(map(len, entries.values()))
-        return Imported(NAME, "q", entries=entries, notes=notes, positions=len(entries), moves=moves)
+        return Imported(NAME, "q", entries=entries, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The table of a state of Q-learning, all open positions."""

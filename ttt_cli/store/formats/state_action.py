@@ -176,10 +176,7 @@ class StateAction(Format):
             repaired.append(f"{stale} of {len(entries)} scores were stale and have been recomputed")
         if not repaired and to_bytes(entries) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
             repaired.append("laid out differently from the format")
-        edges = sum(len(entry["next"]) for entry in entries.values())
-        return Imported(
-            NAME, "graph", entries=entries, repaired=repaired, positions=len(entries), moves=edges
-        )
+        return Imported(NAME, "graph", entries=entries, repaired=repaired)
 
     def fits(self, state: State | None) -> bool:
         """Whether a state is a graph of positions, not of classes of them."""

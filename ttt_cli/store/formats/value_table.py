@@ -139,8 +139,7 @@ class ValueTable(Format):
             notes.append(
                 f"{strange:,} boards that no game reaches hold values of their own; they are left out"
             )
-        moves = sum(map(len, entries.values()))
-        return Imported(NAME, "td", entries=entries, notes=notes, positions=len(entries), moves=moves)
+        return Imported(NAME, "td", entries=entries, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The values of a state of TD learning, CSV or ``.npz`` as the file's ending says."""
