@@ -5,25 +5,24 @@ which of equal values it takes, what it makes of positions that the table does n
 itself that a move wins. An imported state keeps that in its header, so that it plays as the file did.
 """
 
-from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
+from ttt_cli.documents import PlaysFields
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Modified, Policy, PolicyTable, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.learners.base import Learner
+from ttt_cli.learners.table import Table
 
 LEARNED = "first-learned"
 """As ``ties``: the first, but any where nothing has been learned: no value there is other than 0."""
-TIES = ("random", "first", "last", LEARNED)
-CHOICES = ("most", "draw")
-WINS = ("unknown", "known")
-TABLES = ("shared", "own")
 PLAYED = ("q", "td")
 """The learners whose tables can be another program's."""
 RANDOM = "random"
@@ -63,12 +62,12 @@ class Plays:
 
         :raises InvalidFileError: naming what is wrong.
         """
-        allowed = {"ties": TIES, "choice": CHOICES, "wins": WINS, "tables": TABLES}
-        if not isinstance(found, dict) or found.keys() != {*allowed, "unknown"}:
-            raise InvalidFileError(f"expected an object with {', '.join(allowed)} and unknown", where=where)
-        for name, values in allowed.items():
-            if found[name] not in values:
-                raise InvalidFileError(f"{name} is one of {', '.join(values)}", where=where)
+        accepted = {name: get_args(kind) for name, kind in get_type_hints(PlaysFields).items()}
+        if not isinstance(found, dict) or found.keys() != accepted.keys():
+            raise InvalidFileError(f"expected an object with {', '.join(accepted)}", where=where)
+        for name in accepted.keys() - {"unknown"}:
+            if found[name] not in accepted[name]:
+                raise InvalidFileError(f"{name} is one of {', '.join(accepted[name])}", where=where)
         unknown = found["unknown"]
         if unknown != RANDOM:
             pair = unknown if isinstance(unknown, list) else [unknown, unknown]
@@ -79,12 +78,8 @@ class Plays:
 
     def about_unknown(self) -> str:
         """What it makes of moves that the table does not hold, in words."""
-        random = isinstance(self.unknown, str)
-        move = (
-            "a move is only made where none is known"
-            if random
-            else f"a move counts as {_plain(self.unknown)}"
-        )
+        counts = f"a move counts as {_plain(self.unknown)}"
+        move = "a move is only made where none is known" if self.unknown == RANDOM else counts
         return f"{move}, a win is {'seen' if self.wins == 'known' else 'not seen'}"
 
     def words(self) -> str:
@@ -173,50 +168,45 @@ def played_by(plays: Plays | None) -> str:
     return "the learner's own rule" if plays is None else plays.words()
 
 
-def values_by_move(
-    learner: str, entries: Iterable[tuple[str, Any]], space: StateSpace, plays: Plays
-) -> Floats:
-    """float64[n, cells]: what the entries of an imported table say that each move is worth to the mover.
-
-    NaN where they say nothing. Values of positions (``td``) are those of where the move leads; what is known
-    for the other side alone counts against the mover, unless each side has values of its own.
-
-    :param learner: whose entries they are.
-    """
-    if learner == "q":
-        values = np.full(space.legal.shape, np.nan)
-        for text, entry in entries:
-            for cell, (value, _) in entry.items():
-                values[space.index_of[text], int(cell) - 1] = value
+def values_by_move(learner: Learner[Any], table: Table, plays: Plays) -> Floats:
+    """float64[n, cells]: what an imported table says that each move is worth to the mover, NaN where it says
+    nothing."""
+    space = StateSpace.of(table.rules)
+    if learner.name == "q":
+        values = learner.policy(table).values(space)
+        assert values is not None
         return values
-    sides = np.full((len(space), 2), np.nan)
-    for text, entry in entries:
-        for side, (value, _) in entry.items():
-            sides[space.index_of[text], "xo".index(side)] = value
+    rows = table.rows[table.find(space)]
+    return values_of_moves(np.where(rows["visits"] > 0, rows["value"], np.nan), space, plays)
+
+
+def values_of_moves(values: Floats, space: StateSpace, plays: Plays) -> Floats:
+    """float64[n, cells]: the worth of moves to the mover, which is that of where they lead.
+
+    What is known for the other side alone counts against the mover, unless each side has values of its own.
+
+    :param values: float64[n, 2], of positions to X and to O, NaN where nothing is known.
+    """
     if plays.tables == "shared":
-        sides = np.where(np.isnan(sides), -sides[:, ::-1], sides)
+        values = np.where(np.isnan(values), -values[:, ::-1], values)
     mover = (space.plies % 2).astype(np.intp)[:, None]
-    return np.where(space.legal, sides[space.successors, mover], np.nan)
+    return np.where(space.legal, values[space.successors, mover], np.nan)
 
 
-def in_own_units(
-    entries: Iterable[tuple[str, Any]], space: StateSpace, plays: Plays
-) -> Iterator[tuple[str, Any]]:
-    """Entries of ``td`` in its own units: chances to win, 1/2 where nothing is known, of both sides.
+def in_own_units(table: Table, plays: Plays) -> Table:
+    """A table of ``td`` in its own units: chances to win, 1/2 where nothing is known, of both sides.
 
     Values that look like chances are taken for such; others, of which 0 says nothing, are scaled.
     """
-    found = dict(entries)
-    ended = {space.text(row) for row in np.flatnonzero(space.terminal).tolist()}
-    values = [value for entry in found.values() for value, _ in entry.values()]
-    opened = [value for text, entry in found.items() if text not in ended for value, _ in entry.values()]
-    chances = all(0 <= value <= 1 for value in values) and opened.count(0.0) <= opened.count(0.5)
-    size = max([1.0, *map(abs, values)])
-    for text, entry in found.items():
-        sides = {}
-        for side, (value, visits) in entry.items():
-            chance = value if chances else 0.5 + 0.5 * value / size
-            sides[side] = [chance, visits]
-            if plays.tables == "shared":
-                sides.setdefault("xo"["ox".index(side)], [1 - chance, visits])
-        yield text, dict(sorted(sides.items()))
+    own = deepcopy(table)
+    values, visits = own.rows["value"], own.rows["visits"]
+    known, still_open = visits > 0, (own.rows["number"] > 0)[:, None]
+    opened = values[known & still_open]
+    if np.any((values[known] < 0) | (values[known] > 1)) or (opened == 0).sum() > (opened == 0.5).sum():
+        size = max(1.0, np.abs(values[known]).max())
+        values[known] = 0.5 + 0.5 * values[known] / size
+    if plays.tables == "shared":
+        missing = ~known & known[:, ::-1]
+        values[missing] = 1 - values[:, ::-1][missing]
+        visits[missing] = visits[:, ::-1][missing]
+    return own

@@ -19,7 +19,6 @@ from ttt_cli.learners import learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import Row, from_record
 from ttt_cli.store.plays import (
-    CHOICES,
     PLAYED,
     BreakingTies,
     Plays,
@@ -75,18 +74,14 @@ class State:
     @cached_property
     def values(self) -> Floats:
         """float64[n, cells]: what an imported table says that each move is worth to the mover, or NaN."""
-        entries = self.learner.to_entries(self.table)
-        return values_by_move(self.learner.name, entries, StateSpace.of(self.rules), self.plays or Plays())
+        return values_by_move(self.learner, self.table, self.plays or Plays())
 
     def own(self) -> "State":
         """The same experience in the learner's own units, played by as the learner does: what goes on
         learning."""
         if self.plays is None:
             return self
-        table = self.table
-        if self.learner.name == "td":
-            entries = in_own_units(self.learner.to_entries(table), StateSpace.of(self.rules), self.plays)
-            table = self.learner.from_entries(self.rules, self.symmetric, entries)
+        table = in_own_units(self.table, self.plays) if self.learner.name == "td" else self.table
         return replace(self, table=table, plays=None)
 
     @cached_property
@@ -120,7 +115,7 @@ class State:
 
         :raises UsageError: if the learner has no such rule.
         """
-        if self.learner.name in PLAYED and choice in CHOICES:
+        if self.learner.name in PLAYED and choice in ("most", "draw"):
             return self._drawing(choice)
         if choice == "draw" and "most" in self.learner.choices:
             choice = "default"  # its own beads are drawn by default

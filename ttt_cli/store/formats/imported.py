@@ -230,8 +230,8 @@ def _move_values(found: Imported, visits: int) -> dict[str, Any]:
     """Values of moves from those of the positions after them: another program's as they are, chances of 0 to
     1 as values of -1 to 1."""
     space = StateSpace.of(found.rules)
-    own = found.plays or Plays(tables="own")
-    values = values_by_move("td", found.entries.items(), space, own)
+    own, td = found.plays or Plays(tables="own"), learner_of("td", found.choice)
+    values = values_by_move(td, td.from_entries(found.rules, False, found.entries.items()), own)
     if found.plays is None:
         values = 2 * values - 1
     made: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from ttt_cli.store.foreign.search import SHOWN, NoPositionsError, search
 from ttt_cli.store.foreign.table import Table
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
-from ttt_cli.store.plays import RANDOM, Plays, policy_by, values_by_move
+from ttt_cli.store.plays import RANDOM, Plays, policy_by, values_of_moves
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -153,7 +153,12 @@ def _about_unknown(table: Table, options: Options) -> Question | None:
     # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
     value = abs(float(numbers[often])) if table.whose[0] != table.whose[1] else float(numbers[often])
     plays = Plays(wins=options.wins or Plays.wins, tables=table.tables)
-    values = values_by_move(table.learner, table.entries(1).items(), table.space, plays)
+    if table.cells is None:
+        sides = np.full((len(table.space), 2), np.nan)
+        sides[table.indexes, (table.signs < 0).astype(np.intp)] = table.numbers
+        values = values_of_moves(sides, table.space, plays)
+    else:
+        values = table.by_cell
     played = []
     for guess in (0.0, value):
         x, o = (guess * sign + 0.0 for sign in table.whose)
