@@ -69,7 +69,7 @@ def test_a_table_that_grows_learns_the_same(
 
 
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(6, 6, 4), Rules(8, 8, 5)], ids=str)
-@pytest.mark.parametrize("name", GROWN)
+@pytest.mark.parametrize("name", [*GROWN, "book", "graph"])
 def test_large_boards_start_at_once(name: str, rules: Rules):
     learner = made(name)
     table = learner.empty(rules, learner.symmetric_only)

@@ -317,7 +317,8 @@ class Book(TableLearner):
         for positions, (at, places, stages, of_run, seen) in in_batches(
             rules, symmetric, entries, partial(_read_rows, numbers)
         ):
-            moves = table.rows["first"][table.include(positions)[at]].astype(np.int64) + places
+            rows = table.include(positions)
+            moves = table.rows["first"][rows][at].astype(np.int64) + places
             found.append((moves * (rules.cells + 1) + stages, seen, of_run))
         keys, seen, of_run = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.lexsort((keys, of_run))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
+from ttt_cli.engine.bits import popcount
 from ttt_cli.engine.kernel import Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.rules import Rules
@@ -57,8 +58,8 @@ NOT_YET, RESIGNED = -1, -2
 Fixed = tuple[Bools, Floats, Uint32s]
 """The opponent's side, then the learner's own: bool[2], which of them are fixed; float64[2, rows, cells],
 what they do, as ``engine.policy.thresholds`` has it, but of the legal moves alone, one after the other.
-uint32[games], if not empty: each game is left where a fixed side moves, with its row put there; nothing is
-learned."""
+uint32[games], if not empty: the row where each game goes on, to be left at the next where a fixed side moves;
+0 where it is over. Nothing is learned."""
 
 
 @Part
@@ -113,6 +114,9 @@ def play_games(
             chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
         learning = sides if sides else 1 + ((number + game) & 1)
         row, ply, u, waits = u32(FIRST), 0, 0.0, False
+        if waiting.shape[0] > 0:
+            row = u32(waiting[game])
+            ply = int(popcount(np.uint64(rows[row].x) | np.uint64(rows[row].o)))
         while rows[row].number > 0:
             free, first = rows[row].number, rows[row].first
             if ply < draws and not recorded:
@@ -125,7 +129,6 @@ def play_games(
             elif guided and is_fixed[own]:
                 waits = waiting.shape[0] > 0
                 if waits:
-                    waiting[game] = row
                     break
                 option = u32(0)
                 while option < free and thresholds_of[own, row, option] <= u:
@@ -142,8 +145,7 @@ def play_games(
                 row = find_or_add(rows, moves, growth, path[ply], move, ply)
             ply += 1
         if waiting.shape[0] > 0:
-            if not waits:
-                waiting[game] = 0
+            waiting[game] = row if waits else u32(OPEN)
             continue
         path[ply] = row
         over = rows[row].number == 0
@@ -214,7 +216,7 @@ def move(
 ) -> None:
     """Let a fixed side move, or resign, in each of these games of a batch.
 
-    :param asked: what a policy plays in some of these games: float64[k, cells].
+    :param asked: the ``thresholds`` of what a policy plays in some of these games: float64[k, cells].
     """
     plies = np.count_nonzero(history[games] >= 0, axis=1)
     own = ((shard.taught or 1 + ((number + games) & 1)) >> (plies & 1)) & 1
@@ -222,5 +224,5 @@ def move(
         some = own == side
         if policy is not None and some.any():
             at = games[some], plies[some]
-            cells = drawn(thresholds(asked(policy, at[0])), luck[at])
+            cells = drawn(asked(policy, at[0]), luck[at])
             history[at] = np.where(cells < 0, RESIGNED, cells)

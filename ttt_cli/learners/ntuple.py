@@ -47,7 +47,7 @@ from ttt_cli.engine.board import Board, board_of, ends
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Kernel, Part
 from ttt_cli.engine.network import Network, gain, network, place, squashed, total
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Policy, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
@@ -499,10 +499,10 @@ class NTuple(Learner[NTupleTable]):
 
 
 def _asked(rules: Rules, waiting: Uint64s, policy: Policy, games: Int64s) -> Floats:
-    """float64[k, cells]: what a policy plays in games that wait."""
+    """float64[k, cells]: the thresholds of what a policy plays in games that wait."""
     stones, at = np.unique(waiting[games], axis=0, return_inverse=True)
-    probabilities: Floats = policy.probabilities(Positions(rules, stones[:, 0], stones[:, 1]))[at.reshape(-1)]
-    return probabilities
+    positions = Positions(rules, stones[:, 0], stones[:, 1])
+    return thresholds(policy.probabilities(positions))[at.reshape(-1)]
 
 
 def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:

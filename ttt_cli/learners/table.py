@@ -33,8 +33,9 @@ MOVE = [("after", np.uint32), ("cell", np.int8)]
 PIECE = 1 << 14
 """How many rows are looked at together."""
 
-FEW = 10_000
-"""Up to so many rows are linked by uncompiled code where the games are few."""
+A_FEW, FEW = 64, 10_000
+"""Up to so many rows are linked by uncompiled code always, such as the first of a table, and where the games
+are few."""
 
 STRIDE = 1 << 23
 """Small tables grow by a factor of eight, but by no more rows than this; then they double. Copying a table
@@ -274,9 +275,11 @@ class Table:
     def link(self) -> None:
         """Set the links of the rows that have been added without them."""
         if self._loose is not None and not self.complete:
-            run = LINKING[self.symmetric]
-            few = len(self.rows) - self._loose <= FEW
-            (run if few else run.compiled_call)(*self.room, self.growth, self._loose)
+            kernel, count = LINKING[self.symmetric], len(self.rows) - self._loose
+            run = (
+                kernel.run_as_written if count <= A_FEW else kernel if count <= FEW else kernel.compiled_call
+            )
+            run(*self.room, self.growth, self._loose)
         self._loose = None
 
     # ---- Looking up ----

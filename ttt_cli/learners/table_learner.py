@@ -13,7 +13,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Policy, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
@@ -144,18 +144,15 @@ class TableLearner(Learner[Table]):
     ) -> None:
         """Play games in lockstep, without learning from them: wherever fixed sides move, each is asked once
         for all of its games."""
-        waiting, nobody = np.zeros(len(history), np.uint32), np.zeros(3, np.int64)
+        waiting, nobody = np.full(len(history), FIRST, np.uint32), np.zeros(3, np.int64)
 
         def asked(policy: Policy, games: Int64s) -> Floats:
             rows, at = np.unique(waiting[games].astype(np.int64), return_inverse=True)
-            return loop.probabilities(table, policy, rows)[0][at]
+            return thresholds(loop.probabilities(table, policy, rows)[0])[at]
 
-        while True:
+        while waiting.any():
             self.play(table, shard.taught, history, luck, number, (*fixed[:2], waiting), nobody)
-            games = np.flatnonzero(waiting)
-            if not len(games):
-                return
-            loop.move(shard, history, luck, number, games, asked)
+            loop.move(shard, history, luck, number, np.flatnonzero(waiting), asked)
 
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
