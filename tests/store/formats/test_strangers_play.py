@@ -464,5 +464,5 @@ def test_maps_from_boards_to_moves_are_policies(form, tmp_path):
 
 def test_a_stated_reading_that_fits_too_little_is_refused_with_the_counts():
     table = {f"{at:09b}".replace("1", "X").replace("0", "-"): 0.5 for at in range(1, 200)}
-    with pytest.raises(InvalidFileError, match=r"first=X together: [0-9]+ of 199 keys are boards"):
+    with pytest.raises(InvalidFileError, match=r"first=X: [0-9]+ of 199 keys are boards"):
         read(json.dumps(table).encode(), "f.json", Options(spelling={"first": "X"}, values_for="x"))

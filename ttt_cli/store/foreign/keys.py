@@ -32,7 +32,7 @@ _TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
 _QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_BETWEEN}{mark}]+)") for mark in "'\""}
 _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
-_PAIR = re.compile(r"([A-Za-z]|[0-9]|-1)[-_=>]+([0-9]{1,2})")
+_BESIDE = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
 
 _BLANKS = {*" .-_*?#~bBeEnN", "", OWN, "None", "none", "null", "nan", "NaN", "empty", "Empty", "EMPTY"}
 _ZEROS = {"0", "0.", "0.0"}
@@ -155,9 +155,8 @@ def _rows(parts: Sequence[str], rules: Rules) -> Sequence[str]:
 
 def _divided(parts: Sequence[str], rules: Rules) -> Sequence[str]:
     step, word = rules.cols + 1, parts[0]
-    if len(word) != step * rules.rows - 1 or len({*word[rules.cols :: step]}) > 1:
-        return ""
-    return "".join(word[at : at + rules.cols] for at in range(0, len(word), step))
+    fits = len(word) == step * rules.rows - 1 and len({*word[rules.cols :: step]}) == 1
+    return "".join(word[at : at + rules.cols] for at in range(0, len(word), step)) if fits else ""
 
 
 def _signed(parts: Sequence[str], rules: Rules) -> Sequence[str]:
@@ -188,22 +187,20 @@ def _bit_sets(parts: Sequence[str], rules: Rules) -> Sequence[str]:
     return "".join("012"[(first >> at & 1) + 2 * (second >> at & 1)] for at in reversed(range(rules.cells)))
 
 
-Parse = Callable[[Sequence[str], Rules], Sequence[str]]
-FORMS: Mapping[str, tuple[Parse, Callable[[Rules], int]]] = {
-    "items": (_items, lambda rules: rules.cells),
-    "characters": (_characters, lambda rules: 1),
-    "list": (_list, lambda rules: 1),
-    "rows": (_rows, lambda rules: rules.rows),
-    "divided rows": (_divided, lambda rules: 1),
-    "signed digits": (_signed, lambda rules: 1),
-    "decimal number": (_decimal, lambda rules: 1),
-    "base-3 number": (_base_3, lambda rules: 1),
-    "bit sets": (_bit_sets, lambda rules: 2),
+FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
+    "items": _items,
+    "characters": _characters,
+    "list": _list,
+    "rows": _rows,
+    "divided rows": _divided,
+    "signed digits": _signed,
+    "decimal number": _decimal,
+    "base-3 number": _base_3,
+    "bit sets": _bit_sets,
 }
-"""The forms of a board, and how many items of a key each takes: an item a cell; an item of a character a
-cell; an item that lists the cells; an item a row; an item with a mark between its rows; digits with signs; a
-number whose digits are the cells, leading zeros lost; a number in base 3; the sets of the cells that either
-side holds, a bit a cell."""
+"""The forms of a board: an item a cell; an item of a character a cell; an item that lists the cells; an item
+a row; an item with a mark between its rows; digits with signs; a number whose digits are the cells, leading
+zeros lost; a number in base 3; the sets of the cells that either side holds, a bit a cell."""
 NUMBERED = ("base-3 number", "bit sets")
 """The forms in which cells are powers: they may as well count from the last one."""
 
@@ -223,71 +220,43 @@ def _lexers(cells: int) -> Iterator[Callable[[str], list[str]]]:
     yield lambda key: [key]
     yield _TOKEN.findall
     yield _quoted
-    yield lambda key: [key[:cells], *_TOKEN.findall(key[cells:])]
-    yield lambda key: [*_TOKEN.findall(key[:-cells]), key[-cells:]]
+    yield lambda key: [key[:cells], *_BESIDE.findall(key[cells:])]
+    yield lambda key: [*_BESIDE.findall(key[:-cells]), key[-cells:]]
     for mark in ",;|/:\n\t_-":
         yield partial(_fields, mark=mark)
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where the board stands in a key: in so many of its ``length`` items, beginning with item ``at``."""
+    """Where the board stands in a key: in ``width`` of its ``length`` items, beginning with item ``at``."""
 
     lexer: Callable[[str], list[str]]
     length: int
     form: str
     at: int
+    width: int
 
-    def boards(
-        self, keys: Sequence[str], columns: Sequence[Sequence[str]], space: StateSpace, own: bool
-    ) -> Iterator[Boards]:
-        """The keys under each spelling of this form."""
-        parse, width = FORMS[self.form]
-        span = slice(self.at, self.at + width(space.rules))
-        items = [found if len(found := self.lexer(key)) == self.length else [] for key in keys]
-        cells = {part: parse(part, space.rules) if part else "" for part in {tuple(it[span]) for it in items}}
-        beside = [
+    def take(self, keys: Sequence[str], rules: Rules) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+        """The symbols of the cells in every key, none where it holds no board; and the items beside it."""
+        parse, stop = FORMS[self.form], self.at + self.width
+        items = [found if len(found := self.lexer(key)) == self.length else None for key in keys]
+        cells = [parse(tuple(item[self.at : stop]), rules) if item else "" for item in items]
+        beside: list[Sequence[str]] = []
+        for at in {*range(self.length)} - {*range(self.at, stop)}:
+            column = [item[at] if item else "" for item in items]
             # an item that could be a board keeps its blanks
-            [(it[at] if len(it[at]) == space.cells else it[at].strip()) if it else "" for it in items]
-            for at in range(self.length)
-            if not span.start <= at < span.stop
-        ]
-        every = (*(part for column in beside for part in _parted(column)), *columns)
-        return _spelled(self.form, [cells[tuple(it[span])] for it in items], every, space, own)
+            beside.append([item if len(item) == rules.cells else item.strip() for item in column])
+        return cells, beside
 
 
-def _parted(column: Sequence[str]) -> list[Sequence[str]]:
-    """An item beside the board, taken apart if it holds two, such as a player and a cell."""
-    pairs = [_PAIR.fullmatch(item) for item in column if item]
-    if not pairs or not all(pairs):
-        return [column]
-    found = [_PAIR.fullmatch(item) for item in column]
-    return [[pair[group] if pair else "" for pair in found] for group in (1, 2)]
-
-
-def _frames(keys: Sequence[str], space: StateSpace) -> Iterator[_Frame]:
-    """The frames that most of some keys have. Of frames that find the same, the first stands for all."""
-    # A position has a key for each cell and side at most; with many keys, cells have fewer names.
-    fewest = max(len(keys) / (2 * space.cells), (space.cells + 1) * (len(keys) > 16 * space.cells))
-    seen = set()
-    for lexer in _lexers(space.cells):
-        items = [lexer(key) for key in keys]
-        length, many = Counter(map(len, items)).most_common(1)[0]
-        if many <= MOST_KEPT * len(items):
-            continue
-        items = [item for item in items if len(item) == length]
-        for form, (parse, width) in FORMS.items():
-            many = width(space.rules)
-            for at in range(length - many + 1 if length <= many + MOST_BESIDE else 0):
-                parts = list(dict.fromkeys(tuple(item[at : at + many]) for item in items))
-                some = parts[:: max(1, len(parts) // PEEK)]
-                if len(parts) < fewest or sum(bool(parse(it, space.rules)) for it in some) <= len(some) / 2:
-                    continue
-                beside = tuple((*item[:at], *item[at + many :]) for item in items)
-                mark = (tuple(parse(tuple(item[at : at + many]), space.rules) for item in items), beside)
-                if mark not in seen:
-                    seen.add(mark)
-                    yield _Frame(lexer, length, form, at)
+def _frames(keys: Sequence[str], rules: Rules) -> Iterator[_Frame]:
+    """The frames that a key may have, by the number of items that most keys have."""
+    for lexer in _lexers(rules.cells):
+        length = Counter(len(lexer(key)) for key in keys).most_common(1)[0][0]
+        for form in FORMS:
+            width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
+            for at in range(length - width + 1 if length <= width + MOST_BESIDE else 0):
+                yield _Frame(lexer, length, form, at, width)
 
 
 def spellings(
@@ -298,18 +267,29 @@ def spellings(
     own: bool = False,
     kept: float = MOST_KEPT,
 ) -> list[Boards]:
-    """The spellings under which at least a share ``kept`` of the keys are positions, or ended ones, the best
-    first.
+    """The spellings under which at least a share ``kept`` of the keys are positions, those that leave out the
+    fewest first.
 
     :param columns: what is known of each key besides, such as the name of the part of the file it is in.
     :param own: whether the stones may be one's own and the other's, however they are counted.
     """
     space = StateSpace.of(rules)
     sample = keys[:: max(1, len(keys) // SAMPLE)]
-    found = []
-    for frame in _frames(sample, space):
-        if any(boards.left_out.mean() < 1 - kept for boards in frame.boards(sample, (), space, own)):
-            every = frame.boards(keys, columns, space, own)
+    # A position has a key for each cell and side at most; with many keys, cells have fewer names.
+    fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
+    found, seen = [], set()
+    for frame in _frames(sample, rules):
+        if sum(map(bool, frame.take(sample[:PEEK], rules)[0])) <= len(sample[:PEEK]) * MOST_KEPT:
+            continue
+        cells, beside = frame.take(sample, rules)
+        mark = str((cells, beside))  # of frames that find the same, the first stands for all
+        if mark in seen or cells.count("") >= len(cells) * MOST_KEPT or len(set(cells)) < fewest:
+            continue
+        seen.add(mark)
+        tried = _spelled(frame.form, cells, (), space, own)
+        if any(boards.left_out.mean() < 1 - kept for boards in tried):
+            cells, beside = frame.take(keys, rules)
+            every = _spelled(frame.form, cells, (*beside, *columns), space, own)
             found += [boards for boards in every if boards.left_out.mean() <= 1 - kept]
     return sorted(found, key=lambda boards: (boards.left_out.sum(), boards.spelling.rarity))
 

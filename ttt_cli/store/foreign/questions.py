@@ -58,18 +58,27 @@ def agrees(facets: Mapping[str, str], stated: Mapping[str, str]) -> bool:
     return all(facets.get(name) == value for name, value in stated.items())
 
 
-def check_stated(stated: Mapping[str, str], found: Sequence[Mapping[str, str]], where: str) -> None:
-    """Refuse what is stated if no reading has it, naming what they have instead.
+def not_borne_out(
+    stated: Mapping[str, str], found: Sequence[Mapping[str, str]], where: str, more: str = ""
+) -> InvalidFileError:
+    """The refusal of what is stated where no reading has it, naming what they have instead.
 
-    :raises InvalidFileError: naming the facet, its value and the values that are possible.
+    :param more: what else there is to say.
     """
-    for name, value in stated.items():
-        known = list(dict.fromkeys(facets[name] for facets in found if name in facets))
-        if value not in known and found:
-            others = f"it may be {', '.join(map(quoted, known[:MOST_VALUES]))}"
-            if not known:
-                others = f"it has {', '.join(dict.fromkeys(other for facets in found for other in facets))}"
-            raise InvalidFileError(f"the file does not bear out {name}={value}", where=where, hint=others)
+    known = {name: list(dict.fromkeys(it[name] for it in found if name in it)) for name in stated}
+    wrong = {name: value for name, value in stated.items() if value not in known[name]}
+    named = ", ".join(f"{name}={value}" for name, value in (wrong or stated).items())
+    others = [
+        f"{name} may be {', '.join(map(quoted, known[name][:MOST_VALUES]))}" for name in wrong if known[name]
+    ]
+    others = others or [f"it has {', '.join(dict.fromkeys(name for it in found for name in it))}"] * bool(
+        found
+    )
+    return InvalidFileError(
+        f"the file does not bear out {named}{' together' * (not wrong)}{more}",
+        where=where,
+        hint="; ".join(others),
+    )
 
 
 def in_words(facets: Mapping[str, str]) -> str:

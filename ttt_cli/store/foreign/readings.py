@@ -7,6 +7,7 @@ the position, no position is there twice.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,20 +56,17 @@ class Reading:
         return self.table.faults + self.texts + (0 if self.folded else self.taken)
 
 
-@dataclass(frozen=True, eq=False)
-class _Beside:
-    """What the items of a key beside the board are taken for.
+class _Meant(NamedTuple):
+    """What is taken for what: of the items of a key beside the board, and so of the values.
 
-    :ivar cells: the name of the cell in every key, if one is there.
-    :ivar played: int64[keys], the cell in every key, if the board after the move is there.
-    :ivar owners: int64[keys], +1 X, -1 O: the player in every key, if there is one.
+    :ivar owners: int64[keys], +1 X, -1 O: the player in every key; None if that is who is to move.
+    :ivar values: those of the file, of moves where the keys name cells.
     """
 
     facets: Mapping[str, str]
     rarity: int
-    cells: Sequence[str] | None = None
-    owners: Int64s | None = None
-    played: Int64s | None = None
+    owners: Int64s | None
+    values: Values
 
 
 def readings(boards: Boards, values: Values, space: StateSpace, group: Images | None) -> Iterator[Reading]:
@@ -76,52 +74,52 @@ def readings(boards: Boards, values: Values, space: StateSpace, group: Images | 
 
     :param group: the symmetries whose images a key stands for, if it does.
     """
-    is_number = boards.spelling.form in NUMBERED
-    for beside in _explained(boards, values, space):
-        if values.shape == "position" and beside.cells is None and beside.played is None:
-            found = list(_positions(boards, values, beside, int(is_number), space))
-            for other in boards.turned(space) if is_number else ():
-                if other.spelling.order == LAST_FIRST:
-                    found += _positions(other, values, beside, 0, space)
-        elif boards.spelling.mover == "moved":
+    numbered = boards.spelling.form in NUMBERED
+    for meant in _explained(boards, values, space):
+        of_moves = meant.values.shape != "position"
+        if of_moves and boards.spelling.mover == "moved":
             continue  # moves are valued before they are made
-        else:
-            found = list(_moves(boards, values, beside, 0, space))
-            if is_number or (group is None and all(reading.faults for reading in found)):
-                for other in boards.turned(space):
-                    usual = is_number and other.spelling.order == LAST_FIRST
-                    found += _moves(other, values, beside, 0 if usual else RARE_ORDER, space)
+        found: list[Reading] = []
+        for ordered, rare in [(boards, int(numbered)), *((it, RARE_ORDER) for it in boards.turned(space))]:
+            last_first = numbered and ordered.spelling.order == LAST_FIRST
+            natural = of_moves and group is None and all(reading.faults for reading in found)
+            if ordered is boards or last_first or (natural or (numbered and of_moves)):
+                read = _moves if of_moves else _positions
+                for reading in read(ordered, meant, group, space):
+                    more = meant.rarity + (0 if last_first else rare)
+                    found.append(replace(reading, rarity=reading.rarity + more))
         for reading in found:
             if group is None:
                 yield reading
             else:
-                yield replace(reading, table=reading.table.unfolded(group), folded=reading.table.counts[0])
+                table = reading.table.unfolded(group, as_played=reading.taken > 0)
+                yield replace(reading, table=table, folded=reading.table.counts[0])
 
 
-def _explained(boards: Boards, values: Values, space: StateSpace) -> Iterator[_Beside]:
+def _explained(boards: Boards, values: Values, space: StateSpace) -> Iterator[_Meant]:
     """The ways to explain what stands in the keys beside the board."""
     columns = list(range(len(boards.beside)))
-    spans: list[tuple[int, ...]] = [()]
+    ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
-        spans += [(at,) for at in columns] + [(at, at + 1) for at in columns[:-1]]
+        spans: list[tuple[int, ...]] = [(at,) for at in columns]
+        for span in spans + [(at, at + 1) for at in columns[:-1]]:
+            names = [",".join(parts) for parts in zip(*(boards.beside[at] for at in span), strict=True)]
+            if any(namings(set(names), space.rules)):
+                named = [names[row] for row in values.rows.tolist()]
+                ways.append((span, replace(values, shape="cells", names=named)))
         if len(columns) == 1 and (played := _played(boards.beside[0], boards, space)) is not None:
-            yield _Beside({}, 0, played=played)
-    for span in spans:
-        cells = None
-        if span:
-            cells = [",".join(parts) for parts in zip(*(boards.beside[at] for at in span), strict=True)]
-            if not any(namings(set(cells), space.rules)):
-                continue
+            ways.append(((0,), replace(values, shape="list", places=played[values.rows])))
+    for span, meant in ways:
         rest = [boards.beside[at] for at in columns if at not in span]
         if any(_is_board(column, space) for column in rest):
             continue
         varied = sum(len(set(column)) > 1 for column in rest)
         players = [(column, way) for column in rest for way in _players(column, boards, space)]
         if not any(named for _, (named, _, _) in players):
-            yield _Beside({}, RARE_COLUMN * varied, cells)
+            yield _Meant({}, RARE_COLUMN * varied, None, meant)
         for column, (_, facets, owners) in players:
             unexplained = varied - (len(set(column)) > 1) + (facets.get("player-x") == ADDED)
-            yield _Beside(facets, RARE_COLUMN * unexplained, cells, owners)
+            yield _Meant(facets, RARE_COLUMN * unexplained, owners, meant)
 
 
 def second_board(boards: Boards, space: StateSpace) -> str | None:
@@ -174,115 +172,91 @@ def _players(
             yield False, {"player-x": ADDED}, None
 
 
-def _positions(
-    boards: Boards, values: Values, beside: _Beside, rarity: int, space: StateSpace
-) -> Iterator[Reading]:
+def _positions(boards: Boards, meant: _Meant, group: Images | None, space: StateSpace) -> Iterator[Reading]:
     """The readings of numbers as values of positions: one for each side whose good they may measure."""
+    facets, _, owners, values = meant
     indexes, spelling = boards.indexes[values.rows], boards.spelling
-    owners = np.zeros(len(indexes), np.int64) if beside.owners is None else beside.owners[values.rows]
-    if np.isinf(values.numbers).any() or len(np.unique(indexes * 3 + owners)) < len(indexes):
+    player = np.zeros(len(indexes), np.int64) if owners is None else owners[values.rows]
+    if np.isinf(values.numbers).any() or len(np.unique(indexes * 3 + player)) < len(indexes):
         return
     side = space.movers[indexes]
     one = np.ones_like(side)
     meanings = {"x": one, "o": -one, "mover": side, "moved": -side}
     factors = {"x": (1, -1), "o": (-1, 1), "mover": (-1, -1)}
-    whose = np.zeros_like(owners)
+    whose = np.zeros_like(player)
     to_move = set(side[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
     usual = "moved" if len(to_move) == 1 else None
     if spelling.mover:
         usual = {"to move": "mover", "moved": "moved"}[spelling.mover]
-    if beside.owners is not None:
+    if owners is not None:
         usual = "owner"
         if len(np.unique(indexes)) < len(indexes):
-            meanings, whose = {}, owners  # each player has a value of its own for a position
-        meanings["owner"] = owners
+            meanings, whose = {}, player  # each player has a value of its own for a position
+        meanings["owner"] = player
     for meaning, signs in meanings.items():
-        table = Table(space, indexes, values.numbers, signs, factors.get(meaning, (1, 1)), owners=whose)
-        odd = spelling.rarity + beside.rarity + rarity + RARE_MEANING * (usual not in (None, meaning))
-        yield Reading(
-            {**spelling.facets, **beside.facets, "values": _in_file(meaning, boards)}, odd, boards, table
-        )
+        table = Table(space, "td", indexes, whose, values.numbers, signs, factors.get(meaning, (1, 1)))
+        rarity = spelling.rarity + RARE_MEANING * (usual not in (None, meaning))
+        named = {**spelling.facets, **facets, "values": _in_file(meaning, boards)}
+        yield Reading(named, rarity, boards, table)
 
 
-def _moves(
-    boards: Boards, values: Values, beside: _Beside, rarity: int, space: StateSpace
-) -> Iterator[Reading]:
+def _moves(boards: Boards, meant: _Meant, group: Images | None, space: StateSpace) -> Iterator[Reading]:
     """The readings of numbers as values of moves, for each way to number the cells and each meaning."""
+    facets, _, owners, values = meant
     spelling, every = boards.spelling, boards.indexes[values.rows]
-    for words, cells, numbers, rows in _placed(every, values, beside, space):
+    for words, cells, numbers, rows in _placed(every, values, space):
         indexes = every[rows]
         opened = ~space.terminal[indexes]
-        if beside.owners is not None:
-            opened &= beside.owners[values.rows[rows]] == space.movers[indexes]
+        if owners is not None:
+            opened &= owners[values.rows[rows]] == space.movers[indexes]
         free, known = space.legal[indexes, cells], np.isfinite(numbers)
-        kept, occupied = opened & free & known, opened & ~free & known
+        occupied = opened & ~free & known
         filler = Counter(numbers[occupied].tolist()).most_common(1)
-        listed = beside.cells is None and beside.played is None and not values.decided
-        taken = int(occupied.sum()) - (filler[0][1] if filler and listed else 0)
+        taken = int(occupied.sum()) - (filler[0][1] if filler and not values.decided else 0)
         texts = int((opened & free & np.isinf(numbers)).sum())
+        # Where keys stand for all images, cells may be those of the board as it is played.
+        kept = opened & known if group is not None and taken else opened & known & free
         places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
-        added = beside.facets.get("player-x") == ADDED
-        if not kept.any() or (len(places) < len(which) and not added):
+        added = facets.get("player-x") == ADDED
+        if not (opened & known & free).any() or (len(places) < len(which) and not added):
             continue
         at, cell = np.divmod(places, space.cells)
         summed: Floats = np.bincount(which, numbers[kept]).astype(np.float64)
-        for meaning, whose in {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}.items():
-            signs = np.where(space.movers > 0, *whose)
-            others = None
-            if taken:
-                there = indexes[occupied]
-                others = Table(space, there, numbers[occupied], signs[there], whose, cells[occupied])
-            table = Table(
-                space,
-                at,
-                summed,
-                signs[at],
-                whose,
-                cell,
-                taken=others,
-                counted=values.counted,
-                decided=values.decided,
-            )
-            yield Reading(
-                {**spelling.facets, **beside.facets, **words, "values": _in_file(meaning, boards)},
-                spelling.rarity + beside.rarity + rarity + RARE_MEANING * (meaning != "mover"),
-                boards,
-                table,
-                taken,
-                texts,
-            )
-            if values.decided:
-                break
+        meanings = {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}
+        for meaning in ["mover"] if values.decided else meanings:
+            whose = meanings[meaning]
+            signs = np.where(space.movers > 0, *whose)[at]
+            table = Table(space, "q", at, cell, summed, signs, whose, values.counted, values.decided)
+            rarity = spelling.rarity + RARE_MEANING * (meaning != "mover")
+            named = {**spelling.facets, **facets, **words, "values": _in_file(meaning, boards)}
+            yield Reading(named, rarity, boards, table, taken, texts)
 
 
 def _placed(
-    indexes: Int64s, values: Values, beside: _Beside, space: StateSpace
+    indexes: Int64s, values: Values, space: StateSpace
 ) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
     """The cells (from 0) of the numbers: in what words, the cells, the numbers, and which of ``values``."""
     every, places = np.arange(len(values.rows)), values.places
-    if beside.played is not None:
-        yield {}, beside.played[values.rows], values.numbers, every
-    elif beside.cells is not None or values.shape == "cells":
-        names = values.names
-        if beside.cells is not None:
-            names = [beside.cells[row] for row in values.rows.tolist()]
-        for words, named in namings(set(names), space.rules):
-            yield {"cells": words}, np.array([named[name] for name in names], np.int64), values.numbers, every
-    elif values.shape == "list" and places is not None:
+    if values.shape == "cells":
+        for words, named in namings(set(values.names), space.rules):
+            cells = np.array([named[name] for name in values.names], np.int64)
+            yield {"cells": words}, cells, values.numbers, every
+        return
+    if values.shape == "list":
         yield {}, places, values.numbers, every
-    elif places is not None:
-        free = space.legal[indexes].sum(axis=1)
-        if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):
-            order = np.argsort(~space.legal, axis=1, kind="stable")  # the free cells first
-            cells = order[indexes, np.minimum(places, space.cells - 1)]
-            yield {"cells": "free ones alone"}, cells, values.numbers, every
-        for first in (0, 1):
-            beads = values.numbers - first
-            if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
-                drawn, rows, counts = np.unique(
-                    values.rows * space.cells + beads.astype(np.int64), return_index=True, return_counts=True
-                )
-                yield {"cells": f"beads from {first}"}, drawn % space.cells, counts.astype(np.float64), rows
+        return
+    free = space.legal[indexes].sum(axis=1)
+    if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):
+        order = np.argsort(~space.legal, axis=1, kind="stable")  # the free cells first
+        cells = order[indexes, np.minimum(places, space.cells - 1)]
+        yield {"cells": "free ones alone"}, cells, values.numbers, every
+    for first in (0, 1):
+        beads = values.numbers - first
+        if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
+            drawn, rows, counts = np.unique(
+                values.rows * space.cells + beads.astype(np.int64), return_index=True, return_counts=True
+            )
+            yield {"cells": f"beads from {first}"}, drawn % space.cells, counts.astype(np.float64), rows
 
 
 def _in_file(meaning: str, boards: Boards) -> str:

@@ -17,14 +17,15 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
 from ttt_cli.store.foreign.questions import (
+    MOST_WAYS,
     OF_KEYS,
     SYMMETRY,
     Question,
     UndecidedError,
     about_stones,
     agrees,
-    check_stated,
     in_words,
+    not_borne_out,
 )
 from ttt_cli.store.foreign.readings import ADDED, Reading, readings, second_board
 from ttt_cli.store.foreign.table import Images, groups, is_canonical
@@ -44,14 +45,12 @@ FEW, STATED = 0.2, 0.02
 GIVES_WAY, STRANGE = 0.1, 0.1
 """The largest share of keys that a common convention may leave out for one hardly used to give way to it;
 that may be no boards at all."""
-SPARE = 0.05
-"""The largest share of keys that may fit neither of two readings that ask for each other."""
 MISPLACED = 0.05
 """The largest share of a policy's moves that may go to occupied cells."""
 MOST_SPELLINGS = 24
 """The most spellings, the best ones, that are tried with the values."""
 SHOWN = 3
-"""The most keys, and spellings, that an error names."""
+"""The most keys that an error names."""
 
 
 class NoPositionsError(InvalidFileError):
@@ -85,15 +84,15 @@ def search(
             raise InvalidFileError(more, where=where, hint=hint)
         if faults:
             raise faults[0]
-    check_stated(stated, [reading.facets for reading in found], where)
-    found = [reading for reading in found if agrees(reading.facets, stated)]
-    if not found:
         raise InvalidFileError(
             "the keys are positions, but the values do not fit them",
             where=where,
             hint="expected a number a position, or numbers at the cells that are free",
         )
-    best, rivals, near = decide(found)
+    agreeing = [reading for reading in found if agrees(reading.facets, stated)]
+    if not agreeing:
+        raise not_borne_out(stated, [reading.facets for reading in found], where)
+    best, rivals, near = decide(agreeing)
     facets = {name for reading in near for name in reading.facets if name in best.facets}
     assumed = {
         name: best.facets[name]
@@ -121,10 +120,10 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
         and (other.rarity <= best.rarity or other.table.score >= max(sure, best.table.score + 2))
     ]
     usual = min(ranked, key=lambda reading: reading.rarity)
-    if best.table.learner == "q" and usual is not best and not rivals:
+    if best.table.of_moves and usual is not best and not rivals:
         blocks = best.table.rank_of_wins < usual.table.rank_of_wins  # it blocks rather than wins
-        said = best.facets["values"] == usual.facets["values"] and best.facets.get("player-x") != ADDED
-        if blocks or not said or best.boards.spelling.hardly_used:
+        same = best.facets["values"] == usual.facets["values"] and best.facets.get("player-x") != ADDED
+        if blocks or not same or best.boards.spelling.hardly_used:
             rivals = [usual]
     least = best.boards.left_out.sum()
     near = [
@@ -142,38 +141,23 @@ def _boards(
     """
     of_keys = {name: value for name, value in stated.items() if name in OF_KEYS}
     own = "mine" in stated or "theirs" in stated
-    every_board = len(table.keys) == 3**space.cells
-    found = spellings(
-        table.keys, space.rules, table.columns, own=own, kept=FEW if every_board or own else MOST_KEPT
-    )
-    if not of_keys:
+    kept = FEW if own or len(table.keys) == 3**space.cells else MOST_KEPT
+    found = spellings(table.keys, space.rules, table.columns, own=own, kept=kept)
+    if of_keys:
+        fitting = [boards for boards in found if agrees(boards.spelling.facets, of_keys)]
+        if not fitting:
+            few = spellings(table.keys, space.rules, table.columns, own=own, kept=STATED)
+            counts = [(~it.left_out).sum() for it in few if agrees(it.spelling.facets, of_keys)]
+            many = f": {max(counts, default=0):,} of {len(table.keys):,} keys are boards of the game then"
+            raise not_borne_out(of_keys, [boards.spelling.facets for boards in found], where, many)
+    else:
         found = [boards for boards in found if boards.nothing.mean() <= STRANGE]
-        plausible = [
-            boards
-            for boards in found
-            if not boards.misfits.any() and not (options.strict and boards.left_out.any())
-        ]
-        if plausible:
-            return _conventions(plausible, space, where)[:MOST_SPELLINGS]
-        if not options.strict:
-            _ask_who_begins(found, every_board, where)
-        raise _misfit(table.keys, found, where)
-    check_stated(of_keys, [boards.spelling.facets for boards in found], where)
-    agreeing = [boards for boards in found if agrees(boards.spelling.facets, of_keys)]
-    fitting = [boards for boards in agreeing if _strange(boards, found) <= (~boards.left_out).sum()]
-    if options.strict and not (fitting := [it for it in fitting if not it.left_out.any()]) and agreeing:
-        raise _misfit(table.keys, agreeing, where)
+        fitting = [boards for boards in found if not boards.misfits.any()]
+    if options.strict:
+        fitting = [boards for boards in fitting if not boards.left_out.any()]
     if not fitting:
-        together = ", ".join(f"{name}={value}" for name, value in of_keys.items())
-        few = spellings(table.keys, space.rules, table.columns, own=own, kept=STATED)
-        counts = [int((~it.left_out).sum()) for it in few if agrees(it.spelling.facets, of_keys)]
-        raise InvalidFileError(
-            f"the file does not bear out {together} together: {max(counts, default=0):,} of "
-            f"{len(table.keys):,} keys are boards of the game then",
-            where=where,
-            hint="most of the file is something else, or written in another way" if counts else "",
-        )
-    return fitting[:MOST_SPELLINGS]
+        raise _misfit(table.keys, found, where)
+    return (fitting if of_keys else _conventions(fitting, space, where))[:MOST_SPELLINGS]
 
 
 def _conventions(found: list[Boards], space: StateSpace, where: str) -> list[Boards]:
@@ -203,60 +187,28 @@ def _conventions(found: list[Boards], space: StateSpace, where: str) -> list[Boa
     return fixed or [boards for boards in found if boards.left_out.sum() == found[0].left_out.sum()]
 
 
-def _swapped(boards: Boards, other: Boards) -> bool:
-    """Whether another spelling has the other side move first."""
-    one, two = boards.spelling, other.spelling
-    return not two.mover and (one.first, one.second) == (two.second, two.first)
-
-
-def _strange(boards: Boards, found: Sequence[Boards]) -> int:
-    """How many keys do not fit, and are not of games that the other side began either."""
-    misfits = boards.misfits
-    for other in found:
-        if _swapped(boards, other):
-            misfits = misfits & other.left_out
-    return int(misfits.sum())
-
-
-def _ask_who_begins(found: Sequence[Boards], every_board: bool, where: str) -> None:
-    """Ask who moves first, or whose stones are whose, where each of them explains what the other does not.
-
-    :raises UndecidedError: if that is so.
-    """
-    for boards in found:
-        for other in found:
-            if boards.spelling.mover or not _swapped(boards, other):
-                continue
-            if every_board or (boards.misfits & other.misfits).mean() <= SPARE:
-                first, second = boards.spelling.first, other.spelling.first
-                counts = [int(it.left_out.sum()) for it in (boards, other)]
-                before = f"it holds games that either side began: {counts[0]:,} keys do not fit if {first!r} "
-                before += f"always begins, {counts[1]:,} if {second!r} does; "
-                ways = [(role, stone) for role in ("first", "mine") for stone in (first, second) if stone]
-                raise UndecidedError([about_stones(ways)], where, before)
-
-
 def _misfit(keys: Sequence[str], found: Sequence[Boards], where: str) -> InvalidFileError:
-    """The refusal of a file whose keys are no positions, with the keys that broke the best spellings."""
+    """The refusal of a file in which no spelling fits all keys, with what each leaves out and how to state
+    it."""
     if not found:
         telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
         shown = ", ".join(quoted(key) for key in telling[:SHOWN])
         return NoPositionsError(
             f"the keys are not positions of {STANDARD.describe()}, such as {shown}", where=where
         )
-    reasons: dict[str, str] = {}
+    begun = len({boards.spelling.first for boards in found if not boards.spelling.mover}) > 1
+    ways: dict[str, str] = {}
     for boards in found:
+        if boards.spelling.hardly_used and not begun:
+            continue
         broken = np.flatnonzero(boards.left_out).tolist()
         shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
-        words = f"with {in_words(boards.spelling.facets)}"
-        reasons.setdefault(f"{len(broken)} of {len(keys)} are none ({shown})", words)
-    listed = [f"{reason} {words}" for reason, words in list(reasons.items())[:SHOWN]]
-    stones = about_stones(found[0].spelling.facets.items()).ways
-    return InvalidFileError(
-        f"in no spelling are all keys positions: {'; '.join(listed)}",
-        where=where,
-        hint=f"leave those keys out: {command_line('ttt', 'evaluate', f'{where}:{next(iter(stones))}')}",
-    )
+        for option, words in about_stones(boards.spelling.facets.items()).ways.items():
+            ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
+    what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
+    listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_WAYS])
+    paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
+    return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
 
 
 def _readings(

@@ -36,88 +36,84 @@ LEAST_CANONICAL, LEAST_TURNED = 12, 100
 class Table:
     """Numbers, each of a position or of a move in it.
 
+    :ivar learner: ``q``: numbers of moves; ``td``: of positions.
     :ivar indexes: int64[k], the positions.
+    :ivar slots: int64[k]: of moves the cells, from 0; of positions whose table the number is in: +1 X's,
+        -1 O's, 0 that of both.
     :ivar numbers: float64[k], as they stand in the file.
     :ivar signs: int64[k], +1 or -1: whether a large number is good for the mover, or of a position for X.
-    :ivar cells: int64[k], the cells of the moves, from 0; None for numbers of positions.
-    :ivar owners: int64[k], +1 X, -1 O, 0 both: whose table the value of a position is in.
     :ivar whose: +1 or -1: whether a large number is good for X when X moves, and for O when O does.
-    :ivar taken: numbers at occupied cells; their own table.
     :ivar counted: whether the file calls the numbers counts.
     :ivar decided: whether they stand for the moves of a policy.
     """
 
     space: StateSpace
+    learner: str
     indexes: Int64s
+    slots: Int64s
     numbers: Floats
     signs: Int64s
     whose: tuple[int, int]
-    cells: Int64s | None = None
-    owners: Int64s | None = None
-    taken: "Table | None" = None
     counted: bool = False
     decided: bool = False
 
     @property
-    def learner(self) -> str:
-        """Whose table it becomes."""
-        return "td" if self.cells is None else "q"
+    def of_moves(self) -> bool:
+        """Whether the numbers are those of moves."""
+        return self.learner == "q"
 
     @property
     def tables(self) -> str:
         """As ``Plays`` has it."""
-        return "own" if self.owners is not None and self.owners.any() else "shared"
+        return "own" if not self.of_moves and self.slots.any() else "shared"
+
+    @cached_property
+    def after(self) -> Int64s:
+        """int64[k]: the positions that the numbers judge: those after the moves, or these themselves."""
+        if not self.of_moves:
+            return self.indexes
+        return self.space.successors[self.indexes, self.slots].astype(np.int64)
 
     @cached_property
     def ended(self) -> Bools:
         """bool[k]: whether the game is over there."""
-        if self.cells is None:
-            return self.space.terminal[self.indexes]
-        return self.space.terminal[self.space.successors[self.indexes, self.cells]]
+        return self.space.terminal[self.after]
 
     @property
     def opened(self) -> Floats:
         """The numbers where the game goes on: of moves from the mover's side, of positions as in the file."""
-        return (self.numbers if self.cells is None else self.worth)[~self.ended]
+        return (self.worth if self.of_moves else self.numbers)[~self.ended]
 
     @property
     def are_beads(self) -> bool:
         """Whether the numbers look like counts of beads."""
-        of_moves = self.cells is not None and self.whose == (1, 1)
-        return of_moves and are_beads(self.worth, named=self.counted)
+        return self.of_moves and self.whose == (1, 1) and are_beads(self.worth, named=self.counted)
 
     @cached_property
     def worth(self) -> Floats:
         """float64[k]: the numbers from the mover's side; of positions X's, 0 where nothing is known: chances
         are 1/2 there, other values 0."""
         numbers = self.numbers
-        if self.cells is None and np.all((numbers >= 0) & (numbers <= 1)):
+        if not self.of_moves and np.all((numbers >= 0) & (numbers <= 1)):
             opened = numbers[~self.ended]
             numbers = numbers - 0.5 * ((opened == 0).sum() <= (opened == 0.5).sum())
         return numbers * self.signs + 0.0
 
     @cached_property
-    def by_cell(self) -> Floats:
-        """float64[n, cells]: what moves are worth to the mover, NaN where there is nothing."""
-        values = np.full(self.space.legal.shape, np.nan)
-        values[self.indexes, self.cells] = self.worth
-        return values
-
-    @cached_property
     def mark(self) -> bytes:
         """The same for tables that play alike: zeros of moves and the empty board say nothing."""
-        beside = self.owners if self.cells is None else self.cells
-        assert beside is not None
-        kept = self.indexes != 0 if self.cells is None else self.worth != 0
-        order = np.lexsort((beside, self.indexes))
+        kept = self.worth != 0 if self.of_moves else self.indexes != 0
+        order = np.lexsort((self.slots, self.indexes))
         order = order[kept[order]]
-        return sha256(b"".join(part[order].tobytes() for part in (self.indexes, beside, self.worth))).digest()
+        return sha256(b"".join(it[order].tobytes() for it in (self.indexes, self.slots, self.worth))).digest()
 
     @cached_property
     def score(self) -> float:
         """What the numbers themselves say for this reading."""
-        if self.cells is not None:
-            return _skill(self.space, self.by_cell)
+        if self.of_moves:
+            by_cell = np.full(self.space.legal.shape, np.nan)
+            by_cell[self.indexes, self.slots] = self.worth
+            return _skill(self.space, by_cell)
         good = _prospects(self.space.rules)[self.indexes]
         if len(good) < 3 or self.worth.std() == 0 or good.std() == 0:
             return 0.0
@@ -126,7 +122,7 @@ class Table:
     @cached_property
     def faults(self) -> int:
         """Won positions with a value of weight that is worse for the winner than open ones on average."""
-        if self.cells is not None:
+        if self.of_moves:
             return 0
         results, opened = self.space.results[self.indexes], self.worth[~self.ended]
         heavy = np.abs(self.worth) >= 0.5 * np.abs(self.worth).max(initial=0)
@@ -136,8 +132,7 @@ class Table:
     @cached_property
     def rank_of_wins(self) -> float:
         """The mean rank of the moves that win at once, 0 (worst) to 1: a table that wins knows."""
-        won = self.ended & (self.space.results[self.space.successors[self.indexes, self.cells]] != 0)
-        ranks = np.searchsorted(np.sort(self.worth), self.worth[won])
+        ranks = np.searchsorted(np.sort(self.worth), self.worth[self.space.results[self.after] != 0])
         return float(ranks.mean() / len(self.worth)) if len(ranks) else 0.0
 
     @property
@@ -145,39 +140,25 @@ class Table:
         """How many positions have a number, and how many numbers there are."""
         return len(np.unique(self.indexes)), len(self.indexes)
 
-    def unfolded(self, group: Images) -> "Table":
+    def unfolded(self, group: Images, *, as_played: bool) -> "Table":
         """The table over all images of its positions, for one whose keys are up to symmetry.
 
-        Where occupied cells have numbers, the cells are those of the board as it is played, not of the key.
+        :param as_played: whether the cells are those of the board as it is played, not of the key.
         """
-        indexes, numbers, signs, cells = self.indexes, self.numbers, self.signs, self.cells
-        if self.taken is not None and cells is not None and self.taken.cells is not None:
-            indexes = np.concatenate([indexes, self.taken.indexes])
-            numbers = np.concatenate([numbers, self.taken.numbers])
-            signs = np.concatenate([signs, self.taken.signs])
-            cells = np.concatenate([cells, self.taken.cells])
-        owners = np.zeros(len(indexes), np.int64) if self.owners is None else self.owners
+        owners = np.zeros_like(self.slots) if self.of_moves else self.slots
         done = np.zeros((len(self.space), 3), np.bool_)
-        rows, places, moves = [], [], []
-        for image, found in images(self.space, indexes, group):
-            new = ~done[found, owners]
-            if cells is not None:
-                moved = cells if self.taken is not None else np.argsort(image)[cells]
-                new &= self.space.legal[found, moved]
-                moves.append(moved[new])
+        rows, places, slots = [], [], []
+        for image, found in images(self.space, self.indexes, group):
+            new, slot = ~done[found, owners], self.slots
+            done[found, owners] = True
+            if self.of_moves:
+                slot = slot if as_played else np.argsort(image)[slot]
+                new &= self.space.legal[found, slot]
             rows.append(np.flatnonzero(new))
             places.append(found[new])
-            done[found, owners] = True
-        row = np.concatenate(rows)
-        return replace(
-            self,
-            indexes=np.concatenate(places),
-            numbers=numbers[row],
-            signs=signs[row],
-            cells=np.concatenate(moves) if moves else None,
-            owners=owners[row],
-            taken=None,
-        )
+            slots.append(slot[new])
+        row, place, slot = np.concatenate(rows), np.concatenate(places), np.concatenate(slots)
+        return replace(self, indexes=place, slots=slot, numbers=self.numbers[row], signs=self.signs[row])
 
     def entries(self, visits: int, *, zeros: bool = True) -> dict[str, Any]:
         """As a native table: each number for the side whose good it measures.
@@ -185,11 +166,10 @@ class Table:
         :param zeros: whether zeros of moves are entries; else they are as good as missing.
         """
         found: dict[str, Any] = {}
-        of_moves = self.cells is not None
-        names = (self.cells + 1).astype(str) if self.cells is not None else np.where(self.signs > 0, "x", "o")
-        numbers = self.worth if of_moves else self.numbers + 0.0
+        names = (self.slots + 1).astype(str) if self.of_moves else np.where(self.signs > 0, "x", "o")
+        numbers = self.worth if self.of_moves else self.numbers + 0.0
         for index, name, number in zip(self.indexes.tolist(), names.tolist(), numbers.tolist(), strict=True):
-            if number or zeros or not of_moves:
+            if number or zeros or not self.of_moves:
                 found.setdefault(self.space.text(index), {})[name] = [number, visits]
         return found
 

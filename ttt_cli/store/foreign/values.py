@@ -7,7 +7,7 @@ written, ``namings`` gives the ways to read them; which of these is meant the po
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -48,7 +48,7 @@ class Values:
     rows: Int64s
     numbers: Floats
     names: Sequence[str] = ()
-    places: Int64s | None = None
+    places: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
     counted: bool = False
     decided: bool = False
 
