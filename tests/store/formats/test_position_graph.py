@@ -14,8 +14,7 @@ from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.store.formats.dot import dot
-from ttt_cli.store.formats.position_graph import PositionGraph, scores_of
+from ttt_cli.store.formats.position_graph import PositionGraph, Scores, dot
 from ttt_cli.store.formats.svg import svg
 
 SPACE = StateSpace.of()
@@ -25,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def graph_of(policy: PolicyTable, start: str | None = None, depth: int | None = None) -> PositionGraph:
     position = None if start is None else Position.parse(start)
-    return PositionGraph.of(policy, scores_of(policy), position, depth)
+    return PositionGraph.of(policy, Scores.of(policy), position, depth)
 
 
 def beginner() -> PolicyTable:
@@ -54,7 +53,7 @@ def test_everything_a_perfect_player_knows_is_the_whole_game():
 def test_a_learner_s_graph_holds_what_it_knows():
     graph = graph_of(beginner())
     values = graph.scores.values.tolist()
-    scores = {text: None if isnan(values[index]) else values[index] for index, text in graph.texts().items()}
+    scores = {text: None if isnan(values[index]) else values[index] for index, text, _, _ in graph.boards()}
     # X's side: at the root X's largest value; after it O's largest, turned; the others it has no opinion on.
     assert scores == {
         ".........": -0.5,
@@ -113,7 +112,7 @@ def test_svg_is_well_formed_and_says_everything_without_colour():
 
 def test_too_many_boards_are_refused():
     policy = tables.uniform(StateSpace.of(Rules(3, 4, 3)))
-    graph = PositionGraph.of(policy, scores_of(policy))
+    graph = PositionGraph.of(policy, Scores.of(policy))
     with pytest.raises(UsageError, match="too large for any viewer"):
         b"".join(svg(graph, "random"))
 

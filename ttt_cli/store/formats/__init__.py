@@ -37,7 +37,7 @@ FORMATS = {
     "q-table": ".q_table:QTable",
     "game-csv": ".game_csv:GameCsv",
     "position-keyed": ".position_keyed:PositionKeyed",
-    "dot": ".dot:Dot",
+    "dot": ".position_graph:Dot",
     "svg": ".svg:Svg",
 }
 """Their classes by name, loaded when they are needed. A file is of the first format that recognises it."""

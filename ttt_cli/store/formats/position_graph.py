@@ -1,8 +1,10 @@
-"""The graph of positions with its scores, which ``dot`` and ``svg`` write.
+"""``dot`` and ``svg``: the graph of positions with its scores, for Graphviz and as a picture.
 
-Nodes are positions, edges the moves the agent knows (of a player that needs no experience: all moves).
+Nodes are positions, edges the moves the agent knows (of a player that needs no experience: all moves). Moves
+that it plays are solid, others dotted; a board is filled by its score, which is there in signs too.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
@@ -14,11 +16,8 @@ from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.symmetry import classes
-from ttt_cli.store.formats.format import ExportOptions, ExportSource
+from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.state import State
-
-OPTIONS = ("--from", "--depth")
-"""The options of ``ttt export`` that choose a part of the graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +33,27 @@ class Scores:
     scale: tuple[float, float]
     meaning: str
 
+    @classmethod
+    def of(cls, policy: PolicyTable, state: State | None = None) -> "Scores":
+        """The scores of an agent, which plays ``policy`` by what ``state`` has learned.
+
+        The graph machine scores positions itself; of other methods a position's score is the largest value of
+        its moves. An agent without values of that kind shows the game's own.
+        """
+        space = policy.space
+        if state and (own := state.learner.position_scores(state.table, space)) is not None:
+            return cls(own, (-1.0, 1.0), f"the {state.learner.name} machine's own score")
+        scale = state.learner.value_scale if state else (-1.0, 1.0)
+        for_x = space.plies % 2 == 0
+        if policy.worth is None or scale is None:
+            perfect = (solve(space).values * np.where(for_x, 1.0, -1.0)).astype(np.float64)
+            return cls(perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions")
+        largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
+        low, high = scale
+        scores = np.where(np.isinf(largest), np.nan, np.where(for_x, largest, low + high - largest))
+        scores[space.terminal] = ((low + high) / 2 + space.results * (high - low) / 2)[space.terminal]
+        return cls(scores + 0.0, scale, "the largest value of the agent's moves")
+
     @cached_property
     def levels(self) -> Floats:
         """float64[n]: the scores as numbers from -1 (O wins) to +1 (X wins)."""
@@ -48,30 +68,6 @@ class Scores:
         if self.scale == (-1.0, 1.0):
             return f"{score:+.2f}" if score else "0"
         return f"{score:.2f}{' X' if level > 0 else ' O' if level < 0 else ''}"
-
-
-def scores_of(policy: PolicyTable, state: State | None = None) -> Scores:
-    """The scores of an agent, which plays ``policy`` by what ``state`` has learned.
-
-    The graph machine scores positions itself; of other methods a position's score is the largest value of its
-    moves. An agent without values of that kind shows the game's own.
-    """
-    space = policy.space
-    if state:
-        own = state.learner.position_scores(state.table, space)
-        if own is not None:
-            return Scores(own, (-1.0, 1.0), f"the {state.learner.name} machine's own score")
-    scale = state.learner.value_scale if state else (-1.0, 1.0)
-    turned = np.where(space.plies % 2 == 0, 1.0, -1.0)
-    if policy.worth is None or scale is None:
-        perfect = (solve(space).values * turned).astype(np.float64)
-        return Scores(perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions")
-    largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
-    low, high = scale
-    for_x = np.where(turned > 0, largest, low + high - largest)
-    ends = (low + high) / 2 + space.results * (high - low) / 2
-    scores = np.where(space.terminal, ends, np.where(np.isinf(largest), np.nan, for_x))
-    return Scores(scores + 0.0, scale, "the largest value of the agent's moves")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,30 +91,24 @@ class PositionGraph:
     ) -> "PositionGraph":
         """The part that can be reached from ``start`` within ``depth`` plies; without a start everything the
         agent knows, whether it can be reached or not."""
-        space = policy.space
-        moves = _known_moves(policy)
+        space, moves = policy.space, _known_moves(policy)
         first = 0 if start is None else space.index(start)
-        reached = np.zeros(len(space), np.bool_)
-        if start is None:
-            reached[:] = moves.any(axis=1)
+        reached = np.any(moves, axis=1) if start is None else np.zeros(len(space), np.bool_)
         reached[first] = True
-        last = space.cells if depth is None else int(space.plies[first]) + depth
+        if depth is not None:
+            last = int(space.plies[first]) + depth
+            moves[space.plies >= last] = False
+            reached[space.plies > last] = False
         for rows in space.forwards():
-            ply = int(space.plies[rows.start])
-            if ply >= last:
-                moves[rows] = False
-                reached[rows] &= ply == last
             at, cells = np.nonzero(moves[rows] & reached[rows, None])
             reached[space.successors[rows.start + at, cells]] = True
-        moves &= reached[:, None]
-        starts, cells = np.nonzero(moves)
-        ends = space.successors[starts, cells]
-        return cls(policy, scores, np.flatnonzero(reached), starts, cells, ends)
+        starts, cells = np.nonzero(moves & reached[:, None])
+        return cls(policy, scores, np.flatnonzero(reached), starts, cells, space.successors[starts, cells])
 
     @classmethod
     def wanted(cls, player: ExportSource, wanted: ExportOptions) -> "PositionGraph":
         """The part of a player's graph that is to be written."""
-        scores = scores_of(player.policy, player.state)
+        scores = Scores.of(player.policy, player.state)
         graph = cls.of(player.policy, scores, wanted.start, wanted.depth)
         return graph.folded() if wanted.folded else graph
 
@@ -139,10 +129,16 @@ class PositionGraph:
         nodes = np.sort(self.nodes[firsts])
         return replace(self, nodes=nodes, starts=starts[first], cells=cells[first], ends=ends[first])
 
-    def texts(self) -> dict[int, str]:
-        """The text of each node."""
-        space = self.policy.space
-        return {index: space.text(index) for index in self.nodes.tolist()}
+    def boards(self) -> Iterator[tuple[int, str, str, tuple[str, str]]]:
+        """Each position's index, text, score, and fill and ink."""
+        for index, level in zip(self.nodes.tolist(), self.scores.levels[self.nodes].tolist(), strict=True):
+            yield index, self.policy.space.text(index), self.scores.text(index), color_of(level)
+
+    def moves(self) -> Iterator[tuple[int, int, int, float]]:
+        """Each move's index before it, cell from 1, index after it, and probability."""
+        probabilities = self.policy.played[self.starts, self.cells]
+        columns = self.starts, self.cells + 1, self.ends, probabilities
+        return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _known_moves(policy: PolicyTable) -> Bools:
@@ -160,3 +156,48 @@ def color_of(level: float) -> tuple[str, str]:
     share = abs(level) ** 0.8 * 0.92
     red, green, blue = (round(255 + (part - 255) * share) for part in deep)
     return f"#{red:02x}{green:02x}{blue:02x}", "#ffffff" if abs(level) > 0.75 and level > 0 else "#10161d"
+
+
+def printable(text: str) -> str:
+    """Text without control characters."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def dot(graph: PositionGraph, name: str) -> Iterator[bytes]:
+    """The graph in Graphviz's language: a rank a ply."""
+    space = graph.policy.space
+    title = printable(f"{name}: {graph.scores.meaning}, for X").replace("\\", "\\\\").replace('"', '\\"')
+    yield (
+        f'digraph positions {{\n  graph [label="{title}", labelloc=t, ranksep=0.6, nodesep=0.15];\n'
+        '  node [shape=box, style="filled,rounded", fontname="monospace", fontsize=10, margin="0.08,0.05"];\n'
+        '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
+    ).encode()
+    rank, texts = -1, dict[int, str]()
+    for index, text, score, (fill, ink) in graph.boards():
+        if space.plies[index] != rank:
+            yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
+            rank = space.plies[index]
+        texts[index] = text
+        rows = [" ".join(text[at : at + space.rules.cols]) for at in range(0, len(text), space.rules.cols)]
+        label = "\\n".join([*rows, score])
+        yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
+    yield b"  }\n" if rank >= 0 else b""
+    for start, cell, end, probability in graph.moves():
+        style = "solid" if probability > 0 else "dotted"
+        yield f'  "{texts[start]}" -> "{texts[end]}" [label="{cell}", style={style}];\n'.encode()
+    yield b"}\n"
+
+
+class Dot(Format):
+    """The graph for Graphviz."""
+
+    name = "dot"
+    about = "the graph of positions, for Graphviz"
+    written = True
+    endings = (".dot", ".gv")
+    options = ("--from", "--depth")
+    then = "dot -Tsvg FILE -o graph.svg"
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """The graph of a player."""
+        return dot(PositionGraph.wanted(player, wanted), player.name)
