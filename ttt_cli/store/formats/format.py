@@ -13,7 +13,8 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.errors import UsageError
+from ttt_cli.environment import command_line
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected
 from ttt_cli.store.source import Source
@@ -137,6 +138,7 @@ class Format:
     :cvar in_blocks: whether it is read in blocks, however large it is.
     :cvar binary: whether it is nothing for a terminal.
     :cvar then: a command that makes something of the file, ``FILE`` standing for its name.
+    :cvar label: its content in words, where that is not a player.
     """
 
     name: ClassVar[str]
@@ -151,6 +153,7 @@ class Format:
     in_blocks: ClassVar[bool] = False
     binary: ClassVar[bool] = False
     then: ClassVar[str] = ""
+    label: ClassVar[str] = ""
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether a file is meant to be one, sound or not."""
@@ -159,9 +162,11 @@ class Format:
     def read(self, source: Source, options: Options) -> "Native | Imported | Policy":
         """The content of a file.
 
-        :raises InvalidFileError: naming the place and what is wrong there.
+        :raises InvalidFileError: naming the place and what is wrong there; by default, that it does not hold
+            a player.
         """
-        raise NotImplementedError(f"{self.name} files are not read")
+        hint = f"what it is for: {self.then.replace('FILE', command_line(source.where))}"
+        raise InvalidFileError(f"holds {self.label}, not a player", where=source.where, hint=hint)
 
     def check(self, source: Source) -> Verification:
         """Every fault in a file; by default the first one that ``read`` meets is raised.

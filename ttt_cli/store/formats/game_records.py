@@ -4,10 +4,7 @@ import os
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
 
-from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats.format import Format, Verification
 from ttt_cli.store.formats.imported import MOST_REJECTED, Options, Rejected, fault_of, truncated
 from ttt_cli.store.games import GameRecord, each_record
@@ -26,19 +23,14 @@ class GameRecords(Format):
     holds = "games"
     written = True
     in_blocks = True
+    then = "ttt train q --games-from FILE"
+    label = "game records"
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether the first line is such a game, or the name that of a log."""
         line = source.start.partition(b"\n")[0]
         shaped = line.startswith(b"{") and b'"moves"' in line and b'"result"' in line
         return shaped or source.where.endswith(".jsonl")
-
-    def read(self, source: Source, options: Options) -> NoReturn:
-        """Refuse: it does not hold a player."""
-        hint = (
-            f"a learner learns from them: {command_line('ttt', 'train', 'q', '--games-from', source.where)}"
-        )
-        raise InvalidFileError("holds game records, not a player", where=source.where, hint=hint)
 
     def check(self, source: Source) -> Verification:
         """Every line that is not a game, and the states that are gone for which games are kept."""

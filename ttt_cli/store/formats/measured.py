@@ -1,9 +1,5 @@
 """Learning curves and studies, CSV: how strong players were along the way. They hold no player."""
 
-from typing import NoReturn
-
-from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.curves import HEADER, read_groups
 from ttt_cli.store.formats.format import Format, Verification
 from ttt_cli.store.formats.imported import Options
@@ -18,19 +14,13 @@ class LearningCurve(Format):
     about = "CSV of ttt train --curve: how strong a player was along the way"
     holds = "measures"
     written = True
-    label = "learning curve"
+    then = "ttt curve FILE"
+    label = "a learning curve"
     begins = HEADER
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether the first line says so."""
         return source.start.removeprefix(BOM).startswith(self.begins.encode())
-
-    def read(self, source: Source, options: Options) -> NoReturn:
-        """Refuse: it does not hold a player."""
-        draw = command_line("ttt", "curve", source.where)
-        raise InvalidFileError(
-            f"holds a {self.label}, not a player", where=source.where, hint=f"{draw} draws it"
-        )
 
     def check(self, source: Source) -> Verification:
         """Every line is read."""
@@ -38,15 +28,11 @@ class LearningCurve(Format):
         looks = sum(map(len, found.values()))
         return Verification(self.name, len(found), looks, ("training", "look"))
 
-    def fits(self, state: object) -> bool:
-        """Nothing is exported so: training writes it."""
-        return False
-
 
 class Study(LearningCurve):
     """The curves of many trainings."""
 
     name = "study"
     about = "CSV of ttt study: the curves of many trainings"
-    label = "study"
+    label = "a study"
     begins = "learner,"
