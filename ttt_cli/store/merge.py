@@ -5,13 +5,13 @@ run, and the learner's own ``merge`` adds them up.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, overload
+from heapq import merge as in_order
+from itertools import groupby, repeat
+from typing import Any
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.learners.base import Learner
 from ttt_cli.learners.entries import alike
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.plays import played_by
@@ -44,34 +44,31 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     :raises InvalidFileError: if the inputs are of different kinds, overlap in part, or contradict each other.
     """
     _check_same_kind(inputs)
-    counts = Counter(run.id for loaded in inputs for run in loaded.state.runs)
-    duplicates = sorted(run for run, count in counts.items() if count > 1)
     ordered = sorted(set(inputs), key=lambda loaded: (loaded.digest, str(loaded.path)))
     wholes = _wholes(ordered)
-    for whole, parts in groupby(sorted(wholes, key=lambda part: id(wholes[part])), wholes.__getitem__):
-        _check_contained(list(parts), whole)
+    for part in wholes:
+        _check_contained(part, wholes[part])
     kept = [loaded for loaded in ordered if loaded not in wholes]
     contained = [loaded for loaded in ordered if loaded in wholes]
+    duplicates = _shared_runs(inputs)
     if len(kept) == 1:
         return Merged(replace(kept[0].state, table=kept[0].table), kept, contained, duplicates)
     learner = kept[0].state.learner
-    shared = Counter(run.id for loaded in kept for run in loaded.state.runs)
-    overlap = sorted(run for run, count in shared.items() if count > 1)
+    overlap = [] if learner.keeps_runs_apart else _shared_runs(kept)
     games = _games_in_several_runs(kept)
-    if not allow_overlap:
-        if games:
-            raise _same_games(kept, games)
-        if overlap and not learner.keeps_runs_apart:
-            raise _same_runs(kept, overlap)
-    closed = [loaded.state.closed() for loaded in kept]
-    empty = learner.empty(closed[0].rules, closed[0].symmetric)
-    if games or (overlap and not learner.keeps_runs_apart):
-        run = _overlap_run(kept)
-        tables = _Tables(kept)
-        table = _in_one_run(closed, tables, run) if learner.keeps_runs_apart else learner.merge(empty, tables)
-        return Merged(replace(closed[0], table=table, runs=(run,)), kept, contained, duplicates)
-    table = learner.merge(empty, _Tables(kept))
-    return Merged(replace(closed[0], table=table, runs=_union(closed)), kept, contained, duplicates)
+    if not allow_overlap and (games or overlap):
+        raise _overlapping(kept, games, overlap)
+    closed, tables = [loaded.state.closed() for loaded in kept], _Tables(kept)
+    first = closed[0]
+    if not (games or overlap):
+        table, runs = learner.merge(learner.empty(first.rules, first.symmetric), tables), _union(closed)
+    elif learner.keeps_runs_apart:
+        runs = (_overlap_run(kept),)
+        table = _in_one_run(closed, tables, runs[0])
+    else:
+        runs = (_overlap_run(kept),)
+        table = learner.merge(learner.empty(first.rules, first.symmetric), tables)
+    return Merged(replace(first, table=table, runs=runs), kept, contained, duplicates)
 
 
 class _Tables(Sequence[Any]):
@@ -83,45 +80,43 @@ class _Tables(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._inputs)
 
-    @overload
-    def __getitem__(self, at: int) -> Any: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Any]: ...
-    def __getitem__(self, at: int | slice) -> Any:
-        if isinstance(at, slice):
-            return [loaded.table for loaded in self._inputs[at]]
+    def __getitem__(self, at: Any) -> Any:
         return self._inputs[at].table
+
+
+def _shared_runs(inputs: Sequence[Loaded]) -> list[str]:
+    """The ids of the runs that several inputs hold."""
+    counts = Counter(run.id for loaded in inputs for run in loaded.state.runs)
+    return sorted(run for run, count in counts.items() if count > 1)
 
 
 def _wholes(inputs: Sequence[Loaded]) -> dict[Loaded, Loaded]:
     """For each input that another one contains, the other one; of two that are alike the first stays."""
-    played = [run for loaded in inputs for run in loaded.state.runs if run.kind == "play"]
-    first_games = {game for run in played for game in run.game_ids[:1]}
-    holders: dict[str, list[Loaded]] = {}
+    first = {loaded: _first_name(loaded.state) for loaded in inputs}
+    wanted, holders = set(first.values()), dict[str, list[Loaded]]()
     for loaded in inputs:
-        for name in {*(run.id for run in loaded.state.runs), *(first_games & loaded.state.learned_games)}:
+        for name in wanted & {"", *loaded.state.learned_games, *(run.id for run in loaded.state.runs)}:
             holders.setdefault(name, []).append(loaded)
-
-    def holding(run: Run) -> Sequence[Loaded]:
-        """The inputs that may contain a run."""
-        if run.kind != "play":
-            return holders[run.id]
-        games = run.game_ids
-        return [*holders[run.id], *holders[games[0]]] if games else inputs
-
     found: dict[Loaded, Loaded] = {}
     for loaded in reversed(inputs):
-        for other in min(map(holding, loaded.state.runs), key=len, default=inputs):
+        for other in holders[first[loaded]]:
             if other is not loaded and other not in found and other.state.contains(loaded.state):
                 found[loaded] = other
                 break
     return found
 
 
-def _games_in_several_runs(inputs: Sequence[Loaded]) -> set[str]:
+def _first_name(state: State) -> str:
+    """What every state holds that contains this one: its first run, or the first game of that; or nothing."""
+    for run in state.runs[:1]:
+        return next(iter(run.game_ids), run.id) if run.kind == "play" else run.id
+    return ""
+
+
+def _games_in_several_runs(inputs: Sequence[Loaded]) -> list[str]:
     """The recorded games that have been learned in several runs, of one input or another."""
     learned = {(game, run.id) for loaded in inputs for run in loaded.state.runs for game in run.game_ids}
-    return {game for game, count in Counter(game for game, _ in learned).items() if count > 1}
+    return sorted(game for game, count in Counter(game for game, _ in learned).items() if count > 1)
 
 
 def _in_one_run(states: Sequence[State], tables: Sequence[Any], run: Run) -> Any:
@@ -139,24 +134,21 @@ def _in_one_run(states: Sequence[State], tables: Sequence[Any], run: Run) -> Any
     return learner.from_entries(states[0].rules, states[0].symmetric, entries)
 
 
-def _same_games(inputs: Sequence[Loaded], games: set[str]) -> InvalidFileError:
-    game = min(games)
-    holders = [str(loaded.path) for loaded in inputs if game in loaded.state.learned_games]
-    more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
-    return InvalidFileError(
-        f"{' and '.join(holders[:2])} have both learned game {game}{more}, each with other experience, "
-        "and cannot be separated",
-        hint="--allow-overlap counts them twice",
-    )
+def _overlapping(inputs: Sequence[Loaded], games: Sequence[str], runs: Sequence[str]) -> InvalidFileError:
+    """The error for inputs that share these games or runs, mixed with other experience."""
 
+    def holders(held: Any) -> str:
+        return " and ".join([str(loaded.path) for loaded in inputs if held(loaded.state)][:2])
 
-def _same_runs(inputs: Sequence[Loaded], overlap: Sequence[str]) -> InvalidFileError:
-    holders = [str(item.path) for item in inputs if any(run.id == overlap[0] for run in item.state.runs)]
-    return InvalidFileError(
-        f"{' and '.join(holders[:2])} both hold run {', '.join(overlap)}, mixed with other experience, "
-        "and cannot be separated",
-        hint="--allow-overlap counts it twice",
-    )
+    if games:
+        names = holders(lambda state: games[0] in state.learned_games)
+        more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
+        said = f"{names} have both learned game {games[0]}{more}, each with other experience"
+    else:
+        names = holders(lambda state: any(run.id == runs[0] for run in state.runs))
+        said = f"{names} both hold run {', '.join(runs)}, mixed with other experience"
+    hint = f"--allow-overlap counts {'them' if games else 'it'} twice"
+    return InvalidFileError(f"{said}, and cannot be separated", hint=hint)
 
 
 def _check_same_kind(inputs: Sequence[Loaded]) -> None:
@@ -177,42 +169,28 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
                 )
 
 
-def _check_contained(parts: Sequence[Loaded], whole: Loaded) -> None:
-    """Refuse inputs that cannot be of the games that ``whole`` has from the runs of the same names."""
-    others = [part for part in parts if part.digest != whole.digest]
-    table, learner = whole.table if others else None, whole.state.learner
-    for part in others:
-        # What comes of recorded games depends on their order.
-        played = any(run.kind == "play" for run in part.state.runs)
-        equal = part.state.contains(whole.state) and not played
-        for key, mine, theirs in _side_by_side(learner, part.table, table):
-            fewer, more = (0 if entry is None else learner.entry_visits(entry) for entry in (mine, theirs))
-            if fewer is not None and more is not None and fewer > more:
-                raise _contradiction(part, whole, key, f"{fewer:,} and {more:,} visits")
-            if equal and not alike(mine, theirs, TOLERANCE):
-                raise _contradiction(part, whole, key, "different entries")
-
-
-def _side_by_side(learner: Learner[Any], *tables: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The entries of two tables by their keys; None where one has none."""
-    streams = [learner.to_entries(table) for table in tables]
-    heads = [next(stream, None) for stream in streams]
-    while any(heads):
-        key = min(head[0] for head in heads if head)
-        entries = [head[1] if head and head[0] == key else None for head in heads]
-        yield key, entries[0], entries[1]
-        heads = [
-            next(stream, None) if head and head[0] == key else head
-            for head, stream in zip(heads, streams, strict=True)
-        ]
-
-
-def _contradiction(part: Loaded, whole: Loaded, key: str, what: str) -> InvalidFileError:
-    return InvalidFileError(
-        f"{part.path} and {whole.path} contradict each other: the same runs, but {what}",
-        where=f"position {key}",
-        hint="one of them was edited, or damaged and accepted; merge the other one alone",
-    )
+def _check_contained(part: Loaded, whole: Loaded) -> None:
+    """Refuse an input that cannot be of the games that ``whole`` has from the runs of the same names."""
+    if part.digest == whole.digest:
+        return
+    learner = whole.state.learner
+    # What comes of recorded games depends on their order.
+    played = any(run.kind == "play" for run in part.state.runs)
+    equal = part.state.contains(whole.state) and not played
+    streams = [zip(learner.to_entries(loaded.table), repeat(loaded)) for loaded in (part, whole)]
+    for key, group in groupby(in_order(*streams, key=lambda item: item[0][0]), lambda item: item[0][0]):
+        entries = {loaded: entry for (_, entry), loaded in group}
+        mine, theirs = entries.get(part), entries.get(whole)
+        fewer, more = (0 if entry is None else learner.entry_visits(entry) for entry in (mine, theirs))
+        what = "different entries" if equal and not alike(mine, theirs, TOLERANCE) else ""
+        if fewer is not None and more is not None and fewer > more:
+            what = f"{fewer:,} and {more:,} visits"
+        if what:
+            raise InvalidFileError(
+                f"{part.path} and {whole.path} contradict each other: the same runs, but {what}",
+                where=f"position {key}",
+                hint="one of them was edited, or damaged and accepted; merge the other one alone",
+            )
 
 
 def _union(states: Sequence[State]) -> tuple[Run, ...]:
@@ -228,6 +206,5 @@ def _overlap_run(inputs: Sequence[Loaded]) -> Run:
     """The record that takes the place of all others: the parts of the table can no longer be separated."""
     digests = sorted(loaded.digest for loaded in inputs)
     games = [loaded.state.games for loaded in inputs]
-    known = [count for count in games if count is not None]
-    total = sum(known) if len(known) == len(games) else None
+    total = None if None in games else sum(count or 0 for count in games)
     return Run(digest_of(digests)[:24], "overlap", total, None, {"inputs": digests})
