@@ -102,25 +102,12 @@ class Environment:
         """
         if not self.bounded(stream) or len(text) <= self.width:
             return text
-        from textwrap import fill
+        from textwrap import TextWrapper
 
-        blanks = " " * min(indent, self.width // 3)
-        return fill(
-            text,
-            self.width,
-            subsequent_indent=blanks,
-            break_long_words=False,  # a path stays whole
-            break_on_hyphens=False,
-            replace_whitespace=False,
-        )
-
-    def colored(self, stream: TextIO) -> bool:
-        """Whether ``stream`` takes colour: ``NO_COLOR`` wins over ``FORCE_COLOR``, that over the terminal."""
-        if self.variables.get("NO_COLOR"):
-            return False
-        if self.variables.get("FORCE_COLOR"):
-            return True
-        return stream.isatty() and self.variables.get("TERM") != "dumb"
+        wrapper = TextWrapper(self.width, subsequent_indent=" " * min(indent, self.width // 3))
+        wrapper.break_long_words = wrapper.break_on_hyphens = False  # a path stays whole
+        wrapper.replace_whitespace = False
+        return wrapper.fill(text)
 
     @cached_property
     def console(self) -> "Console":
@@ -137,8 +124,7 @@ class Environment:
 
         return Console(
             file=stream,
-            force_terminal=stream.isatty() or self.colored(stream),
-            color_system="auto" if self.colored(stream) else None,
+            color_system=None if self.variables.get("NO_COLOR") else "auto",  # bold goes as well
             width=self.width,
             height=25 if self.variables.get("TERM") == "dumb" else None,  # else Rich believes in 80 columns
             markup=False,

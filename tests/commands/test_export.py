@@ -49,7 +49,7 @@ def test_the_ending_decides_where_it_can(ttt, store):
     unclear = ttt("export", "td", "-o", "a.csv")
     assert unclear.code == 2
     assert "one of value-table, policy-csv" in unclear.err
-    assert "which format" in ttt("export", "td", "-o", "a.xyz").err
+    assert "ambiguous format" in ttt("export", "td", "-o", "a.xyz").err
     assert not Path("a.xyz").exists()
     assert ttt("export", "td", "-o", "-").code == 2
 

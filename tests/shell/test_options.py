@@ -83,7 +83,7 @@ def test_the_help_shows_defaults_and_ranges(train: Run) -> None:
         (["--alpha", "2"], "--alpha: 2.0 is not in the range 0<=x<=1 (see ttt dummy --help)"),
         (["--alpha", "nan"], "--alpha: nan is not a finite number"),
         (["--floor", "-inf"], "--floor: -inf is not a finite number"),
-        (["--games", "0"], "--games: '0' is not a whole number from 1 to "),
+        (["--games", "0"], "--games: '0' is not a whole number from 1 up"),
         (["--games", "x"], "--games: 'x' is not a whole number such as 5000, 10k or 1.5M"),
     ],
 )

@@ -213,7 +213,7 @@ def _chosen(player: ExportSource, out: str, asked: str | None, formats: list[For
     ending = Path(out).suffix.lower()
     meant = [form for form in fitting if out != "-" and ending in form.endings]
     if len(meant) != 1:
-        what = f"{ending} may mean several formats" if meant else "which format is meant?"
+        what = f"{ending} may mean several formats" if meant else "ambiguous format"
         hint = f"one of {', '.join(_names(meant or fitting))}"
         raise UsageError(what, where="--format", hint=hint)
     return meant[0]

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(
     r"([0-9]+|[0-9]{1,3}(?:[,_ ][0-9]{3})+)(?:\.([0-9]+))?(?:[eE]\+?([0-9]{1,2}))?\s*([kKmMgG]?)"
 )
+MOST = (1 << 63) - 1
 _ZEROS = {"": 0, "k": 3, "m": 6, "g": 9}
 
 
-def whole(least: int = 1, most: int = (1 << 63) - 1) -> Callable[[Any], int]:
+def whole(least: int = 1, most: int | None = None) -> Callable[[Any], int]:
     """The parser of an option that takes whole numbers as people write them: ``10k``, ``1.5M``, ``1e6``,
     ``1,000,000``."""
 
@@ -40,8 +41,9 @@ def whole(least: int = 1, most: int = (1 << 63) - 1) -> Callable[[Any], int]:
         fraction = fraction.rstrip("0")
         zeros = int(exponent or 0) + _ZEROS[unit.lower()] - len(fraction)
         found = int(re.sub("[,_ ]", "", digits) + fraction + "0" * max(zeros, 0))
-        if zeros < 0 or not least <= found <= most:
-            raise typer.BadParameter(f"{text!r} is not a whole number from {least:,} to {most:,}")
+        if zeros < 0 or not least <= found <= (most or MOST):
+            limit = f" to {most:,}" if most else " up" if found < least else f" to {MOST:,}"
+            raise typer.BadParameter(f"{text!r} is not a whole number from {least:,}{limit}")
         return found
 
     return number
@@ -68,7 +70,7 @@ def option(metavar: str | None, help: str, *names: str, complete: Complete = Non
     return typer.Option(*names, metavar=metavar, help=help, autocompletion=complete, **more)
 
 
-def number(help: str, *names: str, least: int = 1, most: int = (1 << 63) - 1, **more: Any) -> Any:
+def number(help: str, *names: str, least: int = 1, most: int | None = None, **more: Any) -> Any:
     """An option whose value is a whole number."""
     return typer.Option(*names, parser=whole(least, most), metavar="N", help=help, **more)
 
