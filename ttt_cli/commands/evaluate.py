@@ -13,6 +13,7 @@ from ttt_cli.engine.side import Result, Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError, UsageError
+from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
 from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
@@ -21,6 +22,7 @@ from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import AgentName, Seed, Walked, argument, flag, number, option
+from ttt_cli.store.csv_text import to_csv
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_state
@@ -83,14 +85,18 @@ def evaluate(
     if verdict is None:
         if mistakes is not None:
             raise TttError("needs an exact verdict", where="--mistakes")
-        lines = _losing_lines(player) if games is None else {}
+        lines: dict[Side, tuple[int, ...]] = {}
+        with suppress(UnsteadyError):
+            lines = losing_lines(player.policy) if games is None else lines
         sample = Sample(_matches(env, player, others, games or GAMES, seed, games_to), seed, lines)
         remark(env, everyone)
         if explain and not lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
         return Sampled(player.fields(), sample, *about, explanation(lines))
     if mistakes is not None:
-        _write_mistakes(env, mistakes, player, others, positions)
+        found = find_blunders(player.policy, [one.policy for one in others], budget=positions or BUDGET)
+        write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others])))
+        env.say(f"mistakes written to {mistakes}")
     remark(env, everyone)
     _remark_ties(env, player, others[0])
     return Exact(player.fields(), verdict, *about, explanation(verdict.lines))
@@ -134,32 +140,15 @@ def _judge(
         return None
 
 
-def _losing_lines(player: Agent) -> dict[Side, tuple[int, ...]]:
-    with suppress(UnsteadyError):
-        return losing_lines(player.policy)
-    return {}
-
-
-def _write_mistakes(
-    env: Environment, path: Path, player: Agent, others: Sequence[Agent], positions: int | None
-) -> None:
-    from ttt_cli.evaluation.blunders import find_blunders
-    from ttt_cli.store.csv_text import to_csv
-
-    found = find_blunders(player.policy, [other.policy for other in others], budget=positions or BUDGET)
-    write_report(env, path, to_csv(blunder_rows(found, [other.name for other in others])))
-    env.say(f"mistakes written to {path}")
-
-
 def _matches(
     env: Environment, player: Agent, others: Sequence[Agent], games: int, seed: int, games_to: Path | None
 ) -> list[Match]:
     """Play a match against each opponent, and write its games where that is asked for."""
-    matches = []
-    if games_to is not None:
-        refuse_state(games_to)
+    matches, file = [], None
     with ExitStack() as stack:
-        file = None if games_to is None else stack.enter_context(writing(games_to))
+        if games_to is not None:
+            refuse_state(games_to)
+            file = stack.enter_context(writing(games_to))
         tick = stack.enter_context(progress(env, games * len(others), title="match"))
         for number, other in enumerate(others):
 
@@ -168,8 +157,7 @@ def _matches(
                 if file is not None:
                     file.writelines(_records(player, name, batch, f"{seed}.{before}"))
 
-            match = play_match(player.policy, other.policy, games, seed, watch, name=other.name)
-            matches.append(match)
+            matches.append(play_match(player.policy, other.policy, games, seed, watch, name=other.name))
     if games_to is not None:
         env.say(f"{games * len(others):,} games written to {games_to}")
     return matches
