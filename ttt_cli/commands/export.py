@@ -16,7 +16,7 @@ from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.evaluation.walk import BUDGET, OutgrownError, own_positions
+from ttt_cli.evaluation.walk import OutgrownError, own_positions
 from ttt_cli.shell.common import locked, refuse_source, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store.formats import all_formats, get
@@ -47,7 +47,7 @@ class Export(Document, name="export"):
 
 
 MOST_REACHED = 4_000_000
-"""Positions that a walk may take to find out what is to be written, on a board without a state space."""
+"""Positions that a walk may take to find out what is to be written."""
 
 PICTURE_DEPTH = 2
 """Plies of the whole game tree that a picture shows by default: more fits on no screen."""
@@ -137,16 +137,12 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
 
     :raises UsageError: if they are too many.
     """
-    state = _state(agent)
-    if agent.policy.external:
-        budget = BUDGET
-    elif enumerated(agent.rules) is not None or (state is not None and state.seen is not None):
+    keeps_positions = agent.loaded is not None and agent.loaded.state.seen is not None
+    if not agent.policy.external and (keeps_positions or enumerated(agent.rules) is not None):
         return None
-    else:
-        budget = MOST_REACHED
     try:
-        with progress(env, budget, title="walk", unit="positions") as tick:
-            return own_positions(agent.policy, budget=budget, tick=lambda done: tick(done, ""))
+        with progress(env, MOST_REACHED, title="walk", unit="positions") as tick:
+            return own_positions(agent.policy, budget=MOST_REACHED, tick=lambda done: tick(done, ""))
     except OutgrownError as error:
         raise UsageError(
             f"has no {agent.rules.describe()} policy that a file could hold: {error.message}",

@@ -134,7 +134,8 @@ class PlayScreen:
         """
         turn = f"{self.session.game.to_move.name} to move"
         turn += f": {typed}, Enter plays it" if typed else ""
-        usual = f"{'arrows and Enter play' if typed or self._cells > 9 else 'a number plays'}, {KEYS}"
+        by_digits = self.session.rules.cells <= 9 and not typed
+        usual = f"{'a number plays' if by_digits else 'arrows and Enter play'}, {KEYS}"
         said = [turn, *self._says[1:][-1:], *(advice.text.split("\n") if advice else ()), answer or usual]
         lines = "\n".join(self._folded(line) for line in said if line).split("\n")
         width, height = self.console.width, self.console.height
@@ -161,25 +162,19 @@ class PlayScreen:
 
     def show_summary(self, review: Review) -> None:
         """Show in two lines what perfect play says of the game that has just ended."""
-        for line in summary(review, self._names()):
+        names = {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
+        for line in summary(review, names):
             self._line(line)
 
     def show_review(self, review: Review) -> None:
         """Show what each move of the game that has just ended was worth."""
         self.console.print(moves_table(review, self.env.width))
 
-    @property
-    def _cells(self) -> int:
-        return self.session.rules.cells
-
     def _folded(self, text: str) -> str:
         return self.env.folded(text, self._stream)
 
     def _line(self, text: str) -> None:
         self.console.print(self._folded(text), soft_wrap=True)
-
-    def _names(self) -> dict[Side, str]:
-        return {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
 
     def _heading(self) -> str:
         x, o = (self.called(self.session.player(side)) for side in Side)
