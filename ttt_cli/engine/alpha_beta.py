@@ -331,6 +331,9 @@ def _search(
         state.plies = 0
 
 
+_search.name, _search.seconds = "search", 5.0
+
+
 class Search(Policy):
     """Alpha-beta search, with a network for what it does not see to its end.
 

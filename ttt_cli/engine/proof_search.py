@@ -529,3 +529,6 @@ def solve_positions(
             search.decided = search.decided or unproven or lost or found
         search.row += 1
         search.question = NONE
+
+
+solve_positions.name, solve_positions.seconds = "solver", 5.0
