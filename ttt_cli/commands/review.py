@@ -9,7 +9,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.review import review as review_game
 from ttt_cli.shell.options import argument, flag, number, option
-from ttt_cli.store.games import LOG, GameRecord, pick_game, read_games
+from ttt_cli.store.games import LOG, GameRecord, read_games
 from ttt_cli.views.review import ReviewedGame
 
 IGNORES = {"board", "line", "learner"}
@@ -47,14 +47,17 @@ def review(
 
 
 def _picked(path: Path, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:
-    """The games that are asked for, with their numbers from 1."""
-    if last is not None:
-        found = deque(enumerate(read_games(path), 1), last)
-        if not found:
-            raise InvalidFileError("holds no games", where=str(path))
-        return list(found)
-    if game is None:
-        played = (pair for pair in enumerate(read_games(path), 1) if "human" in (pair[1].x, pair[1].o))
-        if found := deque(played, 1):
+    """The games that are asked for, with their numbers from 1: the last ones, one by its number or id, or the
+    last with a person, else the last."""
+    found, human = deque[tuple[int, GameRecord]](maxlen=last or 1), list[tuple[int, GameRecord]]()
+    for at, record in enumerate(read_games(path), 1):
+        found.append((at, record))
+        if game in (str(at), record.id):
             return list(found)
-    return [pick_game(path, game)]
+        if "human" in (record.x, record.o):
+            human = [(at, record)]
+    if not found:
+        raise InvalidFileError("holds no games", where=str(path), hint="ttt play records finished games")
+    if game is not None:
+        raise UsageError(f"no game {game!r} among the {found[-1][0]:,} of {path}", where="--game")
+    return list(found) if last is not None else human or list(found)

@@ -18,7 +18,7 @@ import orjson
 from ttt_cli.documents import RulesFields
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line, try_append
 from ttt_cli.store.reading import peek, read_lines
 from ttt_cli.store.state import State
@@ -208,28 +208,6 @@ def read_games(path: Path) -> Iterator[GameRecord]:
         yield game
     if games.fault and path.name != LOG:
         raise games.fault
-
-
-def pick_game(path: Path, wanted: str | None = None) -> tuple[int, GameRecord]:
-    """A game of a log and its number, from 1: the one with this number or id, else the last one.
-
-    :raises InvalidFileError: if the log holds no games.
-    :raises UsageError: if it does not hold the one that is wanted.
-    """
-    number, last = 0, None
-    for number, last in enumerate(read_games(path), 1):
-        if wanted is not None and wanted in (str(number), last.id):
-            return number, last
-    if last is None:
-        raise InvalidFileError("holds no games", where=str(path), hint="ttt play records finished games")
-    if wanted is not None:
-        raise no_game(path, wanted, number)
-    return number, last
-
-
-def no_game(path: Path, wanted: str, games: int) -> UsageError:
-    """The error that a log does not hold the wanted game."""
-    return UsageError(f"no game {wanted!r} among the {games:,} of {path}", where="--game")
 
 
 def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:

@@ -11,7 +11,6 @@ from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.system import NO_WAITING, AnyPath, fault
-from ttt_cli.store.text import decode
 
 LIMIT = 256 * 2**20
 """The largest file that is read, in bytes, unless the caller says otherwise; 5,478 entries take some 1 MB. It
@@ -99,11 +98,6 @@ def read_blocks(path: AnyPath, size: int = 2**20) -> Iterator[bytes]:
                 raise beyond(f"has a line of more than {longest:,} bytes", path)
         if rest:
             yield rest
-
-
-def read_text(path: AnyPath, limit: int = LIMIT, *, bom: bool = False) -> str:
-    """Return the file's text; see ``read_bytes`` and ``decode``."""
-    return decode(read_bytes(path, limit), path, bom=bom)
 
 
 @contextmanager

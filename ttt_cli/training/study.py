@@ -23,9 +23,9 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, row_of, to_record
-from ttt_cli.store.reading import read_text
+from ttt_cli.store.reading import read_bytes
 from ttt_cli.store.state import State
-from ttt_cli.store.text import quoted
+from ttt_cli.store.text import decode, quoted
 from ttt_cli.training.curve import due, points, row
 from ttt_cli.training.runs import run as train_blocks
 from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
@@ -307,7 +307,7 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     :param kind_of: the learner of a name.
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    lines = read_text(path, LIMIT, bom=True).splitlines()
+    lines = decode(read_bytes(path, LIMIT), path, bom=True).splitlines()
     names = lines[0].strip().split(",") if lines else []
     at = names.index("seed") if "seed" in names else 0
     if names[:3] != ["learner", "preset", "call"] or tuple(names[at:]) != ("seed", "games", *MEASURES):

@@ -231,20 +231,22 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
             hint="use the newer one",
         )
     symmetric = found["symmetry"]
-    if learner.symmetric_only and not symmetric:
-        raise InvalidFileError(f"expected true, as {name} always has it", where=f'{where}: "symmetry"')
     runs = read_runs(found["runs"], learner, rules, symmetric, where)
-    plays = None
-    if "plays" in found:
-        place = f'{where}: "plays"'
-        if name not in PLAYED or symmetric:
-            raise InvalidFileError(f"goes with {' and '.join(PLAYED)} without symmetry", where=place)
-        plays = Plays.from_json(found["plays"], place)
-    fields = {"learner": learner, "rules": rules, "symmetric": symmetric, "runs": runs, "plays": plays}
+    fields = {"learner": learner, "rules": rules, "symmetric": symmetric, "runs": runs}
     games = State(table=None, **fields).games
-    if games != found["games"]:
-        why = f"the runs add up to {games}, not {found['games']}"
-        raise InvalidFileError(why, where=f'{where}: "games"')
+    for key, wrong, why in (
+        ("symmetry", learner.symmetric_only and not symmetric, f"expected true, as {name} always has it"),
+        ("games", games != found["games"], f"the runs add up to {games}, not {found['games']}"),
+        (
+            "plays",
+            "plays" in found and (name not in PLAYED or symmetric),
+            f"goes with {' and '.join(PLAYED)} without symmetry",
+        ),
+    ):
+        if wrong:
+            raise InvalidFileError(why, where=f'{where}: "{key}"')
+    if "plays" in found:
+        fields["plays"] = Plays.from_json(found["plays"], f'{where}: "plays"')
     return fields
 
 
