@@ -99,6 +99,15 @@ class Table:
             numbers = numbers - 0.5 * ((opened == 0).sum() <= (opened == 0.5).sum())
         return numbers * self.signs + 0.0
 
+    @property
+    def by_slot(self) -> Floats:
+        """Numbers by position, NaN where there is none: float64[n, cells] of moves, from the mover's side;
+        float64[n, 2] of positions as in the file, by the side whose good they measure, X's first."""
+        values = np.full((len(self.space), self.space.cells if self.of_moves else 2), np.nan)
+        slots, numbers = (self.slots, self.worth) if self.of_moves else (self.signs < 0, self.numbers)
+        values[self.indexes, slots.astype(np.intp)] = numbers
+        return values
+
     @cached_property
     def mark(self) -> bytes:
         """The same for tables that play alike: zeros of moves and the empty board say nothing."""
@@ -111,9 +120,7 @@ class Table:
     def score(self) -> float:
         """What the numbers themselves say for this reading."""
         if self.of_moves:
-            by_cell = np.full(self.space.legal.shape, np.nan)
-            by_cell[self.indexes, self.slots] = self.worth
-            return _skill(self.space, by_cell)
+            return _skill(self.space, self.by_slot)
         good = _prospects(self.space.rules)[self.indexes]
         if len(good) < 3 or self.worth.std() == 0 or good.std() == 0:
             return 0.0

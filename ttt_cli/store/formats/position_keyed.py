@@ -153,13 +153,9 @@ def _about_unknown(table: Table, options: Options) -> Question | None:
     # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
     value = abs(float(numbers[often])) if table.whose[0] != table.whose[1] else float(numbers[often])
     plays = Plays(wins=options.wins or Plays.wins, tables=table.tables)
-    if table.of_moves:
-        values = np.full(table.space.legal.shape, np.nan)
-        values[table.indexes, table.slots] = table.worth
-    else:
-        sides = np.full((len(table.space), 2), np.nan)
-        sides[table.indexes, (table.signs < 0).astype(np.intp)] = table.numbers
-        values = values_of_moves(sides, table.space, plays)
+    values = table.by_slot
+    if not table.of_moves:
+        values = values_of_moves(values, table.space, plays)
     played = []
     for guess in (0.0, value):
         x, o = (guess * sign + 0.0 for sign in table.whose)
