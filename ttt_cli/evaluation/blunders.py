@@ -123,11 +123,9 @@ def _own(policy: Policy, opponents: Sequence[Policy], budget: int) -> tuple[Posi
         walk = Walk.alone(policy, side, budget=budget)
         reaches = [play_on(walk, opponent).reach for opponent in opponents]
         for ply, positions in walk.own:
-            still_open = ~walk.layers[ply].positions.terminal
-            reach = [
-                layers[ply][still_open] if ply < len(layers) else np.zeros(len(positions))
-                for layers in reaches
-            ]
-            parts.append((ply, positions, np.column_stack(reach) if reach else np.zeros((len(positions), 0))))
+            reach = np.zeros((len(positions), len(opponents)))
+            for number, layers in enumerate(reaches):
+                reach[:, number] = layers[ply][~walk.layers[ply].positions.terminal]
+            parts.append((ply, positions, reach))
     parts.sort(key=lambda part: part[0])
     return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
