@@ -21,8 +21,8 @@ from ttt_cli.learners import learner_class
 from ttt_cli.store import curves, library
 from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import SoundGames
+from ttt_cli.store.library import verify
 from ttt_cli.store.state import State
-from ttt_cli.store.verification import verify
 from ttt_cli.training import study
 
 SECONDS, MEGABYTES = 1.0, 200

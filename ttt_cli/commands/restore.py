@@ -12,7 +12,6 @@ from ttt_cli.shell.options import argument
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
 from ttt_cli.store.backups import restore as put_back
-from ttt_cli.store.verification import verify
 
 IGNORES = {"board", "line"}
 
@@ -69,7 +68,7 @@ def restore(
         return Backups(backups(path), path, file)
     path = library.find(env.store, file) or _lost(env, file)
     found = backups(path)
-    if not found and (checked := verify(path)).unfit:  # more than "no backups" alone would say
+    if not found and (checked := library.verify(path)).unfit:  # more than "no backups" alone would say
         fault = checked.faults[0]
         raise InvalidFileError(f"{fault.why}; there are no backups of it", where=f"{path}, {fault.where}")
     return Backups(found, None)

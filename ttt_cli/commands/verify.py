@@ -14,7 +14,6 @@ from ttt_cli.store.formats.format import Verification
 from ttt_cli.store.formats.imported import Rejected
 from ttt_cli.store.locks import lock
 from ttt_cli.store.reading import read_bytes
-from ttt_cli.store.verification import verify as read_through
 from ttt_cli.views.numbers import what_is_held
 
 IGNORES = {"board", "line"}
@@ -70,7 +69,7 @@ def verify(
     for name in files:
         path = Path(name) if library.is_path(name) else library.existing(env.store, name, what="file")
         accepted = _accept(path) if accept else None
-        found = read_through(path)
+        found = library.verify(path)
         counts = found.positions, found.moves
         yield Check(path, found.format, *counts, found.repaired, found.faults, accepted, found)
 

@@ -1,4 +1,4 @@
-"""The folder where learned states live: names, and reading and writing a state under its name.
+"""The folder where learned states live: names, and reading, verifying and writing a state under its name.
 
 ``q`` is ``q.json`` (``book`` is ``book.csv``) in the folder; ``q.article`` is what the author's preset made,
 ``q.3x4-3`` a state for another board.
@@ -21,8 +21,8 @@ from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import prune
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
-from ttt_cli.store.formats.format import Format, Native
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, to_state
+from ttt_cli.store.formats.format import Format, Native, Verification
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, sealed, write_sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, stamp
@@ -326,18 +326,18 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         meanwhile: the state is saved beside it then.
     """
     refuse_games(path)
-    held, now = held_lock(path), stamp(path)
+    held, now, target = held_lock(path), stamp(path), path
     if held is not None and now is not None and now != held.seen:
-        beside = next(one for one in _beside(path) if not one.exists())
-        write_bytes(beside, partial(write_sealed, parts=_parts(state)), parents=True)
+        beside = (path.with_name(f"{path.stem}.beside{number or ''}{path.suffix}") for number in count())
+        target = next(one for one in beside if not one.exists())
+    write = partial(write_sealed, parts=_parts(state))
+    backup = write_bytes(target, write, parents=True, keep_backup=keep_backup)
+    if target != path:
         raise BusyError(
-            f"somebody else has written this file meanwhile; what was learned is saved in {beside}",
+            f"somebody else has written this file meanwhile; what was learned is saved in {target}",
             where=str(path),
-            hint=f"to join them: {command_line('ttt', 'merge', path, beside, '-o', path)}",
+            hint=f"to join them: {command_line('ttt', 'merge', path, target, '-o', path)}",
         )
-    backup = write_bytes(
-        path, partial(write_sealed, parts=_parts(state)), parents=True, keep_backup=keep_backup
-    )
     if held is not None:
         held.seen = stamp(path)
     if backup is not None:
@@ -345,6 +345,13 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     return backup
 
 
-def _beside(path: Path) -> Iterator[Path]:
-    """Names for what cannot be saved at ``path``."""
-    return (path.with_name(f"{path.stem}.beside{number or ''}{path.suffix}") for number in count())
+def verify(path: Path) -> Verification:
+    """Read a file of any kind and report every fault in it, with its place."""
+    try:
+        source = Source(path)
+        if not source.size and (learner := path.name.partition(".")[0]) in LEARNERS:
+            lost = f"is empty, where training keeps what {learner} has learned (take it from a backup)"
+            return Verification("", faults=[Rejected("the whole file", lost)], unfit=True)
+        return recognise(source).check(source)
+    except TttError as error:
+        return Verification("", faults=[fault_of(error, str(path))], unfit=True)
