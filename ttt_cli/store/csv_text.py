@@ -25,13 +25,6 @@ def number_in(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def lines(data: bytes, where: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text file that are not blank, numbered from 1, without their line ends."""
-    for number, line in enumerate(decode(data, where, bom=True).split("\n"), 1):
-        if line.strip():
-            yield number, line.rstrip("\r")
-
-
 def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
 

@@ -9,6 +9,7 @@ board is full, else 0.5.
 import io
 import re
 from functools import lru_cache
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.csv_text import lines, number_in
+from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.npy import array_in, is_archive, names
@@ -43,17 +44,15 @@ def _values_in_lines(source: Source) -> Floats:
     :raises InvalidFileError: naming the line, or the index that is missing.
     """
     values = np.full((2, BOARDS), np.nan)
-    rows = lines(source.data, source.where)
-    next(rows)
-    for number, line in rows:
-        place = f"{source.where}, line {number}"
-        fields = [field.strip() for field in line.split(",")]
+    for number, row in source.rows[1:]:
+        place, fields = f"{source.where}, line {number}", [field.strip() for field in row]
         if len(fields) != 3 or not _INDEX.fullmatch(fields[0]):
-            raise InvalidFileError(f"expected an index and two values, found {quoted(line)}", where=place)
+            found = quoted(",".join(row))
+            raise InvalidFileError(f"expected an index and two values, found {found}", where=place)
         index = int(fields[0])
         if index >= BOARDS:
             raise InvalidFileError(f"there are indexes 0 to {BOARDS - 1}, not {index}", where=place)
-        if not np.isnan(values[0, index]):
+        if not isnan(values[0, index]):
             raise InvalidFileError(f"the index {index} is there twice", where=place)
         for side, field in enumerate(fields[1:]):
             if (value := number_in(field)) is None:
