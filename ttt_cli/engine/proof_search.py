@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Int8s, Int64s, Uint64s
+from ttt_cli.engine.arrays import Bools, Int8s, Int64s, Uint64s
 from ttt_cli.engine.bits import ONE, ZERO, Bitboard, first, hashed, image_of_class, popcount, turned
 from ttt_cli.engine.board import MAX_LINES, Board, ends, insert
 from ttt_cli.engine.kernel import Kernel, Part
@@ -31,9 +31,9 @@ deviations. The code of such a node in the table is UNSETTLED plus that number."
 NONE, DOES_MOVER_WIN, DOES_OPPONENT_WIN = 0, 1, 2
 """The questions."""
 
-ALONE, ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2, 3
-"""How positions are solved: without groups; all of a group; those up to one that is not proven; up to that,
-or a move that keeps the value of the first."""
+ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
+"""Which positions of a group are solved: all; those up to one that is not proven; up to that, or a move that
+keeps the value of the first."""
 
 BOTH = DOES_MOVER_WIN + DOES_OPPONENT_WIN
 
@@ -459,7 +459,7 @@ def solve_positions(
     movers: Uint64s,
     others: Uint64s,
     values: Int8s,
-    groups: Int64s,
+    begins: Bools,
     each: Int64s,
     rule: int,
     until: int,
@@ -470,23 +470,22 @@ def solve_positions(
     :param others: uint64[k], those of the other side.
     :param values: int8[k], UNPROVEN; filled with +1 the mover wins, 0 a draw, -1 the mover loses, where
         so many nodes are enough.
-    :param groups: int64[k], a position and its moves; the search of each group begins with an empty table.
+    :param begins: bool[k], where a group begins, a position and its moves, and with it an empty table.
     :param each: int64[k], the nodes that each position may take.
-    :param rule: which of a group are solved (``ALONE`` ...).
+    :param rule: which of a group are solved (``ALL`` ...).
     """
     board, _, table, frames, search = room
     root = frames[0]
     while search.row < len(movers):
         row = search.row
         if search.question == NONE:
-            begins = row == 0 or groups[row] != groups[row - 1]
-            if rule != ALONE and begins:
+            if begins[row]:
                 search.decided = False
                 if search.entries > 0:
                     search.entries = 0
                     for place in range(len(table)):
                         table[place].note = 0
-            if rule != ALONE and search.decided:
+            if search.decided:
                 search.row += 1
                 continue
             search.started, search.best, search.depth, root.deviations = search.nodes, -1, 0, 0
@@ -520,12 +519,11 @@ def solve_positions(
                 attacker = root.attacker
                 root.attacker, root.defender = root.defender, attacker
             continue
-        if rule >= UNTIL_UNPROVEN:
-            begins = row == 0 or groups[row] != groups[row - 1]
-            if begins:
+        if rule != ALL:
+            if begins[row]:
                 search.leading = values[row]
-            unproven, lost = values[row] == UNPROVEN, begins and values[row] == -1
-            found = rule == UNTIL_FOUND and not begins and values[row] == -search.leading
+            unproven, lost = values[row] == UNPROVEN, begins[row] and values[row] == -1
+            found = rule == UNTIL_FOUND and not begins[row] and values[row] == -search.leading
             search.decided = search.decided or unproven or lost or found
         search.row += 1
         search.question = NONE

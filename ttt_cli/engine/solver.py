@@ -196,7 +196,7 @@ class Solver:
         report: Report | None = None,
         question: int = search.NONE,
         groups: Int64s | None = None,
-        rule: int = search.ALONE,
+        rule: int = search.ALL,
     ) -> Int8s:
         """The values of positions, within a number of nodes each and a time on the clock.
 
@@ -206,14 +206,15 @@ class Solver:
         state, found, rows = self._state, positions.outcomes, np.flatnonzero(~positions.terminal)
         each = np.full(len(positions), UNLIMITED if nodes is None else nodes, np.int64)[rows]
         of_group = np.zeros(len(rows), np.int64) if groups is None else groups[rows]
+        begins = np.diff(of_group, prepend=0 if groups is None else -1) != 0
         values, stones = np.full(len(rows), UNPROVEN, np.int8), positions[rows].stones_of_sides
         state.row = state.question = state.nodes = 0
-        state.only = question
+        state.only, state.decided = question, False
         piece, now = 1 << 8, time.process_time()
         while state.row < len(values) and (until is None or now < until):
             last = int(state.nodes) + piece
             room = self._board, self._sources, self._table, self._frames, state
-            search.solve_positions(room, *stones, values, of_group, each, rule, last)
+            search.solve_positions(room, *stones, values, begins, each, rule, last)
             if groups is None:
                 self._make_room()
             before, now = now, time.process_time()
