@@ -195,6 +195,16 @@ def test_of_one_run_unfinished_and_finished_the_larger_counts_stay():
     assert content(DEFAULT, DEFAULT.merge(empty, [early, late])) == content(DEFAULT, late)
 
 
+def test_what_the_author_sees_again_adds_nothing_to_the_rows_of_several_runs():
+    tables = [book(ARTICLE, X_IN_FIVE) for _ in "ab"]
+    for run, table in zip("ab", tables, strict=True):
+        ARTICLE.tag_run(table, run)
+    merged = ARTICLE.merge(empty_table(ARTICLE, SPACE), tables)
+    before = content(ARTICLE, merged)
+    ARTICLE.learn(merged, Game.of(SPACE.rules, [cell - 1 for cell in X_IN_FIVE]))
+    assert content(ARTICLE, merged) == before
+
+
 # Strength
 
 

@@ -43,7 +43,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.learners.base import Entry, parameter
-from ttt_cli.learners.entries import Batch, chained, counts, in_batches, numbered, require
+from ttt_cli.learners.entries import BATCH, Batch, are_lists, chained, counts, in_batches, numbered, require
 from ttt_cli.learners.growth import FIRST, OPEN
 from ttt_cli.learners.table import PIECE, Column, Table, grown
 from ttt_cli.learners.table_learner import Learned, TableLearner
@@ -54,7 +54,7 @@ SETTLING = 20_000.0
 UNKNOWN = -100.0
 """What a move without a row scores by the author's rule: less than any stage."""
 
-RESULTS = {1: "X", -1: "O", 0: "draw"}
+RESULTS = "O", "draw", "X"
 
 Rows = tuple[Int64s, Int64s]
 """int64[k], keys of rows, ascending: the number of a move times (cells + 1), plus the stage; and int64[k],
@@ -97,21 +97,22 @@ class BookTable(Table):
         moves, stages = np.divmod(keys, self.rules.cells + 1)
         return self.moves["sighted"][moves] + stages - self.first_stages(moves)
 
-    @property
-    def rows_seen(self) -> Rows:
-        """The keys of all rows, in no order, and how often they were seen."""
+    def rows_of(self, counted: Int64s) -> Rows:
+        """The rows that ``counts``, or an array like it, holds more than 0 of."""
         moves, cells = np.flatnonzero(self.moves["sighted"]), self.rules.cells
         first, blocks = self.first_stages(moves), self.moves["sighted"][moves].astype(np.int64)
         sizes = cells + 1 - first
         stages = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes - first, sizes)
-        seen = self.counts[np.repeat(blocks - first, sizes) + stages]
+        seen = counted[np.repeat(blocks - first, sizes) + stages]
         return (np.repeat(moves, sizes) * (cells + 1) + stages)[seen > 0], seen[seen > 0]
 
     @property
     def shares(self) -> dict[str, Rows]:
         """The rows of each run, those of no run yet under an empty name."""
-        named = [(keys, -seen) for keys, seen in self.runs.values()]
-        return {**self.runs, "": combined(np.add, [self.rows_seen, *named])}
+        left = self.counts.copy()
+        for keys, seen in self.runs.values():
+            left[self.places(keys)] -= seen
+        return {**self.runs, "": self.rows_of(left)}
 
     def reserve(self, games: int) -> None:
         super().reserve(games)
@@ -230,7 +231,8 @@ class Book(TableLearner):
     def derive(self, table: Table, rows: Int64s) -> None:
         """Work out what the book says of its moves. The author's player goes by every row; by default those
         that no game can have left, such as some written in by hand, are kept but not believed."""
-        keys, seen = cast(BookTable, table).rows_seen
+        book = cast(BookTable, table)
+        keys, seen = book.rows_of(book.counts)
         moves, stages = np.divmod(keys, table.rules.cells + 1)
         scores = table.moves["score"]
         if self.choice == "article":
@@ -336,23 +338,26 @@ def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Int64s, Int8s, In
     :param numbers: those of the runs met so far, which is added to.
     :raises InvalidFileError: for an entry that is not one of a book.
     """
-    rules, found, kinds = batch.positions.rules, batch.found, {"X": 1, "O": -1, "draw": 0}
+    rules, found, kinds = batch.positions.rules, batch.found, dict(zip(RESULTS, (-1, 0, 1), strict=True))
     expected, ending = "expected rows of [move, plies, result, run, count]", "no game with the move ends so"
-    require(all(isinstance(entry, list) and entry for entry in found), expected)
+    require(are_lists(found), expected)
     rows, at = chained(found), numbered(found)
-    require([isinstance(row, list) and len(row) == 5 for row in rows], expected, rows)
-    moves, plies, results, runs, seen = zip(*rows, strict=True)
+    require(are_lists(rows, 5), expected)
+    every = chained(rows)
+    moves, plies, results, runs, seen = (every[column::5] for column in range(5))
     cells = counts(moves, "a move cannot be played here", 1, rules.cells) - 1
     require(batch.legal[at, cells], "the move cannot be played here", rows)
-    require(set(map(type, (*results, *runs))) == {str} and kinds.keys() >= {*results}, expected)
-    codes, ends = np.array([kinds[result] for result in results]), counts(plies, ending, 1, rules.cells)
+    require({*map(type, results), *map(type, runs)} == {str} and kinds.keys() >= {*results}, expected)
+    codes, ends = np.array(list(map(kinds.get, results)), np.int64), counts(plies, ending, 1, rules.cells)
     stages = ends - ((codes != 0) | (ends < rules.cells))
     earliest = np.maximum(batch.positions.plies[at], first_stage(rules))
     require((stages >= earliest) & (stage_results(rules)[stages] == codes), ending, rows)
     counted = counts(seen, "expected a count from 1", 1)
-    of_run = np.array([numbers.setdefault(run, len(numbers)) for run in runs])
-    once = np.unique(np.stack([at, cells, stages, of_run]), axis=1).shape[1] == len(rows)
-    require(once, "the same row of the same run twice")
+    for run in dict.fromkeys(runs):
+        numbers.setdefault(run, len(numbers))
+    of_run = np.array(list(map(numbers.__getitem__, runs)), np.int64)
+    once = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + of_run * (BATCH << 14))
+    require(len(once) == len(rows), "the same row of the same run twice")
     return at, batch.places[at, cells], stages, of_run, counted
 
 
@@ -367,13 +372,13 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
     place = np.empty(len(table.rows), np.int64)
     place[np.concatenate(list(table.pieces()))] = np.arange(len(table.rows) - FIRST)
     order = np.lexsort((of_run, stage, cells, place[owners]))
-    results = [RESULTS[result] for result in stage_results(rules).tolist()]
+    results, lengths = np.array(RESULTS)[stage_results(rules) + 1], np.minimum(stage + 1, rules.cells)
     for start in range(0, len(order), PIECE):
         some = order[start : start + PIECE]
+        columns = cells[some] + 1, lengths[some], results[stage[some]], of_run[some], seen[some]
         texts = table.positions(owners[some]).texts()
-        columns = (column[some].tolist() for column in (cells, stage, of_run, seen))
-        for text, cell, at, run, count in zip(texts, *columns, strict=True):
-            yield text, [cell + 1, min(at + 1, rules.cells), results[at], runs[run], count]
+        for text, *row, run, count in zip(texts, *(column.tolist() for column in columns), strict=True):
+            yield text, [*row, runs[run], count]
 
 
 @Inlined

@@ -168,11 +168,18 @@ def members(found: Sequence[Any], names: Mapping[str, int], fault: str) -> tuple
     :returns: of each the number of its entry, what its name stands for, and its value.
     :raises InvalidFileError: if an entry is none.
     """
-    require(all(isinstance(entry, dict) and entry for entry in found), fault)
+    require({*map(type, found)} == {dict} and all(found), fault)
     keys = chained(found)
     require(names.keys() >= {*keys}, fault)
     which = np.fromiter(map(names.__getitem__, keys), np.int64, len(keys))
     return numbered(found), which, chained(map(dict.values, found))
+
+
+def are_lists(found: Sequence[Any], length: int | None = None) -> bool:
+    """Whether all of at least one value are lists, of this length if one is given, and else not empty."""
+    return {*map(type, found)} == {list} and (
+        all(found) if length is None else {*map(len, found)} == {length}
+    )
 
 
 def numbered(found: Sequence[Any]) -> Int64s:

@@ -13,7 +13,7 @@ rows it went through, ``taken`` the moves made, one less, and of the bits of ``s
 learns, the second where O does. ``rule`` is whatever constants and arrays of its own the method needs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -27,6 +27,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.growth import FIRST, OPEN, find_or_add, nothing_to_add
+from ttt_cli.learners.random_numbers import seed_from, uniform
 from ttt_cli.learners.table import Table, complete_table
 
 CHUNK = 4096
@@ -199,11 +200,25 @@ def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, B
     return found.project(policy.probabilities(positions)), found.legal
 
 
-def batch_of(choice: str, number: int) -> int:
-    """How many games are played ply by ply before any of them is learned, ``number`` games into a run: the
-    more have been learned the more, so that no learner plays from an empty brain for long; one by an author's
-    rule."""
-    return 1 if choice == "article" else min(LOCKSTEP, 1 + number // 8)
+def batches(
+    shard: Shard, cells: int, draws: int, choice: str, stepped: bool
+) -> Iterator[tuple[Int8s, Floats, int]]:
+    """The games of a shard, some at a time: int8[k, cells], room for their moves; float64[k, draws], uniform
+    numbers; and the number in the run of the first.
+
+    What is played ply by ply is learned all at once: the more games have been learned the more, so that no
+    learner plays from an empty brain for long; one by an author's rule.
+    """
+    seed, done = seed_from(shard.rng), 0
+    while done < shard.games:
+        number, most = shard.first + done, CHUNK * cells // draws
+        if stepped:
+            most = 1 if choice == "article" else min(LOCKSTEP, 1 + number // 8)
+        count = min(most, shard.games - done)
+        luck = np.empty((count, draws))
+        uniform(luck.reshape(-1), seed, done * draws)
+        yield np.full((count, cells), NOT_YET, np.int8), luck, number
+        done += count
 
 
 def move(

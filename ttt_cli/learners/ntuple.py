@@ -54,8 +54,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
 from ttt_cli.learners.entries import counts, named, numbers, require
-from ttt_cli.learners.loop import CHUNK, NOT_YET, RESIGNED, batch_of, move
-from ttt_cli.learners.random_numbers import seed_from, uniform
+from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches, move
 from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
 
 BLOCK = 3
@@ -232,25 +231,12 @@ def put(stones: Uint64s, patterns: Int32s, ply: int, side: int, cell: int, net: 
 
 @Part
 def learn_from(
-    moves: Int8s,
-    plies: int,
-    sides: int,
-    game: Board,
-    net: Network,
-    learned: Learned,
-    boards: Boards,
-    rate: float,
+    plies: int, sides: int, game: Board, net: Network, learned: Learned, boards: Boards, rate: float
 ) -> None:
-    """Go through a finished game of so many plies backwards, and learn from the moves of these sides.
-
-    :param sides: 1 X learns, 2 O, 3 both.
-    """
+    """Go backwards through the boards of a finished game of so many plies, and learn from the moves of these
+    sides: 1 X, 2 O, 3 both."""
     visits, sums, sizes = learned
     stones, patterns, values = boards
-    stones[0, :] = 0
-    patterns[0, :, :] = 0
-    for ply in range(plies):
-        put(stones, patterns, ply, ply % 2, int(moves[ply]), net)
     number = len(net.starts)
     for after in range(plies - 1, 0, -1):
         side = (after - 1) % 2
@@ -344,7 +330,7 @@ def play_games(
         if len(waiting) == 0:
             results[result + 1] += 1
             if not resigned:
-                learn_from(row, plies, learning, game, net, learned, boards, rate)
+                learn_from(plies, learning, game, net, learned, boards, rate)
     return waits
 
 
@@ -394,23 +380,17 @@ class NTuple(Learner[NTupleTable]):
         return NTupleTable(rules)
 
     def train(self, table: NTupleTable, shard: Shard) -> Int64s:
-        rules, results, seed, done = table.rules, np.zeros(3, np.int64), seed_from(shard.rng), 0
+        rules, results = table.rules, np.zeros(3, np.int64)
         fixed = np.array([shard.opponent is not None, shard.behaviour is not None])
-        kernel = self._kernel(table, shard.taught)
-        while done < shard.games:
-            number = shard.first + done
-            count = min(batch_of(self.choice, number) if fixed.any() else CHUNK, shard.games - done)
-            history, luck = np.full((count, rules.cells), NOT_YET, np.int8), np.empty((count, rules.cells))
-            uniform(luck.reshape(-1), seed, done * rules.cells)
-            if fixed.any():
-                waiting = np.zeros((count, 2), np.uint64)
-                while kernel(history, luck, number, fixed, waiting, results):
-                    games = np.flatnonzero(waiting[:, 0] != NOBODY)
-                    move(shard, history, luck, number, games, partial(_asked, rules, waiting))
-            kernel(history, luck[: 0 if fixed.any() else count], number, fixed, NONE_WAITS, results)
+        kernel, stepped = self._kernel(table, shard.taught), bool(fixed.any())
+        for history, luck, number in batches(shard, rules.cells, rules.cells, self.choice, stepped):
+            waiting = np.zeros((len(history) if stepped else 0, 2), np.uint64)
+            while stepped and kernel(history, luck, number, fixed, waiting, results):
+                games = np.flatnonzero(waiting[:, 0] != NOBODY)
+                move(shard, history, luck, number, games, partial(_asked, rules, waiting))
+            kernel(history, luck[: 0 if stepped else None], number, fixed, NONE_WAITS, results)
             if shard.journal is not None:
                 shard.journal.append(_on_classes(rules, np.maximum(history, NOT_YET)))
-            done += count
         return results
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:

@@ -19,9 +19,19 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners import loop
 from ttt_cli.learners.base import Entry, Learner, Shard, taught
-from ttt_cli.learners.entries import MOST, Batch, counts, in_batches, members, numbers, require, unfit
+from ttt_cli.learners.entries import (
+    MOST,
+    Batch,
+    are_lists,
+    chained,
+    counts,
+    in_batches,
+    members,
+    numbers,
+    require,
+    unfit,
+)
 from ttt_cli.learners.growth import FIRST, OPEN
-from ttt_cli.learners.random_numbers import seed_from, uniform
 from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.weighted_mean import MergeAccumulator
 
@@ -118,17 +128,12 @@ class TableLearner(Learner[Table]):
     # ---- Learning ----
 
     def train(self, table: Table, shard: Shard) -> Int64s:
-        cells, results, seed, done = table.rules.cells, np.zeros(3, np.int64), seed_from(shard.rng), 0
+        cells, results = table.rules.cells, np.zeros(3, np.int64)
         alone = shard.opponent is None and shard.behaviour is None
         draws = 1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells
         fixed = loop.NO_SIDE if alone else loop.fixed_sides(table, shard.opponent, shard.behaviour)
         stepped = not alone and not table.complete
-        while done < shard.games:
-            number = shard.first + done
-            most = loop.batch_of(self.choice, number) if stepped else loop.CHUNK * cells // draws
-            count = min(most, shard.games - done)
-            history, luck = np.full((count, cells), loop.NOT_YET, np.int8), np.empty((count, draws))
-            uniform(luck.reshape(-1), seed, done * draws)
+        for history, luck, number in loop.batches(shard, cells, draws, self.choice, stepped):
             if stepped:
                 self._step(table, shard, history, luck, number, fixed)
                 self.play(table, shard.taught, history, luck[:0], number, loop.NO_SIDE, results)
@@ -136,7 +141,6 @@ class TableLearner(Learner[Table]):
                 self.play(table, shard.taught, history, luck, number, fixed, results)
             if shard.journal is not None:
                 shard.journal.append(np.maximum(history, loop.NOT_YET))
-            done += count
         return results
 
     def _step(
@@ -293,9 +297,9 @@ class TableLearner(Learner[Table]):
         if not pairs:
             require(all(values), fault)
             return at, which, [counts(values, fault, 1 - MOST, MOST - 1)]
-        require(all(isinstance(pair, list) and len(pair) == 2 for pair in values), fault)
-        means, visits = ([pair[column] for pair in values] for column in (0, 1))
-        return at, which, [numbers(means, fault), counts(visits, fault, 1)]
+        require(are_lists(values, 2), fault)
+        both = chained(values)
+        return at, which, [numbers(both[::2], fault), counts(both[1::2], fault, 1)]
 
     def check(self, table: Table) -> None:
         by_row, by_move = (table.row_columns, table.rows), (table.move_columns, table.moves)

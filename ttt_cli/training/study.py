@@ -8,7 +8,7 @@ al., Empirical design in reinforcement learning (2023): many seeds, reported by 
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
@@ -241,26 +241,19 @@ def carry_out(
         warm_up(design.start(design.keys[0][1]))
     study.calls |= {design.method: design.call for design in designs}
     with ThreadPoolExecutor(workers) as pool:
-        waiting: dict[Future[tuple[list[Row], float] | None], Key] = {}
-        left = iter(missing)
-        while True:
-            for design, key in left if not stopping() else ():
-                waiting[pool.submit(_train, design, key, keep, stopping)] = key
-                if len(waiting) > workers:
-                    break
-            if not waiting:
-                return
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                key, done = waiting.pop(future), future.result()
-                if done is not None:
-                    study.runs[key], study.seconds[key] = done
-                    yield key
+        trained = pool.map(lambda one: _train(one[0], one[1], keep, stopping), missing)
+        for (_, key), done in zip(missing, trained, strict=True):
+            if done is not None:
+                study.runs[key], study.seconds[key] = done
+                yield key
 
 
 def _train(
     design: Design, key: Key, keep: Path | None, stopping: Callable[[], bool]
 ) -> tuple[list[Row], float] | None:
     """The looks at a training, and how many seconds it took without them; None if it was to stop."""
+    if stopping():
+        return None
     run, looks = design.training(key), points(design.games)
     rows = [row(0, run.state.policy)]
     seconds, since = 0.0, monotonic()
