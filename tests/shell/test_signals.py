@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM in real processes: whatever a command is at, it ends within two seconds."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.ttt import start
+
 BOARD = ["--board", "8x8", "--line", "5"]
 
 DEEP = {
-    "move": ["move", "search:depth=12", "." * 64, *BOARD],
     "evaluate": ["evaluate", "search:depth=12", "random", *BOARD],
     "play": ["play", "--x", "search:depth=12", "--o", "random", "--games", "2", *BOARD],
-    "analyze": ["analyze", "." * 64, *BOARD],
     "solve": ["solve", *BOARD],
 }
 
@@ -33,31 +34,46 @@ with {body}:
 """
 
 
-def seconds_to_end(call: list[str], number: signal.Signals, tmp_path: Path, *, times: int = 1) -> tuple:
-    """How long a process takes to end after a signal, its exit code, and what it has written."""
-    with subprocess.Popen(
-        [sys.executable, *call], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            if call[0] == "-c":
-                assert process.stdout is not None
-                assert process.stdout.readline() == "ready\n"
-            time.sleep(0.5 if call[0] == "-c" else 4)
-            assert process.poll() is None
-            for _ in range(times):
-                started = time.perf_counter()
-                process.send_signal(number)
-                time.sleep(0.1)
-            out, err = process.communicate(timeout=30)
-        finally:
-            process.kill()
-        return time.perf_counter() - started, process.returncode, out, err
+def busy(process: subprocess.Popen[str], seconds: float = 2.0) -> None:
+    """Wait until a process has computed for so long: more than it takes to start."""
+    stat = Path(f"/proc/{process.pid}/stat")
+    until = time.monotonic() + (60 if stat.exists() else 4)
+    while time.monotonic() < until:
+        if stat.exists() and sum(map(int, stat.read_text().split()[13:15])) > seconds * os.sysconf(
+            "SC_CLK_TCK"
+        ):
+            return
+        time.sleep(0.05)
+
+
+def seconds_to_end(process: subprocess.Popen[str], number: signal.Signals, *, times: int = 1) -> tuple:
+    """How long it takes to end after a signal, its exit code, and what it has written."""
+    try:
+        assert process.poll() is None
+        for _ in range(times):
+            started = time.perf_counter()
+            process.send_signal(number)
+            time.sleep(0.1)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    return time.perf_counter() - started, process.returncode, out, err
+
+
+def stuck(body: str) -> subprocess.Popen[str]:
+    """A process in code that heeds no signal."""
+    process = start(program=[sys.executable, "-c", STUCK.format(body=body)])
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    return process
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("command", DEEP)
 def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path):
-    seconds, code, out, err = seconds_to_end(["-m", "ttt_cli", *DEEP[command]], signal.SIGINT, tmp_path)
+    process = start(*DEEP[command], cwd=tmp_path)
+    busy(process)
+    seconds, code, out, err = seconds_to_end(process, signal.SIGINT)
     assert seconds < 2.5, seconds
     assert code == 130
     assert "Traceback" not in err
@@ -68,15 +84,14 @@ def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["interrupt", "terminate"]
 )
-def test_code_that_heeds_no_signal_is_left(number: signal.Signals, code: int, tmp_path: Path):
-    body = "__import__('contextlib').nullcontext()"
-    seconds, found, _, err = seconds_to_end(["-c", STUCK.format(body=body)], number, tmp_path)
+def test_code_that_heeds_no_signal_is_left(number: signal.Signals, code: int):
+    seconds, found, _, err = seconds_to_end(stuck("__import__('contextlib').nullcontext()"), number)
     assert (found, err.count("\n")) == (code, 1)
     assert seconds < 2.5, seconds
 
 
-def test_a_second_signal_ends_at_once_what_would_finish_its_block(tmp_path: Path):
-    body = "graceful(Environment.of_process(), 'stopping')"
-    seconds, code, _, err = seconds_to_end(["-c", STUCK.format(body=body)], signal.SIGINT, tmp_path, times=2)
+def test_a_second_signal_ends_at_once_what_would_finish_its_block():
+    process = stuck("graceful(Environment.of_process(), 'stopping')")
+    seconds, code, _, err = seconds_to_end(process, signal.SIGINT, times=2)
     assert (code, err) == (130, "Error: interrupted\n")
     assert seconds < 1.5, seconds
