@@ -101,7 +101,7 @@ def test_every_command_takes_it_where_it_is_typed(mc: Run):
 
 def test_the_same_seed_gives_the_same_bytes_and_a_stopped_run_goes_on(ttt: Run):
     for name, workers in (("one.json", 1), ("two.json", 2)):
-        words = ("--games", "300", "--seed", "3", "--opponent", "heuristic", "--workers", workers)
+        words = ("--games", "60", "--seed", "3", "--opponent", "heuristic", "--workers", workers)
         assert ttt("train", LEARNER, *words, "-o", name).code == 0
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
     kind = from_file(LEARNER).kind()

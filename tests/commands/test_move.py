@@ -16,9 +16,9 @@ def test_the_likeliest_move_of_equals_the_first(ttt: Run) -> None:
 
 
 def test_sampled_moves_are_drawn_as_likely_as_they_are(ttt: Run) -> None:
-    lines, call = ".........\n" * 3000, ("move", "random", "--sample", "-", "--seed")
+    lines, call = ".........\n" * 900, ("move", "random", "--sample", "-", "--seed")
     drawn = ttt(*call, 1, stdin=lines).out.split()
-    assert all(280 < drawn.count(str(cell)) < 390 for cell in range(1, 10))
+    assert all(70 < drawn.count(str(cell)) < 130 for cell in range(1, 10))
     assert ttt(*call, 1, stdin=lines).out.split() == drawn
     assert ttt(*call, 2, stdin=lines).out.split() != drawn
     assert ttt("move", "random", "--sample", ".........", "--seed", 1).out.strip() == drawn[0]
@@ -57,12 +57,12 @@ def test_a_filter_answers_before_it_is_asked_again() -> None:
 
 
 @pytest.mark.parametrize("command", [["analyze", "-", "--json"], ["move", "minimax", "-", "--json"]])
-def test_a_hundred_thousand_positions_take_no_time(ttt: Run, command: list[str]) -> None:
-    """At least 100,000 a second is the aim; a busy machine gets ten times as long."""
+def test_many_positions_take_no_time(ttt: Run, command: list[str]) -> None:
+    """At least 100,000 a second is the aim, of the processor's; a busy machine gets ten times as long."""
     space = StateSpace.of()
     texts = [text for text, ended in zip(space.texts(), space.terminal, strict=True) if not ended]
-    lines = (texts * 23)[:100_000]
-    begun = time.perf_counter()
+    lines = (texts * 5)[:20_000]
+    begun = time.process_time()
     found = ttt(*command, stdin="\n".join(lines))
-    assert time.perf_counter() - begun < 10
-    assert found.out.count("\n") == 100_000
+    assert time.process_time() - begun < 2
+    assert found.out.count("\n") == 20_000
