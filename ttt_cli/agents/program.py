@@ -14,8 +14,9 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from shutil import which
+from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from weakref import WeakSet
 
 from ttt_cli.agents.asked import Asked, NoAnswerError
@@ -107,11 +108,15 @@ class Program:
             )
         except OSError as error:
             raise _cannot_start(self._words[0], self._name, error) from None
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            assert pipe is not None
-            os.set_blocking(pipe.fileno(), False)
         _running.add(self)
         return self._process
+
+    def _listen(self, stderr: IO[bytes]) -> bool:
+        """Read what it has written to stderr; False at its end."""
+        chunk = stderr.read(CHUNK)
+        self._errors = (self._errors + chunk)[-4 * LONGEST_LINE :]
+        self._error_lines += chunk.count(b"\n")
+        return bool(chunk)
 
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
         """As ``Respondent.ask``: all positions are sent at once, a line each, and answers read meanwhile.
@@ -125,56 +130,33 @@ class Program:
             raise
 
     def _answers(self, texts: Sequence[str]) -> Iterator[str]:
-        from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
-
-        process, patience = self._started(), self._patience
-        assert process.stdin and process.stdout and process.stderr
-        stdin, stdout, stderr = (pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr))
-        rest, missing = b"", len(texts)
-        questions, sent = memoryview("".join(f"{text}\n" for text in texts).encode()), 0
-        if _read(stdout):  # b"" is noticed again below
+        process, rest, missing = self._started(), b"", len(texts)
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin and stdout and stderr
+        if _ready([stdout], 0) and stdout.read(1):
             raise _too_much()
-        deadline = monotonic() + patience
-        with DefaultSelector() as selector:
-            selector.register(stdin, EVENT_WRITE)
-            selector.register(stdout, EVENT_READ)
-            selector.register(stderr, EVENT_READ)
-            while missing > 0:
-                ready = {key.fd for key, _ in selector.select(max(0.0, deadline - monotonic()))}
-                if stderr in ready and not self._listen(stderr):
-                    selector.unregister(stderr)
-                if stdout in ready:
-                    chunk = _read(stdout)
-                    if chunk == b"":
-                        self._listen(stderr)
-                        raise self._death(process)
-                    *lines, rest = (rest + (chunk or b"")).split(b"\n")
-                    yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
-                    missing -= len(lines)
-                    deadline = monotonic() + patience if lines else deadline
-                    if missing < 0 or len(rest) > LONGEST_LINE:
-                        raise _too_much()
-                if stdin in ready:
-                    try:
-                        sent += os.write(stdin, questions[sent : sent + CHUNK])
-                    except BrokenPipeError:  # it may have answered before it went
-                        sent = len(questions)
-                    if sent == len(questions):
-                        selector.unregister(stdin)
-                if monotonic() > deadline and missing > 0:
-                    raise NoAnswerError(
-                        f"gave no answer within {patience:g} s{self._last_words}", hint=FLUSHING
-                    )
+        questions = "".join(f"{text}\n" for text in texts).encode()
+        Thread(target=_send, args=(stdin, questions), daemon=True).start()
+        pipes, deadline = [stdout, stderr], monotonic() + self._patience
+        while missing > 0:
+            ready = _ready(pipes, max(0.0, deadline - monotonic()))
+            if stderr in ready and not self._listen(stderr):
+                pipes.remove(stderr)
+            if stdout in ready:
+                chunk = stdout.read(CHUNK)
+                if not chunk:
+                    raise self._death(process)
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
+                missing -= len(lines)
+                deadline = monotonic() + self._patience if lines else deadline
+                if missing < 0 or len(rest) > LONGEST_LINE:
+                    raise _too_much()
+            elif monotonic() > deadline:
+                words = self._last_words
+                raise NoAnswerError(f"gave no answer within {self._patience:g} s{words}", hint=FLUSHING)
         if rest:
             raise _too_much()
-
-    def _listen(self, stderr: int) -> bool:
-        """Read what it has written to stderr; False at its end."""
-        chunk = _read(stderr)
-        if chunk:
-            self._errors = (self._errors + chunk)[-4 * LONGEST_LINE :]
-            self._error_lines += chunk.count(b"\n")
-        return chunk != b""
 
     @property
     def _last_words(self) -> str:
@@ -184,6 +166,9 @@ class Program:
         """It has closed its output."""
         from subprocess import TimeoutExpired
 
+        assert process.stderr
+        if _ready([process.stderr], 0):
+            self._listen(process.stderr)
         hint = "it is asked about many positions, a line each, until its input ends"
         try:
             code = process.wait(FAREWELL)
@@ -193,12 +178,17 @@ class Program:
         return NoAnswerError(f"ended ({how}){self._last_words} without an answer", hint=hint)
 
 
-def _read(pipe: int) -> bytes | None:
-    """The bytes that have come in: b"" at the end, None if there are none yet."""
-    try:
-        return os.read(pipe, CHUNK)
-    except BlockingIOError:
-        return None
+def _send(stdin: IO[bytes], questions: bytes) -> None:
+    with suppress(OSError, ValueError):  # it may end, or be ended, before it has read all
+        while questions:
+            questions = questions[stdin.write(questions) :]
+
+
+def _ready(pipes: list[IO[bytes]], patience: float) -> list[IO[bytes]]:
+    """Those of the pipes that have something to read, or are at their end, within so many seconds."""
+    from select import select
+
+    return select(pipes, [], [], patience)[0]
 
 
 def _too_much() -> NoAnswerError:
