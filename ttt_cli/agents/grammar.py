@@ -128,14 +128,8 @@ def resolve(
 
 def is_program(text: str) -> bool:
     """Whether an AGENT argument stands for something to be run."""
-    player = players().get(_before_colon(text)[0])
+    player = players().get(text.partition(":")[0].partition(",")[0])
     return player is not None and bool(player.argument)
-
-
-def _before_colon(text: str) -> tuple[str, str | None]:
-    """The name of a program's kind, and its options."""
-    name, comma, options = text.partition(":")[0].partition(",")
-    return name, options if comma else None
 
 
 def resolve_all(
@@ -174,11 +168,13 @@ def _of_type(text: str, player: AgentType, options: str | None, **argument: str)
 
 
 def _program(text: str, estimated: bool) -> Agent:
-    name, options = _before_colon(text)
-    argument, player = text.partition(":")[2].strip(), players()[name]
+    """A player that is to be run: its options stand before the colon."""
+    head, _, argument = (part.strip() for part in text.partition(":"))
+    name, comma, options = head.partition(",")
+    player = players()[name]
     if not argument:
         raise UsageError(f"{name} needs a {player.argument}", where=text, hint=player.example)
-    agent = _of_type(text, player, options, argument=argument)
+    agent = _of_type(text, player, options if comma else None, argument=argument)
     if "samples" in agent.options and not estimated:
         raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
     assert player.fingerprint is not None
