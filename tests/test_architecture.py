@@ -54,6 +54,11 @@ def test_imports_point_downwards():
     assert {path: names for path in paths if (names := upward(path))} == {}
 
 
+def test_no_module_is_long():
+    lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in PACKAGE.rglob("*.py")}
+    assert {path: lines for path, lines in lengths.items() if lines > 550} == {}
+
+
 def test_learners_do_not_know_perfect_play():
     for path in (PACKAGE / "learners").glob("*.py"):
         assert not {

@@ -92,8 +92,8 @@ def test_what_is_known_are_patterns():
 @pytest.mark.parametrize(
     ("key", "says"),
     [
-        ("X.......", "expected the stones on a set of cells"),
-        ("X...............", "expected the stones on a set of cells"),
+        ("X.......", "is not the stones on a set of cells"),
+        ("X...............", "is not the stones on a set of cells"),
         ("X..-X..-X..-----", "of symmetric ones the first"),
         ("XXXXXXXX--------", "no game leads to this"),
     ],

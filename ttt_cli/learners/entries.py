@@ -80,13 +80,12 @@ def in_batches(
         def read_some(some: slice, positions: Positions = positions, found: list[Any] = found) -> T:
             return read(Batch(positions[some], found[some], symmetric))
 
-        yield positions, named(texts, read_some)
+        yield positions, named(texts, found, read_some)
 
 
-def named(texts: Sequence[str], read: Callable[[slice], T]) -> T:
-    """What ``read`` makes of all entries.
+def named(texts: Sequence[str], found: Sequence[Any], read: Callable[[slice], T]) -> T:
+    """What ``read`` makes of all entries, given their keys and what the file says of each.
 
-    :param texts: their keys.
     :raises InvalidFileError: naming the first entry that it refuses.
     """
     try:
@@ -96,7 +95,8 @@ def named(texts: Sequence[str], read: Callable[[slice], T]) -> T:
             try:
                 read(slice(at, at + 1))
             except InvalidFileError as error:
-                raise unfit(text, error.message, hint=error.hint) from None
+                shown = f", found {found[at]!r}"[:80] if error.message.startswith("expected") else ""
+                raise unfit(text, error.message + shown, hint=error.hint) from None
         raise
 
 

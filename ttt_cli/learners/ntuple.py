@@ -368,8 +368,6 @@ class NTuple(Learner[NTupleTable]):
     default_games: ClassVar[int] = 200_000
     block_games: ClassVar[int] = 1 << 14
     shard_games: ClassVar[int] = 1 << 15
-    article: ClassVar[dict[str, Any]] = {}
-    article_games: ClassVar[int] = 0
     symmetric_only: ClassVar[bool] = True
 
     choice: str = parameter("default", "the only one", choices=choices)
@@ -445,9 +443,7 @@ class NTuple(Learner[NTupleTable]):
         texts, found = [text for text, _ in listed], [entry for _, entry in listed]
 
         def read(some: slice) -> tuple[Int64s, list[Any]]:
-            fault = (
-                f"expected the stones on a set of cells of {rules.describe()}, of symmetric ones the first"
-            )
+            fault = f"is not the stones on a set of cells of {rules.describe()}, of symmetric ones the first"
             require([len(text) == rules.cells and text.isascii() for text in texts[some]], fault)
             keys = np.array(texts[some], known.dtype)
             slots = np.minimum(np.searchsorted(known, keys), len(known) - 1)
@@ -467,7 +463,7 @@ class NTuple(Learner[NTupleTable]):
             return slots, list(learned)
 
         if listed:
-            slots, learned = named(texts, read)
+            slots, learned = named(texts, found, read)
             table.weights[slots], table.visits[slots], table.sums[slots], table.sizes[slots] = learned
         return table
 
