@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from contextvars import copy_context
 from dataclasses import fields, replace
 from pathlib import Path
@@ -168,11 +168,9 @@ def _report(error: BaseException, env: Environment) -> int:
     if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
         env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:
-        with suppress(OSError):
-            text = re.sub(r"\S{400,}", _shortened, printable(f"Error: {known}"))
-            text = dumped(Error.of(known)) if env.json else env.folded(text, env.stderr)
-            env.stderr.write(text + "\n")
-            env.stderr.flush()
+        text = re.sub(r"\S{400,}", _shortened, printable(f"Error: {known}"))
+        text = dumped(Error.of(known)) if env.json else env.folded(text, env.stderr)
+        env.stderr.write(text + "\n")
     return known.exit_code
 
 

@@ -133,15 +133,21 @@ class Environment:
             _environ=self.variables,
         )
 
-    def out(self, *lines: str, flush: bool = False, indent: int = 0) -> None:
+    def read_line(self, most: int) -> str:
+        """The next line of stdin, as soon as it has come in, but no more than so many characters of it; empty
+        at the end."""
+        line = rest = self.stdin.readline(most)
+        while rest and not rest.endswith("\n"):
+            rest = self.stdin.readline(1 << 16)
+        return line
+
+    def out(self, *lines: str, indent: int = 0) -> None:
         """Write lines of the result to stdout; control characters in them are spelled out.
 
         :param indent: blanks in front of what a line that is too long for a terminal goes on with.
         """
         for line in lines:
             self.stdout.write(self.folded(printable(line), self.stdout, indent=indent) + "\n")
-        if flush:
-            self.stdout.flush()
 
     def draw(self, drawing: "RenderableType", *, wrap: bool = False) -> None:
         """Draw on stdout what Rich renders, without blanks at the ends of lines; control characters are
@@ -186,7 +192,6 @@ class Environment:
             fits = not self.bounded(self.stderr) or len(text) + 1 + len(command) <= self.width
             gap = "" if not command else " " if fits else "\n  "
             self.stderr.write(f"{self.folded(text, self.stderr)}{gap}{command}\n")
-            self.stderr.flush()
 
     def remark(self, texts: Iterable[str]) -> None:
         """Tell what was left out of a file, put right or guessed: on stderr, and in the documents to come."""

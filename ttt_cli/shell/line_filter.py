@@ -1,7 +1,7 @@
 """Commands as line filters: with ``-`` for a position they answer each line of stdin as soon as it has come
 in, so that they serve a program that waits for each answer as well as a file of millions of lines."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ttt_cli.documents import Document, Error, dumped
 from ttt_cli.engine.position import Position
@@ -9,14 +9,11 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, TttError
 
-CHUNK = 1 << 18
-"""Bytes read at a time, at most; what has come in is answered before more is waited for."""
-
 KEPT = 1 << 18
 """How many different lines are remembered for when they come again."""
 
 LONGEST = 400
-"""Bytes of a line: no position is longer, however it is spelled."""
+"""Characters of a line: no position is longer, however it is spelled."""
 
 
 def answer_lines(
@@ -29,40 +26,19 @@ def answer_lines(
     """
     known: dict[str, str] = {}
     code = ExitCode.DONE
-    for lines in _read_lines(env):
-        said = []
-        for text in filter(None, map(str.strip, lines)):
-            found = known.get(text)
-            if found is None:
-                try:
-                    result = answer(Position.parse(text, rules))
-                    found = dumped(result) if env.json else result.as_line()
-                except TttError as error:
-                    found = dumped(Error.of(error)) if env.json else f"error: {error}"
-                    code = ExitCode.FAILED
-                if not anew and len(known) < KEPT:
-                    known[text] = found
-            said.append(found)
-        env.out(*said, flush=True)
+    while line := env.read_line(LONGEST):
+        text = line.strip() if len(line) < LONGEST else f"{line[:80]}..."
+        if not text:
+            continue
+        found = known.get(text)
+        if found is None:
+            try:
+                result = answer(Position.parse(text, rules))
+                found = dumped(result) if env.json else result.as_line()
+            except TttError as error:
+                found = dumped(Error.of(error)) if env.json else f"error: {error}"
+                code = ExitCode.FAILED
+            if not anew and len(known) < KEPT:
+                known[text] = found
+        env.out(found)
     return code
-
-
-def _read_lines(env: Environment) -> Iterator[list[str]]:
-    """The lines of stdin, as many at a time as have come in."""
-    stream = getattr(env.stdin, "buffer", None)
-    if stream is None:
-        yield env.stdin.read().splitlines()
-        return
-    rest = b""
-    while chunk := stream.read1(CHUNK):
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield list(map(_decoded, lines))
-        rest = rest[:CHUNK]  # longer, it is no position, however it goes on
-    if rest:
-        yield [_decoded(rest)]
-
-
-def _decoded(line: bytes) -> str:
-    """A line as text; of one that is longer than any position, the beginning."""
-    text = line[:LONGEST].decode("utf-8", "backslashreplace")
-    return text if len(line) < LONGEST else f"{text[:80]}..."

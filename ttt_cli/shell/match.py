@@ -145,7 +145,6 @@ def _document(env: Environment, session: Session) -> None:
     """Under ``--json``, the game that has just ended."""
     if env.json:
         put(env, PlayedGame.of(session))
-        env.stdout.flush()
 
 
 def _kept(env: Environment, session: Session) -> str:

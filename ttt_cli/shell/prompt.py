@@ -17,24 +17,19 @@ def read_line(env: Environment, prompt: str) -> str:
     """
     terminal = env.stdin.isatty()
     shown = terminal or not env.quiet
-    env.stdout.flush()
     if shown:
         env.stderr.write(env.folded(prompt.rstrip(), env.stderr) + " ")
         env.stderr.flush()
-    line = rest = env.stdin.readline(1000)
-    while rest and not rest.endswith("\n"):
-        rest = env.stdin.readline(1 << 16)
+    line = env.read_line(1000)
     key = line.strip().lower()
     if shown and (not terminal or not line):
         env.stderr.write(printable(key[:40]) + "\n")
-        env.stderr.flush()
     return key if line else "ctrl-d"
 
 
 def correct(env: Environment, text: str) -> None:
     """Say what to type instead of what was typed; no notice, so that ``--quiet`` leaves it."""
     env.stderr.write(env.folded(text, env.stderr) + "\n")
-    env.stderr.flush()
 
 
 def press(env: Environment, answers: Mapping[str, str], default: str) -> str:

@@ -220,7 +220,7 @@ class PlayScreen:
         line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
         if self.env.bounded(self.env.stdout) and len(line) > self.env.width:
             line = f"{self.session.score.games:>6,}  {self._outcome()}\n        {self._rates()}"
-        self.env.out(line, flush=True)
+        self.env.out(line)
 
     def live(self, *, boards: bool) -> Live:
         """The score and the rates, changing in their place, below the board if that is to be seen; drawn anew
