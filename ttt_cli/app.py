@@ -134,29 +134,28 @@ def run(arguments: Sequence[str], env: Environment) -> int:
     """Run one command line in ``env`` and return its exit code; every error has become a line on stderr."""
     said = arguments[: arguments.index("--")] if "--" in arguments else arguments
     env = replace(env, json="--json" in said, debug="--debug" in said)  # parsing may fail before it knows
+    command = typer.main.get_command(app)
+    if "_TTT_COMPLETE" in os.environ:  # the shell asks what completes a word
+        command.main(prog_name="ttt")
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
-        command = typer.main.get_command(app)
         try:
-            # Limits and learners count for this call.
-            result = copy_context().run(
-                command.main, list(arguments), prog_name="ttt", standalone_mode=False, obj=env
-            )
+            # Limits and learners count for this call. Typer's own way ends the process at a closed pipe.
+            result = copy_context().run(_invoke, command, list(arguments), env)
             env.stdout.flush()
-        except SystemExit as end:  # the shell's completion, Typer met a closed pipe, or other people's code
-            if at_fault(end):
-                give_up(env.stdout)
-                return _report(end, env)
-            closed = isinstance(end.__context__, BrokenPipeError)
-            result = ExitCode.CLOSED_PIPE if closed else end.code
-            if not give_up(env.stdout) and not result:
-                result = ExitCode.FAILED
+        except typer.Exit as end:
+            result = end.exit_code if give_up(env.stdout) else ExitCode.FAILED
         except BaseException as error:
             give_up(env.stdout)
             result = _report(error, env)
         finally:
             if programs := sys.modules.get("ttt_cli.agents.program"):
                 programs.stop_all()
-    return result if isinstance(result, int) else ExitCode.DONE
+    return result
+
+
+def _invoke(command: Any, arguments: list[str], env: Environment) -> int:
+    with command.make_context("ttt", arguments, obj=env) as context:
+        return command.invoke(context)
 
 
 def _report(error: BaseException, env: Environment) -> int:
@@ -189,15 +188,13 @@ def _translate(error: BaseException) -> TttError:
     if isinstance(error, typer.TyperException):
         return _usage_error(error)
     known = TttError("")
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):  # Rich exits
         error = Stopped(ExitCode.CLOSED_PIPE)
     if isinstance(error, KeyboardInterrupt):
         error = Stopped(ExitCode.INTERRUPTED)
     if isinstance(error, Stopped):
         known.message = error.exit_code.label
         known.exit_code = error.exit_code
-    elif isinstance(error, typer.Abort):
-        known.message = "unexpected end of input"
     elif isinstance(error, OSError):
         unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
         if isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):

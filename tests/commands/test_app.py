@@ -213,7 +213,6 @@ def test_errors_under_json_are_one_document(solve: Callable[..., Outcome]) -> No
         (MemoryError(), 1, "Error: not enough memory (a smaller --board needs less)"),
         (KeyboardInterrupt(), 130, "Error: interrupted"),
         (Stopped(ExitCode.TERMINATED), 143, "Error: terminated"),
-        (typer.Abort(), 1, "Error: unexpected end of input"),
         (ZeroDivisionError("by 0"), 1, "Error: internal error: ZeroDivisionError: by 0 "
          "(please report it; --debug shows the traceback)"),
     ],

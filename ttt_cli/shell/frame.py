@@ -33,7 +33,7 @@ import typer
 
 from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, Stopped, TttError, UsageError
+from ttt_cli.errors import ExitCode, TttError, UsageError
 from ttt_cli.guests import at_fault, described
 from ttt_cli.learners import Typed, any_offered, offer
 from ttt_cli.shell.options import Common, finite
@@ -103,9 +103,6 @@ def make_command(
                 f"the learner that is not built in leads to {described(error)}",
                 hint="python -m ttt_cli.conformance FILE.py:CLASS checks it; --debug shows the traceback",
             ) from error
-        except (KeyboardInterrupt, BrokenPipeError) as error:  # Typer would end otherwise
-            closed = isinstance(error, BrokenPipeError)
-            raise Stopped(ExitCode.CLOSED_PIPE if closed else ExitCode.INTERRUPTED) from error
 
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     call.__annotations__ = {option.name: option.annotation for option in (context, *options)}

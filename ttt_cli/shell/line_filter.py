@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ttt_cli.documents import Document, Error, dumped
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, TttError
 
 KEPT = 1 << 18
@@ -38,7 +38,8 @@ def answer_lines(
             except TttError as error:
                 found = dumped(Error.of(error)) if env.json else f"error: {error}"
                 code = ExitCode.FAILED
+            found = printable(found)
             if not anew and len(known) < KEPT:
                 known[text] = found
-        env.out(found)
+        env.stdout.write(found + "\n")
     return code
