@@ -21,6 +21,7 @@ from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.guests import at_fault, described
+from ttt_cli.learners import any_offered
 from ttt_cli.shell.frame import make_command, split_examples
 from ttt_cli.shell.options import Common
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
@@ -134,19 +135,18 @@ def run(arguments: Sequence[str], env: Environment) -> int:
     """Run one command line in ``env`` and return its exit code; every error has become a line on stderr."""
     said = arguments[: arguments.index("--")] if "--" in arguments else arguments
     env = replace(env, json="--json" in said, debug="--debug" in said)  # parsing may fail before it knows
-    command = typer.main.get_command(app)
+    command, context = typer.main.get_command(app), copy_context()  # limits and learners are this call's
     if "_TTT_COMPLETE" in os.environ:  # the shell asks what completes a word
         command.main(prog_name="ttt")
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
         try:
-            # Limits and learners count for this call. Typer's own way ends the process at a closed pipe.
-            result = copy_context().run(_invoke, command, list(arguments), env)
+            result = context.run(_invoke, command, list(arguments), env)
             env.stdout.flush()
         except typer.Exit as end:
             result = end.exit_code if give_up(env.stdout) else ExitCode.FAILED
         except BaseException as error:
             give_up(env.stdout)
-            result = _report(error, env)
+            result = context.run(_report, error, env)
         finally:
             if programs := sys.modules.get("ttt_cli.agents.program"):
                 programs.stop_all()
@@ -154,6 +154,7 @@ def run(arguments: Sequence[str], env: Environment) -> int:
 
 
 def _invoke(command: Any, arguments: list[str], env: Environment) -> int:
+    """Run a command line, as ``command.main`` would if that did not end the process at a closed pipe."""
     with command.make_context("ttt", arguments, obj=env) as context:
         return command.invoke(context)
 
@@ -209,6 +210,9 @@ def _translate(error: BaseException) -> TttError:
     elif (path := at_fault(error)) is not None:
         known.message = described(error, path)
         known.hint = "--debug shows the traceback"
+    elif any_offered() and isinstance(error, Exception):
+        known.message = f"the learner that is not built in leads to {described(error)}"
+        known.hint = "python -m ttt_cli.conformance FILE.py:CLASS checks it; --debug shows the traceback"
     else:
         known.message = f"internal error: {type(error).__name__}: {error}"
         known.hint = "please report it; --debug shows the traceback"

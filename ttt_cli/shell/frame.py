@@ -33,8 +33,7 @@ import typer
 
 from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, TttError, UsageError
-from ttt_cli.guests import at_fault, described
+from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import Typed, any_offered, offer
 from ttt_cli.shell.options import Common, finite
 
@@ -80,29 +79,21 @@ def make_command(
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
         arguments, env = dict(fixed), context.obj
-        try:
-            if learner is not None:
-                offer(learner)
-            for group, members in groups.items():
-                own, kind = {one.name: values.pop(one.name) for one in members}, takes[group].annotation
-                if kind is Environment:
-                    env = arguments[group] = Common(**own).environment(env)
-                elif group == "given":
-                    arguments[group] = {key: value for key, value in own.items() if value is not None}
-                else:
-                    arguments[group] = kind(**own)
-            import_module("ttt_cli.engine.kernel")  # whose announcements are listened to
-            env.listen()
-            # What a learner from a file prints is no result.
-            with redirect_stdout(env.stderr) if any_offered() else nullcontext():
-                return _put(env, function(**arguments, **values))
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            if isinstance(error, TttError) or not any_offered() or at_fault(error):
-                raise
-            raise TttError(
-                f"the learner that is not built in leads to {described(error)}",
-                hint="python -m ttt_cli.conformance FILE.py:CLASS checks it; --debug shows the traceback",
-            ) from error
+        if learner is not None:
+            offer(learner)
+        for group, members in groups.items():
+            own, kind = {one.name: values.pop(one.name) for one in members}, takes[group].annotation
+            if kind is Environment:
+                env = arguments[group] = Common(**own).environment(env)
+            elif group == "given":
+                arguments[group] = {key: value for key, value in own.items() if value is not None}
+            else:
+                arguments[group] = kind(**own)
+        import_module("ttt_cli.engine.kernel")  # whose announcements are listened to
+        env.listen()
+        # What a learner from a file prints is no result.
+        with redirect_stdout(env.stderr) if any_offered() else nullcontext():
+            return _put(env, function(**arguments, **values))
 
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     call.__annotations__ = {option.name: option.annotation for option in (context, *options)}
