@@ -334,6 +334,9 @@ def play_games(
     return waits
 
 
+play_games.name, play_games.seconds = "ntuple", 4.0
+
+
 class NTuplePolicy(Search):
     """Looks ahead by the network of a table, as it is now."""
 

@@ -30,3 +30,6 @@ def uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
         bits = (bits ^ bits >> SHIFTS[0]) * MIX[0]
         bits = (bits ^ bits >> SHIFTS[1]) * MIX[1]
         numbers[place] = ((bits ^ bits >> SHIFTS[2]) >> SURPLUS) * 2.0**-53
+
+
+uniform.name, uniform.seconds = "random numbers", 1.0
