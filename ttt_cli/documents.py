@@ -277,6 +277,7 @@ class RunFields(TypedDict):
     curve: NotRequired[dict[str, list[float | None]]]
     game_ids: NotRequired[list[str]]
     format: NotRequired[str]
+    spelled: NotRequired[dict[str, float]]
     inputs: NotRequired[list[str]]
 
 

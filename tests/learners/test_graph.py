@@ -342,19 +342,6 @@ def test_on_a_board_without_a_state_space_a_merged_graph_is_scored_as_if_read():
     assert np.array_equal(*scores)
 
 
-def test_a_spelling_of_scores_is_kept_while_the_score_stands():
-    entries = {
-        "." * 9: {"seen": 0, "next": [5], "visits": 1, "score": 0},
-        "....X....": {"seen": 1, "next": [], "visits": 1, "score": 0.0},
-    }
-    table = read_table(ARTICLE, SPACE, entries)
-    assert repr(dict(ARTICLE.to_entries(table))["." * 9]["score"]) == "0"
-    assert repr(dict(ARTICLE.to_entries(table))["....X...."]["score"]) == "0.0"
-    assert content(merged_standard(table, empty_table(ARTICLE, SPACE))) == content(table)
-    ARTICLE.learn(table, Game.of(SPACE.rules, [4, 0, 2, 1, 6]))
-    assert not any("score" in entry for entry in dict(ARTICLE.to_entries(table)).values())
-
-
 def merged_standard(*tables: Table) -> Table:
     return ARTICLE.merge(empty_table(ARTICLE, SPACE), tables)
 
@@ -374,7 +361,6 @@ ROOT = {"seen": 0, "next": [], "visits": 1}
         ({"." * 9: ROOT, "XXXOO....": {**ROOT, "seen": 1, "next": [6]}}, '"next" must be empty'),
         ({"." * 9: {**ROOT, "seen": 1}}, "from 0 on"),
         ({"X........": ROOT}, "the empty board first"),
-        ({"." * 9: {**ROOT, "score": 0.5}}, '"score" must be 0.0'),
     ],
 )
 def test_entries_that_make_no_graph_are_refused(entries: dict, message: str):

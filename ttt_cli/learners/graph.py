@@ -32,7 +32,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,8 +46,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Entry, parameter
-from ttt_cli.learners.entries import in_batches, is_number, unfit
-from ttt_cli.learners.graph_order import GraphTable, Order, edges_of, read_nodes, whole_orders
+from ttt_cli.learners.entries import in_batches, unfit
+from ttt_cli.learners.graph_order import Order, edges_of, read_nodes, whole_orders
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, SYMMETRIC, Growth, find
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table, pieces
@@ -116,10 +116,7 @@ class Graph(TableLearner):
         :raises UsageError: if it is to be symmetric and the choice is the author's.
         """
         self._check_fits(symmetric)
-        columns = self.row_columns(rules), self.move_columns(rules)
-        table = GraphTable(rules, symmetric, *columns, self.choice)
-        table.spelled = {}
-        return table
+        return Table(rules, symmetric, self.row_columns(rules), self.move_columns(rules), self.choice)
 
     def derive(self, table: Table, rows: Int64s) -> None:
         """Work out all that follows from nodes and edges."""
@@ -184,22 +181,18 @@ class Graph(TableLearner):
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
         none does, nodes are numbered by plies, then text, and edges go by cell."""
-        merged, is_whole = cast(GraphTable, deepcopy(base)), True
+        merged, is_whole = deepcopy(base), True
         for part in parts:
             rows = merged.take_in(part)
             old = rows < len(base.rows)
             merged.rows["visits"][rows] += part.rows["visits"]
             merged.rows["visits"][rows[old]] -= base.rows["visits"][rows[old]]
-            mine: Order = merged.rows["seen"].copy(), merged.moves["edge"].copy(), merged.spelled
-            theirs: Order = (
-                np.full_like(mine[0], -1),
-                np.full_like(mine[1], -1),
-                cast(GraphTable, part).spelled,
-            )
+            mine: Order = merged.rows["seen"].copy(), merged.moves["edge"].copy()
+            theirs: Order = np.full_like(mine[0], -1), np.full_like(mine[1], -1)
             theirs[0][rows] = part.rows["seen"]
             theirs[1][merged.moves_in(rows)[1]] = part.moves["edge"]
             whole, plain = whole_orders(merged, [mine, theirs][not is_whole :], [mine, theirs])
-            merged.rows["seen"], merged.moves["edge"], merged.spelled = whole or plain
+            merged.rows["seen"], merged.moves["edge"] = whole or plain
             is_whole = whole is not None
         self.derive(merged, np.arange(len(merged.rows)))
         return merged
@@ -215,9 +208,8 @@ class Graph(TableLearner):
 
     def to_entries(self, table: Table) -> Iterator[Entry]:
         """For each node ``{"next": [cells from 1, in the order of first sight], "seen": place in that order,
-        "visits": how often it came up}``, and ``"score"`` where an imported file spells it unusually."""
-        graph = cast(GraphTable, table)
-        records, moves, spelled = table.rows, table.moves, graph.still_spelled(author_scores(graph))
+        "visits": how often it came up}``."""
+        records, moves = table.rows, table.moves
         for piece in table.pieces():
             rows = piece[records["seen"][piece] >= 0]
             at, places = table.moves_in(rows)
@@ -228,18 +220,16 @@ class Graph(TableLearner):
             columns = numbers, np.where(rows == FIRST, 0, records["seen"][rows]), records["visits"][rows]
             listed = (column.tolist() for column in columns)
             for text, number, place, visits in zip(table.positions(rows).texts(), *listed, strict=True):
-                entry = {"next": list(islice(played, number)), "seen": place, "visits": visits}
-                yield text, {**entry, "score": spelled[text]} if text in spelled else entry
+                yield text, {"next": list(islice(played, number)), "seen": place, "visits": visits}
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
-        table, given = cast(GraphTable, self.empty(rules, symmetric)), 0
-        for positions, (places, visits, at, moves, order, scores) in in_batches(
+        table, given = self.empty(rules, symmetric), 0
+        for positions, (places, visits, at, moves, order) in in_batches(
             rules, symmetric, entries, read_nodes
         ):
             rows = table.include(positions)
             table.rows["seen"][rows], table.rows["visits"][rows] = places, visits
             table.moves["edge"][table.rows["first"][rows][at] + order] = moves
-            table.spelled |= {positions.text(number): score for number, score in scores.items()}
             given += len(rows)
         records = table.rows
         if given:
@@ -254,9 +244,6 @@ class Graph(TableLearner):
             cell = int(table.moves["cell"][edges[loose]]) + 1
             text = table.positions(owners[loose : loose + 1]).text(0)
             raise unfit(text, f'"next" holds {cell}, but the position after it has no entry')
-        for (text, score), known in zip(table.spelled.items(), author_scores(table), strict=True):
-            if not is_number(score) or score != known:
-                raise unfit(text, f'"score" must be {known}, in any spelling, or left out')
         return table
 
     def _check_fits(self, symmetric: bool) -> None:
@@ -265,14 +252,6 @@ class Graph(TableLearner):
                 "the graph article's choice depends on the board's orientation: it has no symmetry",
                 hint="leave out --symmetry, or use the default choice",
             )
-
-
-def author_scores(table: GraphTable) -> list[float]:
-    """The author's scores of the positions whose scores are spelled."""
-    if not table.spelled:
-        return []
-    scored = Graph(choice="article").updated(deepcopy(table)).rows["score"]
-    return list(scored[table.spelled_at()].tolist())
 
 
 def sides_of(table: Table, rows: Int64s) -> Int8s:

@@ -1,50 +1,20 @@
-"""What ``graph`` keeps beside its scores: the order in which nodes and edges were first seen, and how files
-that were imported spell scores; and how it reads entries."""
+"""What ``graph`` keeps beside its scores, the order of first sight; and how it reads entries."""
 
 from typing import Any
 
 import numpy as np
 
 from ttt_cli.engine.arrays import Int8s, Int32s, Int64s
-from ttt_cli.engine.positions import Positions
 from ttt_cli.learners.entries import Batch, chained, counts, numbered, require
 from ttt_cli.learners.table import Table
 
 KEYS = {"next", "seen", "visits"}
-"""What an entry holds at least."""
+"""What an entry holds; one of an earlier version may hold ``score`` too, which follows from these."""
 
 MOST_NODES = 2**31
 
-Order = tuple[Int32s, Int8s, dict[str, Any]]
-"""An order of first sight: the columns ``seen`` and ``edge``, and the scores that are spelled."""
-
-
-class GraphTable(Table):
-    """The graph.
-
-    :ivar spelled: by the texts of positions, the scores that an imported file spells as nobody else would
-        (0 for 0.0), so that an export gives back the same bytes.
-    """
-
-    spelled: dict[str, Any]
-
-    def spelled_at(self) -> Int64s:
-        """int64[k]: the rows of the positions whose scores are spelled."""
-        start = Positions.start(self.rules)[:0]
-        return self.find(Positions.parse(list(self.spelled), self.rules) if self.spelled else start)
-
-    def still_spelled(self, scores: list[float]) -> dict[str, Any]:
-        """The scores that are spelled, where they stand and that is not how they are spelled by now: an int
-        where nothing follows, else a float.
-
-        :param scores: the author's, of the positions whose scores are spelled.
-        """
-        follows = (self.rows["tried"][self.spelled_at()] > 0).tolist()
-        return {
-            text: spelled
-            for (text, spelled), score, inner in zip(self.spelled.items(), scores, follows, strict=True)
-            if spelled == score and repr(spelled) != repr(score if inner else int(score))
-        }
+Order = tuple[Int32s, Int8s]
+"""An order of first sight: the columns ``seen`` and ``edge``."""
 
 
 def edges_of(table: Table, edge: Int8s | None = None) -> tuple[Int64s, Int64s]:
@@ -63,27 +33,26 @@ def whole_orders(table: Table, inputs: list[Order], all_of: list[Order]) -> tupl
     Of several that do, one in plain order gives way, as it may have come of merging the others; beyond that
     any rule will do that looks at content alone. So nested merges agree.
     """
-    (nodes,) = np.nonzero(np.logical_or.reduce([seen >= 0 for seen, _, _ in all_of]))
+    (nodes,) = np.nonzero(np.logical_or.reduce([seen >= 0 for seen, _ in all_of]))
     nodes = nodes[table.positions(nodes).order()]
-    edges = np.unique(np.concatenate([edges_of(table, edge)[1] for _, edge, _ in all_of]))
+    edges = np.unique(np.concatenate([edges_of(table, edge)[1] for _, edge in all_of]))
     seen, edge = np.full(len(table.rows), -1, np.int32), np.full(len(table.moves), -1, np.int8)
     seen[nodes], seen[nodes[:1]] = np.arange(len(nodes)), len(nodes)
     owners = table.owners_of(edges)
     starts = table.rows["first"][owners].astype(np.int64)
     edge[starts + np.arange(len(edges)) - np.searchsorted(owners, owners)] = edges - starts
-    plain, moves = (seen, edge, dict[str, Any]()), table.moves_in(nodes)[1]
+    plain, moves = (seen, edge), table.moves_in(nodes)[1]
 
     def shape(order: Order) -> tuple[Any, ...]:
-        return order[0][nodes].tobytes(), order[1][moves].tobytes(), sorted(order[2].items())
+        return order[0][nodes].tobytes(), order[1][moves].tobytes()
 
     whole = [one for one in inputs if (one[0] >= 0).sum() == len(nodes) and (one[1] >= 0).sum() == len(edges)]
-    return min(whole, key=lambda one: (shape(one)[:2] == shape(plain)[:2], shape(one)), default=None), plain
+    return min(whole, key=lambda one: (shape(one) == shape(plain), shape(one)), default=None), plain
 
 
-def read_nodes(batch: Batch) -> tuple[Int64s, Int64s, Int64s, Int8s, Int64s, dict[int, Any]]:
+def read_nodes(batch: Batch) -> tuple[Int64s, Int64s, Int64s, Int8s, Int64s]:
     """What entries tell of nodes: their places in the order of first sight and their visits; of edges: the
-    number of the entry, the place among the position's moves and that in the order of first sight; and the
-    scores that are spelled out, by the number of the entry.
+    number of the entry, the place among the position's moves and that in the order of first sight.
 
     :raises InvalidFileError: for an entry that is not one of a graph.
     """
@@ -105,5 +74,4 @@ def read_nodes(batch: Batch) -> tuple[Int64s, Int64s, Int64s, Int8s, Int64s, dic
     edges[at, played] = True
     require(np.count_nonzero(edges & legal) == len(played), f'"next" must {named}')
     order = np.arange(len(at)) - np.searchsorted(at, at)
-    scores = {number: entry["score"] for number, entry in enumerate(found) if "score" in entry}
-    return places, visited, at, batch.places[at, played], order, scores
+    return places, visited, at, batch.places[at, played], order

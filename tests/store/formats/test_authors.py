@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests import tables
 from tests.store.formats.reading import read
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
@@ -22,6 +23,7 @@ from ttt_cli.store.formats import get, moves_csv, recognise, state_action, value
 from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, Row, to_state
 from ttt_cli.store.library import import_file
+from ttt_cli.store.state import State
 
 SPACE = StateSpace.of(STANDARD)
 E, X, O = 0, 1, -1  # noqa: E741
@@ -78,8 +80,8 @@ def test_a_brain_comes_back_byte_for_byte(seed):
     found = read(data, "brain.json")
     assert (found.format, found.learner, found.choice) == ("state-action", "graph", "article")
     assert not found.repaired
-    assert state_action.to_bytes(found.entries) == data
-    assert state_action.to_bytes(read(data + b"\n", "brain.json").entries) == data
+    assert state_action.to_bytes(found.entries, found.spelled) == data
+    assert written_again(data + b"\n", "brain.json") == data
 
 
 def test_the_spelling_of_zeros_survives():
@@ -89,7 +91,11 @@ def test_the_spelling_of_zeros_survives():
     brain["0"]["score"] = 0
     found = read(dump(brain), "brain.json")
     assert not found.repaired
-    assert state_action.to_bytes(found.entries) == dump(brain)
+    state = library.parse(library.content(to_state(found, "0" * 24)), "saved.json")
+    assert written(state, "state-action") == dump(brain)
+    longer = to_state(found, "0" * 24)
+    longer.learner.learn(longer.table, Game.of(STANDARD, [8, 0, 5, 4, 2]))
+    assert b'"score": 0,' not in written(longer, "state-action").split(b"}")[0]
 
 
 def test_no_bytes_are_an_empty_brain():
@@ -97,7 +103,7 @@ def test_no_bytes_are_an_empty_brain():
         read(b"", "brain.json")
     found = read(b"", "brain.json", Options(empty_brain=True))
     assert (found.format, found.entries) == ("state-action", {})
-    assert state_action.to_bytes(found.entries) == b""
+    assert state_action.to_bytes(found.entries, found.spelled) == b""
 
 
 def test_stale_scores_are_computed_anew_and_counted():
@@ -106,7 +112,7 @@ def test_stale_scores_are_computed_anew_and_counted():
     brain["0"]["score"], brain["1"]["score"] = 0.5, -1
     found = read(dump(brain), "brain.json")
     assert found.repaired == [f"2 of {len(brain)} scores were stale and have been recomputed"]
-    assert state_action.to_bytes(found.entries) == right
+    assert state_action.to_bytes(found.entries, found.spelled) == right
 
 
 def test_a_root_without_a_board_is_the_empty_one():
@@ -115,7 +121,7 @@ def test_a_root_without_a_board_is_the_empty_one():
     brain["0"]["state"] = []
     found = read(dump(brain), "brain.json")
     assert len(found.repaired) == 1
-    assert state_action.to_bytes(found.entries) == right
+    assert state_action.to_bytes(found.entries, found.spelled) == right
 
 
 def test_a_second_empty_board_joins_such_a_root():
@@ -127,7 +133,7 @@ def test_a_second_empty_board_joins_such_a_root():
     }
     found = read(dump(brain), "brain.json")
     assert "'1'" in found.repaired[0]
-    written = json.loads(state_action.to_bytes(found.entries))
+    written = json.loads(state_action.to_bytes(found.entries, found.spelled))
     assert [node["state"] for node in written.values()] == [EMPTY, [X] + [E] * 8, [E] * 8 + [X]]
     assert written["0"]["next"] == ["1", "2"]
 
@@ -274,7 +280,12 @@ def test_a_stage_is_possible_just_where_a_game_ends_so():
 def written_again(data: bytes, where: str) -> bytes:
     """What a state of the content of a file is written as in the same format."""
     found = read(data, where)
-    state, form = to_state(found, "0" * 24), get(found.format)
+    return written(to_state(found, "0" * 24), found.format)
+
+
+def written(state: State, name: str) -> bytes:
+    """A state in a format."""
+    form = get(name)
     assert form is not None
     return b"".join(form.write(ExportSource("", state, state.policy), ExportOptions()))
 

@@ -99,6 +99,7 @@ class Imported:
     :ivar rejected: what was left out.
     :ivar notes: what was inferred, in words.
     :ivar plays: how its author's program plays by it, where that is not how the learner does.
+    :ivar spelled: the numbers that an export has to spell as the file does (0 for 0.0), by positions.
     """
 
     format: str
@@ -113,6 +114,7 @@ class Imported:
     rejected: list[Rejected] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     plays: Plays | None = None
+    spelled: dict[str, float] = field(default_factory=dict)
 
     @property
     def positions(self) -> int:
@@ -216,7 +218,8 @@ def to_state(found: Imported, digest: str, learner: str | None = None, visits: i
             )
         name, entries = "q", _move_values(found, visits)
     made = learner_of(name, found.choice)
-    run = Run(digest[:24], "import", found.games, found.results, {"format": found.format})
+    details = {"format": found.format, **({"spelled": found.spelled} if found.spelled else {})}
+    run = Run(digest[:24], "import", found.games, found.results, details)
     if name == "book":
         entries = {}
         for row in found.rows:

@@ -10,7 +10,8 @@ empty brain.
 """
 
 import json
-from collections.abc import Container
+from collections import ChainMap
+from collections.abc import Container, Mapping
 from typing import Any
 
 from ttt_cli.engine.position import Position
@@ -111,8 +112,11 @@ def _scores(entries: dict[str, Any]) -> list[float]:
     return [score if some else int(score) for score, some in zip(scores.tolist(), following, strict=True)]
 
 
-def to_bytes(entries: dict[str, Any]) -> bytes:
-    """A graph's entries as a brain: ``json.dumps(…, indent=4)`` without a line end, or nothing at all."""
+def to_bytes(entries: dict[str, Any], spelled: Mapping[str, float]) -> bytes:
+    """A graph's entries as a brain: ``json.dumps(…, indent=4)`` without a line end, or nothing at all.
+
+    :param spelled: scores that are written so where they still stand.
+    """
     entries = dict(sorted(entries.items(), key=lambda item: item[1]["seen"]))
     space = StateSpace.of(STANDARD)
     key_of = {space.index_of[text]: str(at) for at, text in enumerate(entries)}
@@ -122,7 +126,7 @@ def to_bytes(entries: dict[str, Any]) -> bytes:
         brain[key_of[row]] = {
             "state": [_INTS[symbol] for symbol in text],
             "next": [key_of[int(space.successors[row, cell - 1])] for cell in entry["next"]],
-            "score": entry.get("score", score),
+            "score": spelled[text] if spelled.get(text) == score else score,
             "end": bool(space.results[row]),
         }
     return json.dumps(brain, indent=4).encode() if brain else b""
@@ -152,8 +156,8 @@ class StateAction(Format):
     def read(self, source: Source, options: Options) -> Imported:
         """The graph of a brain.
 
-        An entry keeps the score's spelling, as ``score``, where it is not the one the format has (0 for a
-        leaf, a float inside), so that ``to_bytes`` gives the same bytes.
+        Scores that are not spelled as the format has them (0 for a leaf, a float inside) are kept, so that
+        ``to_bytes`` gives the same bytes.
 
         :raises InvalidFileError: naming the key and what is wrong with it.
         """
@@ -166,17 +170,17 @@ class StateAction(Format):
             if why:
                 raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
         repaired = _join_roots(found)
-        entries, stale = _entries(found, options.visits, where), 0
-        for node, entry, score in zip(found.values(), entries.values(), _scores(entries), strict=True):
+        entries, spelled, stale = _entries(found, options.visits, where), dict[str, float](), 0
+        for node, text, score in zip(found.values(), entries, _scores(entries), strict=True):
             if node["score"] != score:
                 stale += 1
             elif repr(node["score"]) != repr(score):
-                entry["score"] = node["score"]
+                spelled[text] = node["score"]
         if stale:
             repaired.append(f"{stale} of {len(entries)} scores were stale and have been recomputed")
-        if not repaired and to_bytes(entries) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
+        if not repaired and to_bytes(entries, spelled) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
             repaired.append("laid out differently from the format")
-        return Imported(NAME, "graph", entries=entries, repaired=repaired)
+        return Imported(NAME, "graph", entries=entries, repaired=repaired, spelled=spelled)
 
     def fits(self, state: State | None) -> bool:
         """Whether a state is a graph of positions, not of classes of them."""
@@ -184,5 +188,7 @@ class StateAction(Format):
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """The brain of a graph machine's state."""
-        assert player.state is not None
-        return [to_bytes(dict(player.state.learner.to_entries(player.state.table)))]
+        state = player.state
+        assert state is not None
+        spelled = ChainMap(*(run.details.get("spelled", {}) for run in state.runs))
+        return [to_bytes(dict(state.learner.to_entries(state.table)), spelled)]
