@@ -45,6 +45,15 @@ def test_a_batch_says_of_each_position_what_it_says_of_itself(rules: Rules):
     assert (again.o == batch.o).all()
 
 
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2), Rules(misere=True)], ids=str)
+def test_the_boards_that_a_game_leads_to_are_those_of_its_space(rules: Rules):
+    digits = np.arange(3**rules.cells)[:, None] // 3 ** np.arange(rules.cells) % 3
+    stones = 1 << np.arange(rules.cells, dtype=np.uint64)
+    x, o = ((digits == stone) @ stones for stone in (1, 2))
+    found = Positions(rules, x, o)
+    assert sorted(found[found.reachable].texts()) == sorted(StateSpace.of(rules).texts())
+
+
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_successors(rules: Rules):
     singles = sample(rules, 5)

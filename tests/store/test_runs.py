@@ -28,6 +28,12 @@ def test_the_id_of_a_run_is_the_digest_of_its_record(trained, learner):
     assert state.runs[0].details["kernel_version"] == state.learner.kernel_version
 
 
+def test_a_run_that_starts_elsewhere_is_another_run():
+    empty = State.empty(learner_of("q", "default"), STANDARD)
+    *_, there = continued(continued(empty, 20, 1), 20, 2).runs
+    assert there.id != continued(empty, 20, 2).runs[0].id
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
