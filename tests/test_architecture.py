@@ -77,8 +77,3 @@ def test_there_are_no_circles():
     while free := {name for name, others in needs.items() if not others}:
         needs = {name: others - free for name, others in needs.items() if name not in free}
     assert needs == {}
-
-
-def test_no_module_is_longer_than_a_reader_can_hold():
-    long = {path.name: len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
-    assert {name: lines for name, lines in long.items() if lines > 550} == {}
