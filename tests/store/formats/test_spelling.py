@@ -331,6 +331,9 @@ ALONE = {
     "(bits of X, bits of O)": lambda text: str(
         tuple(sum(1 << cell for cell in range(9) if text[cell] == stone) for stone in "XO")
     ),
+    "two bits a cell": lambda text: str(
+        sum(".XO".index(stone) << 2 * cell for cell, stone in enumerate(text))
+    ),
     "(board, is X to move)": lambda text: str((text, strangers.mover(text) == "X")),
 }
 

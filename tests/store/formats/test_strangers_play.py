@@ -319,6 +319,7 @@ def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
 
 CSV = {
     "nine values behind a tab": lambda key, row: f"{key}\t" + "\t".join(map(str, row)),
+    "dashes for nothing": lambda key, row: f'"{key}",' + ",".join(str(v) if v else "-" for v in row),
     "a list": lambda key, row: f'"{key}","{row}"',
     "a printed array": lambda key, row: f'"{key}","[{" ".join(map(str, row))}]"',
     "nine values": lambda key, row: f'"{key}",' + ",".join(map(str, row)),
@@ -334,7 +335,7 @@ def test_tables_in_columns(form, counted, tmp_path):
     lines = [CSV[form](spell.of(text), row) for text, row in strangers.in_rows(moves).items()]
     if counted:
         lines = [f"{number}{mark}{line}" for number, line in enumerate(lines)]
-    judged("\n".join(lines) + "\n", goes_by(moves), tmp_path)
+    judged("\n".join(lines) + "\n", goes_by(moves), tmp_path, unknown=0.0)
 
 
 def test_rows_may_have_pairs_of_a_cell_and_its_value(tmp_path):

@@ -1,5 +1,6 @@
 """The tables that a file of unknown origin may hold: keys and values, before either is understood."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -143,8 +144,11 @@ def _paired(rows: list[list[str]]) -> Candidate | None:
 
 
 def _value_in(field: str) -> Any:
-    """The number, or the list of numbers, that a field of a CSV file is; None if it is neither."""
+    """The number, or the list of numbers, that a field of a CSV file is, NaN for a dash; None if it is
+    neither."""
     field = field.strip()
+    if field == "-":
+        return math.nan
     if field.startswith(("[", "(")):
         items = [_value_in(item) for item in _ITEM.findall(field)]
         return None if None in items else items

@@ -180,6 +180,12 @@ def _base_3(parts: Sequence[str], rules: Rules) -> Sequence[str]:
     return np.base_repr(number or 0, 3).rjust(rules.cells, "0") if fits else ""
 
 
+def _two_bits(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    number = _whole(parts[0], rules)
+    found = np.base_repr(number or 0, 4).rjust(rules.cells, "0")
+    return "" if number is None or len(found) > rules.cells or "3" in found else found
+
+
 def _bit_sets(parts: Sequence[str], rules: Rules) -> Sequence[str]:
     first, second = (_whole(part, rules) for part in parts)
     if first is None or second is None or first & second or (first | second) >> rules.cells:
@@ -196,12 +202,14 @@ FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
     "signed digits": _signed,
     "decimal number": _decimal,
     "base-3 number": _base_3,
+    "two bits a cell": _two_bits,
     "bit sets": _bit_sets,
 }
 """The forms of a board: an item a cell; an item of a character a cell; an item that lists the cells; an item
 a row; an item with a mark between its rows; digits with signs; a number whose digits are the cells, leading
-zeros lost; a number in base 3; the sets of the cells that either side holds, a bit a cell."""
-NUMBERED = ("base-3 number", "bit sets")
+zeros lost; a number in base 3, or of two bits a cell; the sets of the cells that either side holds, a bit a
+cell."""
+NUMBERED = ("base-3 number", "two bits a cell", "bit sets")
 """The forms in which cells are powers: they may as well count from the last one."""
 
 

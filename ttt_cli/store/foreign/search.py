@@ -151,8 +151,8 @@ def _boards(
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys are boards of the game then"
             raise not_borne_out(of_keys, [boards.spelling.facets for boards in found], where, many)
     else:
-        found = [boards for boards in found if boards.nothing.mean() <= STRANGE]
-        fitting = [boards for boards in found if not boards.misfits.any()]
+        sound = [boards for boards in found if not boards.misfits.any()]
+        fitting = [boards for boards in sound if boards.nothing.mean() <= STRANGE]
     if options.strict:
         fitting = [boards for boards in fitting if not boards.left_out.any()]
     if not fitting:

@@ -99,7 +99,8 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
     values = [[*chain(*value)] if grid else value for value, grid in zip(values, rows_of_rows, strict=True)]
     counted = False
     if all(value is None or type(value) in (int, float) for value in values):
-        shape, found = "position", [[] if value is None else [("", value)] for value in values]
+        shape = "position"
+        found = [[] if value is None or math.isnan(value) else [("", value)] for value in values]
     elif all(value is None or _is_plain(value) for value in values):
         found = [[("", number) for number in value or ()] for value in values]
         shape = "list" if {len(pairs) for pairs in found} <= {0, rules.cells} else "free"
