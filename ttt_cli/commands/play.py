@@ -5,8 +5,6 @@ from dataclasses import replace
 from shlex import join
 from typing import Annotated, Literal
 
-import typer
-
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.agents.levels import LEVELS
 from ttt_cli.documents import put
@@ -33,7 +31,6 @@ def play(
     agent: Annotated[
         str | None, argument("[AGENT]", "The opponent.", complete_agents, show_default="q")
     ] = None,
-    other: Annotated[str | None, typer.Argument(hidden=True)] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
     x: Annotated[str | None, option("AGENT", "Player X.", complete=complete_agents)] = None,
     o: Annotated[str | None, option("AGENT", "Player O.", complete=complete_agents)] = None,
@@ -72,9 +69,6 @@ def play(
       ttt play --x human --o human
       ttt play --x q --o random --games 100
     """
-    if agent is not None and other is not None:
-        hint = f"{command_line('ttt', 'play', '--x', agent, '--o', other)} lets two agents play"
-        raise UsageError("one AGENT plays against you", where=other, hint=hint)
     named = x is not None or o is not None
     if agent is None and not named and env.interactive:
         rules = given_rules(env) or STANDARD
