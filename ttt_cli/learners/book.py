@@ -377,8 +377,9 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
         some = order[start : start + PIECE]
         columns = cells[some] + 1, lengths[some], results[stage[some]], of_run[some], seen[some]
         texts = table.positions(owners[some]).texts()
-        for text, *row, run, count in zip(texts, *(column.tolist() for column in columns), strict=True):
-            yield text, [*row, runs[run], count]
+        listed = (column.tolist() for column in columns)
+        for text, cell, plies, result, run, count in zip(texts, *listed, strict=True):
+            yield text, [cell, plies, result, runs[run], count]
 
 
 @Inlined
