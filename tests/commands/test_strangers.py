@@ -106,3 +106,10 @@ def test_counts_agree(ttt, tmp_path):
         found = ttt(*words, "--json").json
         counts.append((found["positions"], found["moves"]))
     assert set(counts) == {(2, 3)}
+
+
+def test_players_who_go_by_their_tables_in_other_ways_are_not_merged(ttt, values):
+    for name, said in (("one", "unknown=0.9"), ("other", "unknown=0.1")):
+        assert ttt("import", f"{values}:values=x,{said}", "-o", f"{name}.json").code == 0
+    refused = ttt("merge", "one.json", "other.json", "-o", "both.json")
+    assert refused.code == 3 and "a player with" in refused.err and not Path("both.json").exists()

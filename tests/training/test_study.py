@@ -1,5 +1,6 @@
 """Studies: what is trained, the same file whoever does it, and what is told of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ttt_cli.learners.q import Q
 from ttt_cli.store import library
 from ttt_cli.training import study as studies
 from ttt_cli.training.curve import row
-from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, variations
+from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, unbeatable_from, variations
 
 
 def design(**changes) -> Design:
@@ -128,3 +129,11 @@ def test_damage_is_named(tmp_path: Path, old: str, new: str, says: str):
     path.write_text(to_csv(done(plan)).decode().replace(old, new))
     with pytest.raises(InvalidFileError, match=says):
         read(path, learner_class)
+
+
+def test_unbeatable_counts_from_the_look_after_the_last_defeat():
+    lost = row(0, Graph().policy(Graph().empty(STANDARD)))
+    held = [
+        replace(lost, games=games, unbeatable=games in (100, 300, 400)) for games in (0, 100, 200, 300, 400)
+    ]
+    assert [unbeatable_from(held[:looks]) for looks in (1, 2, 3, 5)] == [None, 100, None, 300]
