@@ -169,21 +169,10 @@ def _whole(part: str, rules: Rules) -> int | None:
     return int(part) if fits and (part[0] != "0" or len(part) == 1) else None
 
 
-def _decimal(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    fits = _whole(parts[0], rules) is not None and not parts[0].strip("012")
-    return parts[0].rjust(rules.cells, "0") if fits else ""
-
-
-def _base_3(parts: Sequence[str], rules: Rules) -> Sequence[str]:
+def _number(parts: Sequence[str], rules: Rules, base: int) -> Sequence[str]:
     number = _whole(parts[0], rules)
-    fits = number is not None and number < 3**rules.cells
-    return np.base_repr(number or 0, 3).rjust(rules.cells, "0") if fits else ""
-
-
-def _two_bits(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    number = _whole(parts[0], rules)
-    found = np.base_repr(number or 0, 4).rjust(rules.cells, "0")
-    return "" if number is None or len(found) > rules.cells or "3" in found else found
+    found = "" if number is None else np.base_repr(number, base).rjust(rules.cells, "0")
+    return found if len(found) == rules.cells and not found.strip("012") else ""
 
 
 def _bit_sets(parts: Sequence[str], rules: Rules) -> Sequence[str]:
@@ -200,9 +189,9 @@ FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
     "rows": _rows,
     "divided rows": _divided,
     "signed digits": _signed,
-    "decimal number": _decimal,
-    "base-3 number": _base_3,
-    "two bits a cell": _two_bits,
+    "decimal number": partial(_number, base=10),
+    "base-3 number": partial(_number, base=3),
+    "two bits a cell": partial(_number, base=4),
     "bit sets": _bit_sets,
 }
 """The forms of a board: an item a cell; an item of a character a cell; an item that lists the cells; an item

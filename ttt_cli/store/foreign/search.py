@@ -34,9 +34,8 @@ from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.text import quoted
 
 LEAD = 4.0
-"""The least lead in rank at which one reading is meant and not another."""
-NEAR = 4.0
-"""The least lead in score for the numbers, and not custom, to have decided."""
+"""The least lead in rank at which one reading is meant and not another; in score, at which the numbers have
+decided that and not custom."""
 SURE = 6.0, 0.5
 """The least score at which numbers cast doubt on a more common reading: this, or this times the square root
 of the positions. Numbers that say nothing reach neither."""
@@ -127,7 +126,7 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
             rivals = [usual]
     least = best.boards.left_out.sum()
     near = [
-        it for it in ranked if best.table.score - it.table.score < NEAR and it.boards.left_out.sum() <= least
+        it for it in ranked if best.table.score - it.table.score < LEAD and it.boards.left_out.sum() <= least
     ]
     return best, rivals, near
 

@@ -175,9 +175,10 @@ class Table:
         found: dict[str, Any] = {}
         names = (self.slots + 1).astype(str) if self.of_moves else np.where(self.signs > 0, "x", "o")
         numbers = self.worth if self.of_moves else self.numbers + 0.0
-        for index, name, number in zip(self.indexes.tolist(), names.tolist(), numbers.tolist(), strict=True):
+        texts = self.space[self.indexes].texts()
+        for text, name, number in zip(texts, names.tolist(), numbers.tolist(), strict=True):
             if number or zeros or not self.of_moves:
-                found.setdefault(self.space.text(index), {})[name] = [number, visits]
+                found.setdefault(text, {})[name] = [number, visits]
         return found
 
 

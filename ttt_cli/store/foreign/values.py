@@ -63,11 +63,15 @@ def decisions(values: Sequence[Any]) -> Iterator[Values]:
     if len(named) == 1:
         values = [value.get(named[0]) if isinstance(value, dict) else value for value in values]
     for parse in (_one_cell, _some_cells):
-        found = [parse(value) for value in values]
-        cells = [names for names in found if names]
-        if cells and None not in found and all(len({*names}) == len(names) for names in cells):
-            rows = np.repeat(np.arange(len(found)), [len(names or ()) for names in found])
-            yield Values("cells", rows, np.ones(len(rows)), [*chain.from_iterable(cells)], decided=True)
+        found: list[list[str]] = []
+        for value in values:
+            names = parse(value)
+            if names is None or len({*names}) < len(names):
+                break
+            found.append(names)
+        if any(found) and len(found) == len(values):
+            rows = np.repeat(np.arange(len(found)), [len(names) for names in found])
+            yield Values("cells", rows, np.ones(len(rows)), [*chain.from_iterable(found)], decided=True)
 
 
 def _one_cell(value: Any) -> list[str] | None:
