@@ -53,6 +53,6 @@ class GameRecords(Format):
         gone = [
             Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is gone")
             for name, games in islice(sorted(taught.items()), MOST_REJECTED)
-            if not any(os.access(folder / f"{name}{suffix}", os.F_OK) for suffix in ("", ".json", ".csv"))
+            if not any(os.path.lexists(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
         ]
         return Verification(NAME, positions, len(seen), faults=truncated(faults) + gone, unfit=bool(faults))
