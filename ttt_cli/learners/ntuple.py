@@ -143,7 +143,7 @@ def shape_of(rules: Rules) -> Shape:
                 smallest = np.minimum(smallest, digits @ 3 ** np.array([kind.index(cell) for cell in turned]))
         own, numbers = np.unique(smallest, return_inverse=True)
         slots.append(weights + numbers.reshape(-1))
-        stones.append(np.full((len(own), rules.cells), len(_SEEN) - 1))
+        stones.append(np.full((len(own), rules.cells), len(_SEEN) - 1, np.uint8))
         stones[-1][:, list(kind)] = digits[own]
         first.append(first[-1] + len(smallest))
         weights += len(own)
