@@ -36,7 +36,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint16s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
@@ -315,11 +315,10 @@ class Book(TableLearner):
             yield text, [row for _, row in rows]
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
-        table, numbers, found = self.empty(rules, symmetric), dict[str, int](), [(*NO_ROWS, NO_ROWS[0])]
-        for positions, (at, places, stages, of_run, seen) in in_batches(
-            rules, symmetric, entries, partial(_read_rows, numbers)
-        ):
-            rows = table.include(positions)
+        table, numbers = self.empty(rules, symmetric), dict[str, int]()
+        found: list[tuple[Any, ...]] = [(*NO_ROWS, NO_ROWS[0])]
+        batches = in_batches(rules, symmetric, entries, partial(_read_rows, numbers))
+        for rows, (at, places, stages, of_run, seen) in table.include_all(batches):
             moves = table.rows["first"][rows][at].astype(np.int64) + places
             found.append((moves * (rules.cells + 1) + stages, seen, of_run))
         keys, seen, of_run = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -331,7 +330,7 @@ class Book(TableLearner):
         return table
 
 
-def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Int64s, Int8s, Int64s, Int64s, Int64s]:
+def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8s, Int32s, Int64s]:
     """Of each row in entries: the number of the entry, the move's place among the position's, the stage,
     the number of the run, and the count.
 
@@ -358,7 +357,8 @@ def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Int64s, Int8s, In
     of_run = np.array(list(map(numbers.__getitem__, runs)), np.int64)
     once = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + of_run * (BATCH << 14))
     require(len(once) == len(rows), "the same row of the same run twice")
-    return at, batch.places[at, cells], stages, of_run, counted
+    ends_at, run_of = stages.astype(np.int8), of_run.astype(np.int32)  # all of a file is held so
+    return at.astype(np.uint16), batch.places[at, cells], ends_at, run_of, counted
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:

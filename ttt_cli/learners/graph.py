@@ -224,10 +224,8 @@ class Graph(TableLearner):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         table, given = self.empty(rules, symmetric), 0
-        for positions, (places, visits, at, moves, order) in in_batches(
-            rules, symmetric, entries, read_nodes
-        ):
-            rows = table.include(positions)
+        batches = in_batches(rules, symmetric, entries, read_nodes)
+        for rows, (places, visits, at, moves, order) in table.include_all(batches):
             table.rows["seen"][rows], table.rows["visits"][rows] = places, visits
             table.moves["edge"][table.rows["first"][rows][at] + order] = moves
             given += len(rows)

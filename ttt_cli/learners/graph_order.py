@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Int8s, Int32s, Int64s
+from ttt_cli.engine.arrays import Int8s, Int32s, Int64s, Uint16s
 from ttt_cli.learners.entries import Batch, chained, counts, numbered, require
 from ttt_cli.learners.table import Table
 
@@ -50,7 +50,7 @@ def whole_orders(table: Table, inputs: list[Order], all_of: list[Order]) -> tupl
     return min(whole, key=lambda one: (shape(one) == shape(plain), shape(one)), default=None), plain
 
 
-def read_nodes(batch: Batch) -> tuple[Int64s, Int64s, Int64s, Int8s, Int64s]:
+def read_nodes(batch: Batch) -> tuple[Int32s, Int64s, Uint16s, Int8s, Int8s]:
     """What entries tell of nodes: their places in the order of first sight and their visits; of edges: the
     number of the entry, the place among the position's moves and that in the order of first sight.
 
@@ -74,4 +74,5 @@ def read_nodes(batch: Batch) -> tuple[Int64s, Int64s, Int64s, Int8s, Int64s]:
     edges[at, played] = True
     require(np.count_nonzero(edges & legal) == len(played), f'"next" must {named}')
     order = np.arange(len(at)) - np.searchsorted(at, at)
-    return places, visited, at, batch.places[at, played], order
+    few = at.astype(np.uint16), batch.places[at, played], order.astype(np.int8)  # all of a file is held so
+    return places.astype(np.int32), visited, *few

@@ -5,12 +5,13 @@ when they are first met (``learners.growth``). Whatever holds for all methods is
 declares its columns, and what an unseen entry of each holds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.engine.symmetry import classes, orbit
 from ttt_cli.learners.growth import DRAWN, FIRST, LOWER, O_WON, OPEN, X_WON, Growth, link_rows
+
+T = TypeVar("T")
 
 ENDS = np.array([0, 1, -1, 0], np.int8)
 """The results that ``OPEN``, ``X_WON``, ``O_WON`` and ``DRAWN`` stand for."""
@@ -182,6 +185,16 @@ class Table:
             self._add(positions[new])
             rows[new] = np.arange(count, self.used[0])
         return rows
+
+    def include_all(self, batches: Iterable[tuple[Positions, T]]) -> Iterator[tuple[Int64s, T]]:
+        """Add the positions of batches, all at once, as each growth is a copy; yields the rows of each batch,
+        and what came with it."""
+        kept = deque(batches)
+        nothing = Positions.start(self.rules)[:0]
+        self.include(Positions.concatenate([nothing, *(positions for positions, _ in kept)]))
+        while kept:
+            positions, found = kept.popleft()
+            yield self.find(positions), found
 
     def take_in(self, part: "Table") -> Int64s:
         """Add the positions of another table; returns int64[k], the rows that its rows are here."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.kernel import Part
 from ttt_cli.engine.policy import Policy, thresholds
@@ -266,8 +266,9 @@ class TableLearner(Learner[Table]):
         table = self.empty(rules, symmetric)
         by_move, shown = self.shown(table)
         read = partial(self._read, by_move, len(shown) == 2)
-        for positions, (at, which, columns) in in_batches(rules, symmetric, entries, read):
-            rows = table.include(positions)[at]
+        batches = in_batches(rules, symmetric, entries, read)
+        for rows_of, (at, which, columns) in table.include_all(batches):
+            rows = rows_of[at]
             for name, column in zip(shown, columns, strict=True):
                 if by_move:
                     table.moves[name][table.rows["first"][rows].astype(np.int64) + which] = column
@@ -280,7 +281,7 @@ class TableLearner(Learner[Table]):
         """bool[k]: of which positions a table by moves can have entries, given their moves."""
         return np.greater(legal.sum(axis=1), 0)
 
-    def _read(self, by_move: bool, pairs: bool, batch: Batch) -> tuple[Int64s, Int64s, list[Any]]:
+    def _read(self, by_move: bool, pairs: bool, batch: Batch) -> tuple[Uint16s, Uint8s, list[Any]]:
         """Of each member of some entries: the number of its entry; the place of its move among the
         position's, or its side (0 X, 1 O); and the columns.
 
@@ -291,15 +292,15 @@ class TableLearner(Learner[Table]):
         fault = f"expected {member} for some of the " + (f"cells {batch.cells}" if by_move else "sides x, o")
         require(not by_move or self.holds(batch.legal), "has no entry: there is no choice between moves")
         at, which, values = members(batch.found, kinds, fault)
-        if by_move:
-            require(batch.legal[at, which], fault)
-            which = batch.places[at, which].astype(np.int64)
+        require(not by_move or batch.legal[at, which], fault)
+        places = batch.places[at, which] if by_move else which
+        small = at.astype(np.uint16), places.astype(np.uint8)  # all of a file is held so
         if not pairs:
             require(all(values), fault)
-            return at, which, [counts(values, fault, 1 - MOST, MOST - 1)]
+            return *small, [counts(values, fault, 1 - MOST, MOST - 1)]
         require(are_lists(values, 2), fault)
         both = chained(values)
-        return at, which, [numbers(both[::2], fault), counts(both[1::2], fault, 1)]
+        return *small, [numbers(both[::2], fault), counts(both[1::2], fault, 1)]
 
     def check(self, table: Table) -> None:
         by_row, by_move = (table.row_columns, table.rows), (table.move_columns, table.moves)
