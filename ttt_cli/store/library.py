@@ -23,7 +23,7 @@ from ttt_cli.store.files import write_bytes
 from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
-from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, sealed, write_sealed
+from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, no_collection, sealed, write_sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, stamp
 from ttt_cli.store.reading import LIMIT, allowed, beyond
@@ -331,7 +331,8 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         beside = (path.with_name(f"{path.stem}.beside{number or ''}{path.suffix}") for number in count())
         target = next(one for one in beside if not one.exists())
     write = partial(write_sealed, parts=_parts(state))
-    backup = write_bytes(target, write, parents=True, keep_backup=keep_backup)
+    with no_collection():
+        backup = write_bytes(target, write, parents=True, keep_backup=keep_backup)
     if target != path:
         raise BusyError(
             f"somebody else has written this file meanwhile; what was learned is saved in {target}",
