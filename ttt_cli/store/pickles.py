@@ -143,7 +143,8 @@ class _Reader:
     """The stack machine, and the walk over what it has built; it counts what both make."""
 
     def __init__(self, where: str, size: int) -> None:
-        self.where = self.place = where
+        self.where = where
+        self.at: int | None = None
         self.most = self.left = allowed(min(MOST_VALUES, USUAL + RATIO * size))
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
@@ -159,6 +160,10 @@ class _Reader:
         self.left -= values
         if self.left < 0:
             raise beyond(f"holds more than {self.most:,} values", self.where)
+
+    @property
+    def place(self) -> str:
+        return self.where if self.at is None else f"{self.where}, byte {self.at}"
 
     def damaged(self, why: str) -> InvalidFileError:
         return InvalidFileError(f"the pickle is damaged: {quoted(why, 120)[1:-1]}", where=self.place)
@@ -199,7 +204,7 @@ class _Reader:
         hold the bytes of an array."""
         while True:
             self.count(1)
-            self.place = f"{self.where}, byte {file.tell()}"
+            self.at = file.tell()
             code = file.read(1)
             opcode = _OPCODES.get(code)
             if opcode is None:
@@ -224,8 +229,9 @@ class _Reader:
         return self.stack[-1]
 
     def pop(self) -> Any:
-        self.top()
-        return self.stack.pop()
+        if (value := self.stack.pop()) is _MARK:
+            raise IndexError
+        return value
 
     def pops(self, count: int) -> list[Any]:
         """So many values from the top, the lowest first."""
@@ -290,7 +296,7 @@ class _Reader:
         target = self.top()
         if isinstance(target, Object):
             target.add(part, new)
-        elif type(target) is {"items": Pairs, "members": list}.get(part):
+        elif (part == "members" and type(target) is list) or (part == "items" and type(target) is Pairs):
             target.extend(new)
         elif not isinstance(target, Pairs) or part != "states":
             raise self.damaged(f"it adds {part} to something that has none")
@@ -374,7 +380,7 @@ class _Reader:
 
     def document(self, found: Any) -> Document:
         """The document of what has been built."""
-        self.place = self.where
+        self.at = None
         tables = found if isinstance(found, (tuple, list)) and 0 < len(found) <= MOST_TABLES else ()
         if tables and all(
             isinstance(part, Pairs) or (isinstance(part, Object) and part.name not in BUILT)
@@ -501,7 +507,7 @@ _DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
     "POP_MARK": lambda reader, _: reader.to_mark(),
     "MEMOIZE": lambda reader, _: reader.put(len(reader.memo)),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda reader, number: reader.put(number)),
-    "APPEND": lambda reader, _: reader.add("members", reader.pops(1)),
+    "APPEND": lambda reader, _: reader.add("members", (reader.pop(),)),
     **dict.fromkeys(("APPENDS", "ADDITEMS"), lambda reader, _: reader.add("members", reader.to_mark())),
     "SETITEM": lambda reader, _: reader.add("items", reader.pairs(reader.pops(2))),
     "SETITEMS": lambda reader, _: reader.add("items", reader.pairs(reader.to_mark())),
