@@ -119,11 +119,13 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
         and (other.rarity <= best.rarity or other.table.score >= max(sure, best.table.score + 2))
     ]
     usual = min(ranked, key=lambda reading: reading.rarity)
-    if best.table.of_moves and usual is not best and not rivals:
-        blocks = best.table.rank_of_wins < usual.table.rank_of_wins  # it blocks rather than wins
-        same = best.facets["values"] == usual.facets["values"] and best.facets.get("player-x") != ADDED
-        if blocks or not same or best.boards.spelling.hardly_used:
-            rivals = [usual]
+    if usual is not best and not rivals:
+        never_silent = best.boards.spelling.hardly_used
+        if best.table.of_moves:
+            never_silent |= best.table.rank_of_wins < usual.table.rank_of_wins  # it blocks rather than wins
+            never_silent |= best.facets["values"] != usual.facets["values"]
+            never_silent |= best.facets.get("player-x") == ADDED
+        rivals = [usual] * never_silent
     least = best.boards.left_out.sum()
     near = [
         it for it in ranked if best.table.score - it.table.score < LEAD and it.boards.left_out.sum() <= least
