@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
 from ttt_cli.engine.game import Game
@@ -32,7 +33,7 @@ from ttt_cli.learners.entries import (
     unfit,
 )
 from ttt_cli.learners.growth import FIRST, OPEN
-from ttt_cli.learners.table import Column, Table
+from ttt_cli.learners.table import Column, Table, pieces
 from ttt_cli.learners.weighted_mean import MergeAccumulator
 
 Answer = Callable[[Int64s, Positions, Bools], tuple[Floats, Floats, Bools]]
@@ -190,23 +191,13 @@ class TableLearner(Learner[Table]):
         merged, joined = deepcopy(base), dict[str, MergeAccumulator]()
         for part in parts:
             rows = merged.take_in(part)
-            for columns, theirs, mine, start, at in (
-                (base.row_columns, part.rows, merged.rows, base.rows, rows),
-                (base.move_columns, part.moves, merged.moves, base.moves, merged.moves_in(rows)[1]),
-            ):
-                old, weights = at < len(start), {column.mean_by for column in columns}
-                for column in columns:
-                    counted = column.mean_by or column.name
-                    if not column.mean_by and (not column.counts or counted in weights):
-                        continue
-                    found = theirs[counted].copy()
-                    found[old] -= start[counted][at[old]]
-                    if column.mean_by:
-                        found = np.maximum(found, 0)
-                        entries = (2 * at[:, None] + np.arange(2)).ravel() if column.sides else at
-                        joining = joined.setdefault(column.name, MergeAccumulator())
-                        joining.add(entries, theirs[column.name].ravel(), found.ravel())
-                    mine[counted][at] += found
+            for some in pieces(np.arange(len(rows))):
+                moves = part.moves[part.moves_in(some)[1]]
+                for columns, theirs, mine, start, at in (
+                    (base.row_columns, part.rows[some], merged.rows, base.rows, rows[some]),
+                    (base.move_columns, moves, merged.moves, base.moves, merged.moves_in(rows[some])[1]),
+                ):
+                    self._join(columns, theirs, mine, start, at, joined)
         changed = [np.arange(len(base.rows), len(merged.rows))]
         for columns, mine in ((base.row_columns, merged.rows), (base.move_columns, merged.moves)):
             for column in columns:
@@ -216,6 +207,31 @@ class TableLearner(Learner[Table]):
                     changed.append(at if columns is base.row_columns else merged.owners_of(at))
         self.derive(merged, np.unique(np.concatenate(changed)))
         return merged
+
+    def _join(
+        self,
+        columns: Sequence[Column],
+        theirs: NDArray[Any],
+        mine: NDArray[Any],
+        start: NDArray[Any],
+        at: Int64s,
+        joined: dict[str, MergeAccumulator],
+    ) -> None:
+        """Add some records of a part, ``theirs``, to those of the merged table, ``mine``, at ``at``: counts,
+        less what the base, ``start``, has of them, and means, to ``joined``."""
+        old, weights = at < len(start), {column.mean_by for column in columns}
+        for column in columns:
+            counted = column.mean_by or column.name
+            if not column.mean_by and (not column.counts or counted in weights):
+                continue
+            found = theirs[counted].copy()
+            found[old] -= start[counted][at[old]]
+            if column.mean_by:
+                found = np.maximum(found, 0)
+                entries = (2 * at[:, None] + np.arange(2)).ravel() if column.sides else at
+                joining = joined.setdefault(column.name, MergeAccumulator())
+                joining.add(entries, theirs[column.name].ravel(), found.ravel())
+            mine[counted][at] += found
 
     def changes(self, base: Table, part: Table) -> Table:
         if part.complete:

@@ -50,13 +50,16 @@ class MergeAccumulator:
     """The values and visits of parts, added up entry by entry; see the module."""
 
     def __init__(self) -> None:
+        self._numbers, self._count = np.zeros(0, np.uint32), 0
+        """The number, from 1, of each entry that any part has learned something of, which on large boards are
+        few; and how many there are."""
         self._weights, self._single = np.zeros(0, np.int64), np.zeros(0)
         self._several, self._sums = np.zeros(0, np.bool_), ExactSums()
 
     @property
     def places(self) -> Int64s:
         """int64[k]: the entries that any part has learned something of, ascending."""
-        return np.flatnonzero(self._weights)
+        return np.flatnonzero(self._numbers)
 
     def add(self, places: Int64s, values: Floats, weights: Int64s) -> None:
         """Add a part.
@@ -66,20 +69,26 @@ class MergeAccumulator:
         """
         (learned,) = np.nonzero(weights > 0)
         places, values, weights = places[learned], values[learned], weights[learned]
+        self._numbers = _with_room(self._numbers, places)
+        new = places[self._numbers[places] == 0]
+        self._numbers[new] = np.arange(self._count + 1, self._count + 1 + len(new))
+        self._count += len(new)
+        numbers = self._numbers[places].astype(np.int64)
         self._weights, self._single, self._several = (
-            _with_room(array, places) for array in (self._weights, self._single, self._several)
+            _with_room(array, numbers) for array in (self._weights, self._single, self._several)
         )
-        self._several[places] = self._weights[places] > 0
-        self._single[places] = values
-        self._weights[places] += weights
-        self._sums.add(places, weights * values)
+        self._several[numbers] = self._weights[numbers] > 0
+        self._single[numbers] = values
+        self._weights[numbers] += weights
+        self._sums.add(numbers, weights * values)
 
     def means(self, values: Floats) -> Floats:
         """The base's values, of any shape, with the means in their places."""
         flat = values.flatten()
-        for places in np.array_split(self.places, 1 + len(self._weights) // PIECE):
-            means = self._sums.totals(places) / self._weights[places] + 0.0  # no -0.0
-            flat[places] = np.where(self._several[places], means, self._single[places])
+        for places in np.array_split(self.places, 1 + self._count // PIECE):
+            numbers = self._numbers[places].astype(np.int64)
+            means = self._sums.totals(numbers) / self._weights[numbers] + 0.0  # no -0.0
+            flat[places] = np.where(self._several[numbers], means, self._single[numbers])
         return flat.reshape(values.shape)
 
 
