@@ -58,13 +58,12 @@ def teach(
             state.learner.learn(table, record.game(), sides)
             results[record.result] += 1
             ids.append(record.id)
-    learnt = len(ids)
-    identity = secrets.token_hex(12)
+    learnt, identity = len(ids), ""
     if going_on is not None and going_on in state.runs:
         before = going_on.results or {}
         results = {result: number + before[result] for result, number in results.items()}
         identity, ids = going_on.id, [*going_on.details["game_ids"], *ids]
-    run = Run(identity, "play", len(ids), results, {"game_ids": ids})
+    run = Run(identity or secrets.token_hex(12), "play", len(ids), results, {"game_ids": ids})
     state.learner.tag_run(table, run.id)
     return Lesson(state.with_run(run, table), learnt, counts["skipped"], counts["repeated"], run)
 
