@@ -48,5 +48,8 @@ def test_readings_that_fit_equally_well_are_named_with_what_decides():
         read(data, "f.json")
     assert "cells=0" in str(caught.value) and "cells=1" in str(caught.value)
     assert "f.json:spelling.first=#,spelling.cells=0" in caught.value.hint
+    with pytest.raises(InvalidFileError) as caught:  # what has been said is repeated in what is to be pasted
+        read(data, "f.json", Options(spelling={"first": "#"}, unknown=0.5))
+    assert "f.json:unknown=0.5,spelling.first=#,spelling.cells=0" in caught.value.hint
     found = read(data, "f.json", Options(spelling={"first": "#", "cells": "1"}))
     assert found.entries["X.......O"] == {"4": [0.3, 1], "2": [0.1, 1]}

@@ -104,7 +104,7 @@ def tables_of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rul
         return
     for (number, _), row in zip(numbered, rows, strict=True):
         if len(row) != len(rows[0]):
-            message = f"expected {len(rows[0])} fields, as in the first row, found {len(row)}"
+            message = f"number of fields: {len(row)}, where the first row has {len(rows[0])}"
             raise InvalidFileError(message, where=f"{where}, line {number}")
     if rows and _kind(rows[0][-1]) is not _kind(rows[-1][-1]):
         rows = rows[1:]  # a header

@@ -31,6 +31,7 @@ _QUESTIONS = {
     "empty": "how is an empty cell written",
     "board": "what in a key is the board",
 }
+EMPTY: Mapping[str, str] = {}
 _STONES = {"first": "{} always moves first", "mine": "{} are the stones of whoever is to move"}
 
 
@@ -107,12 +108,13 @@ class UndecidedError(InvalidFileError):
     :ivar questions: those that would decide.
     """
 
-    def __init__(self, questions: Sequence[Question], where: str, before: str = "") -> None:
-        """:param before: what there is to say first."""
+    def __init__(self, questions: Sequence[Question], where: str, stated: Mapping[str, str] = EMPTY) -> None:
+        """:param stated: the options that have been given, which the command to paste repeats."""
         self.questions = questions
-        answers = ",".join(next(iter(question.ways)) for question in questions)
+        given = [f"{name}={value}" for name, value in stated.items()]
+        answers = ",".join([*given, *(next(iter(question.ways)) for question in questions)])
         super().__init__(
-            f"{before}the file leaves open {' And '.join(map(str, questions))}",
+            f"the file leaves open {' And '.join(map(str, questions))}",
             where=where,
             hint=f"answer behind the colon, as in {command_line('ttt', 'evaluate', f'{where}:{answers}')}",
         )

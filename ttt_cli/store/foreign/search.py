@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError
@@ -157,7 +157,7 @@ def _boards(
     if options.strict:
         fitting = [boards for boards in fitting if not boards.left_out.any()]
     if not fitting:
-        raise _misfit(table.keys, found, where)
+        raise _misfit(table.keys, found, space.rules, where)
     return (fitting if of_keys else _conventions(fitting, space, where))[:MOST_SPELLINGS]
 
 
@@ -188,14 +188,14 @@ def _conventions(found: list[Boards], space: StateSpace, where: str) -> list[Boa
     return fixed or [boards for boards in found if boards.left_out.sum() == found[0].left_out.sum()]
 
 
-def _misfit(keys: Sequence[str], found: Sequence[Boards], where: str) -> InvalidFileError:
+def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: str) -> InvalidFileError:
     """The refusal of a file in which no spelling fits all keys, with what each leaves out and how to state
     it."""
     if not found:
         telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
         shown = ", ".join(quoted(key) for key in telling[:SHOWN])
         return NoPositionsError(
-            f"the keys are not positions of {STANDARD.describe()}, such as {shown}", where=where
+            f"the keys are not positions of {rules.describe()}, such as {shown}", where=where
         )
     begun = len({boards.spelling.first for boards in found if not boards.spelling.mover}) > 1
     ways: dict[str, str] = {}

@@ -44,8 +44,8 @@ def _read(candidates: Iterator[Candidate], where: str, options: Options) -> Impo
     for candidate in candidates:
         try:
             return _imported(candidate, where, options)
-        except UndecidedError:
-            raise
+        except UndecidedError as error:
+            raise UndecidedError(error.questions, where, options.readings) from None
         except InvalidFileError as error:
             failures.append((not isinstance(error, NoPositionsError), len(candidate.keys), error))
     if not failures:
