@@ -211,7 +211,6 @@ Cell = Annotated[
 """A cell that the program numbers from 0, and documents from 1."""
 Share = Annotated[float, note(minimum=0, maximum=1.0000000001, description="a probability")]
 PositionText = Annotated[str, note(pattern="^[XO.]+$", description="the board row by row")]
-SideKey = Annotated[str, note(enum=("x", "o"))]
 ResultKey = Annotated[str, note(enum=("x", "o", "draw"))]
 Worth = Annotated[
     int,
