@@ -10,7 +10,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fcntl import ioctl
 from io import StringIO
 from pathlib import Path
@@ -79,7 +79,10 @@ class Game:
         ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def ended(self) -> int:
-        """Its exit code."""
+        """Its exit code; as a terminal does, reads what is shown until then, or writing it would wait."""
+        with suppress(OSError):
+            while os.read(self.terminal, 1 << 16):
+                pass
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 
 
