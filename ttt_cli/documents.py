@@ -243,6 +243,10 @@ class Error(Document, name="error"):
         """An error as a document."""
         return cls(error.message, error.where, error.hint, int(error.exit_code))
 
+    def as_line(self) -> str:
+        """What is wrong, and what to do about it."""
+        return f"error: {TttError(self.error, where=self.where, hint=self.hint)}"
+
 
 RulesFields = dict[str, Count]
 """The game: ``rows``, ``cols`` and ``line``."""

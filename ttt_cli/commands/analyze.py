@@ -32,12 +32,12 @@ def analyze(
     agents = resolved(env, *(agent or []))
     rules = agents[0].rules if agents else given_rules(env) or STANDARD
 
-    def result(asked: Position) -> AnalysisResult:
-        here = Positions.batch([asked], rules)
-        opinions = tuple(consult(one.name, one.policy, here)[0] for one in agents)
-        (found,) = analyse(here)
-        return AnalysisResult(found, opinions or None, found.result)
+    def results(asked: list[Position]) -> list[AnalysisResult]:
+        here = Positions.batch(asked, rules)
+        opinions = zip(*(consult(one.name, one.policy, here) for one in agents), strict=True)
+        found = zip(analyse(here), opinions if agents else [None] * len(here), strict=True)
+        return [AnalysisResult(each, own, each.result) for each, own in found]
 
     if position == "-":
-        return answer_lines(env, rules, result)
-    return result(Position.parse(position, rules))
+        return answer_lines(env, rules, results)
+    return results([Position.parse(position, rules)])[0]

@@ -61,24 +61,26 @@ def move(
     policy, rules = players[0].policy, players[0].rules
     rng = np.random.default_rng(secrets.randbits(63) if seed is None else seed)
 
-    def play(asked: Position) -> Move:
-        if asked.terminal:
-            raise UsageError(f"the game is over in {asked.text!r}")
-        here, share = Positions.batch([asked], rules), None
+    def play(asked: list[Position]) -> list[Move]:
+        if over := [one.text for one in asked if one.terminal]:
+            raise UsageError(f"the game is over in {over[0]!r}")
+        here, shares = Positions.batch(asked, rules), None
         if policy.external:
-            cell = int(policy.choose(here, np.zeros(1, np.int64), rng.random(1))[0])
+            cells = policy.choose(here, np.arange(len(asked)), rng.random(len(asked)))
         else:
-            row = policy.probabilities(here)
-            likeliest = int(row.argmax()) if row.any() else -1
-            cell = int(drawn(thresholds(row), rng.random(1))[0]) if sample else likeliest
-            share = float(row[0, cell]) if cell >= 0 else 1.0
-        return Move(agent, asked.text, None if cell < 0 else cell, share)
+            played = policy.probabilities(here)
+            likeliest = np.where(played.any(axis=1), played.argmax(axis=1), -1)
+            cells = drawn(thresholds(played), rng.random(len(asked))) if sample else likeliest
+            shares = np.where(cells < 0, 1.0, played[np.arange(len(asked)), cells]).tolist()
+        return [
+            Move(agent, one.text, None if cell < 0 else cell, None if shares is None else shares[at])
+            for at, (one, cell) in enumerate(zip(asked, cells.tolist(), strict=True))
+        ]
 
     found: Move | ExitCode
     if position == "-":
-        anew = sample or policy.external
-        found = answer_lines(env, rules, play, anew=anew)
+        found = answer_lines(env, rules, play, anew=sample or policy.external)
     else:
-        found = play(Position.parse(position, rules))
+        (found,) = play([Position.parse(position, rules)])
     remark(env, players)
     return found

@@ -1,7 +1,7 @@
 """Commands as line filters: with ``-`` for a position they answer each line of stdin as soon as it has come
 in, so that they serve a program that waits for each answer as well as a file of millions of lines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from ttt_cli.documents import Document, Error, dumped
 from ttt_cli.engine.position import Position
@@ -13,33 +13,70 @@ KEPT = 1 << 18
 """How many different lines are remembered for when they come again."""
 
 LONGEST = 400
-"""Characters of a line: no position is longer, however it is spelled."""
+"""Bytes of a line: no position is longer, however it is spelled."""
+
+CHUNK = 1 << 17
+"""Bytes that are read at a time, at most."""
+
+Answer = Callable[[list[Position]], Sequence[Document]]
+"""The answers to some positions."""
 
 
-def answer_lines(
-    env: Environment, rules: Rules, answer: Callable[[Position], Document], *, anew: bool = False
-) -> ExitCode:
-    """Answer each line of stdin that is not blank; one that cannot be answered gets a line that says why, and
-    the exit code is then 1.
+def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool = False) -> ExitCode:
+    """Answer each line of stdin that is not blank, as many at a time as have come in; one that cannot be
+    answered gets a line that says why, and the exit code is then 1.
 
     :param anew: whether a position that comes again is asked about again.
     """
     known: dict[str, str] = {}
     code = ExitCode.DONE
-    while line := env.read_line(LONGEST):
-        text = line.strip() if len(line) < LONGEST else f"{line[:80]}..."
-        if not text:
-            continue
-        found = known.get(text)
-        if found is None:
-            try:
-                result = answer(Position.parse(text, rules))
-                found = dumped(result) if env.json else result.as_line()
-            except TttError as error:
-                found = dumped(Error.of(error)) if env.json else f"error: {error}"
-                code = ExitCode.FAILED
-            found = printable(found)
-            if not anew and len(known) < KEPT:
-                known[text] = found
-        env.stdout.write(found + "\n")
+    for lines in _arriving(env):
+        texts = [text for line in lines if (text := line if len(line) < LONGEST else f"{line[:80]}...")]
+        asked = texts if anew else [text for text in dict.fromkeys(texts) if text not in known]
+        answers = _answered(asked, rules, answer)
+        if any(isinstance(found, Error) for found in answers):
+            code = ExitCode.FAILED
+        written = [printable(dumped(found) if env.json else found.as_line()) for found in answers]
+        if not anew:
+            known.update(zip(asked, written, strict=True))
+            written = [known[text] for text in texts]
+            if len(known) > KEPT:
+                known.clear()
+        env.stdout.write("".join(f"{line}\n" for line in written))
     return code
+
+
+def _arriving(env: Environment) -> Iterator[list[str]]:
+    """The lines of stdin without their blanks, as many at a time as have come in; long ones cut off."""
+    binary = getattr(env.stdin, "buffer", None)
+    rest = b""
+    while chunk := binary.read1(CHUNK) if binary else env.stdin.read(CHUNK).encode():
+        *lines, rest = (rest + chunk).split(b"\n")
+        rest = rest[:LONGEST]
+        yield [line.decode("utf-8", "backslashreplace").strip() for line in lines]
+    yield [rest.decode("utf-8", "backslashreplace").strip()]
+
+
+def _answered(texts: Sequence[str], rules: Rules, answer: Answer) -> list[Document]:
+    """The answers to some lines."""
+    found = [_parsed(text, rules) for text in texts]
+    answers = iter(_answers([one for one in found if isinstance(one, Position)], answer))
+    return [next(answers) if isinstance(one, Position) else one for one in found]
+
+
+def _parsed(text: str, rules: Rules) -> Position | Error:
+    try:
+        return Position.parse(text, rules)
+    except TttError as error:
+        return Error.of(error)
+
+
+def _answers(positions: list[Position], answer: Answer) -> Sequence[Document]:
+    """The answers to some positions; those that cannot be answered do not keep the others from it."""
+    try:
+        return answer(positions) if positions else []
+    except TttError as error:
+        if len(positions) == 1:
+            return [Error.of(error)]
+        half = len(positions) // 2
+        return [*_answers(positions[:half], answer), *_answers(positions[half:], answer)]
