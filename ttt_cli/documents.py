@@ -205,9 +205,8 @@ def note(**keywords: Any) -> tuple[tuple[str, Any], ...]:
 WORDS: dict[int | None, str] = {1: "win", 0: "draw", -1: "loss"}
 
 Count = Annotated[int, note(minimum=0)]
-Cell = Annotated[
-    int, note(minimum=1, description="a cell, numbered from 1 row by row"), lambda cell: int(cell) + 1
-]
+CellFromOne = Annotated[int, note(minimum=1, description="a cell, numbered from 1 row by row")]
+Cell = Annotated[CellFromOne, lambda cell: int(cell) + 1]
 """A cell that the program numbers from 0, and documents from 1."""
 Share = Annotated[float, note(minimum=0, maximum=1.0000000001, description="a probability")]
 PositionText = Annotated[str, note(pattern="^[XO.]+$", description="the board row by row")]

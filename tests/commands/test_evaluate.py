@@ -33,8 +33,8 @@ def test_what_people_see(ttt: Run) -> None:
 def test_a_lost_game_explained(ttt: Run) -> None:
     found = ttt("evaluate", "heuristic", "random", "--explain")
     assert "How heuristic loses as X: 1 9 2 3 6 7 5 8" in found.out
-    assert "mistake: turns a win into a loss; perfect play: 3 or 7" in found.out
-    assert "O has won" in found.out
+    assert "   3  X     2  win   loss  in 14.29 % of such games; 3 or 7 kept the win" in found.out
+    assert "*O*" in found.out
     assert ttt("evaluate", "minimax", "--explain", "--json").json["explanation"] == {
         "as_x": None,
         "as_o": None,

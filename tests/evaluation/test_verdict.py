@@ -12,7 +12,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
-from ttt_cli.evaluation.verdict import Coverage, MistakeCount, explain, is_unbeatable, judge
+from ttt_cli.evaluation.review import explain
+from ttt_cli.evaluation.verdict import Coverage, MistakeCount, is_unbeatable, judge
 
 
 def changed(policy: PolicyTable, text: str, cells: dict[int, float]) -> PolicyTable:
@@ -119,9 +120,9 @@ def test_a_line_explained() -> None:
     space = StateSpace.of()
     policy = changed(tables.minimax(space, ties="first"), "X........", {2: 1})
     line = judge(policy).as_o.line
-    assert line is not None and line[:2] == (0, 1)
+    assert line is not None and line[:2] == (1, 2)
     steps = explain(policy, Side.O, line)
-    assert [step.cell for step in steps] == list(line)
+    assert [step.cell + 1 for step in steps] == list(line)
     assert steps[0].probability is None  # the opponent's
     mistake = steps[1]
     assert (mistake.probability, mistake.before, mistake.after, mistake.perfect) == (1.0, 0, -1, (4,))

@@ -44,7 +44,7 @@ def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: 
             for policy in policies
             for side in Side
             for walk in [Walk.alone(policy, side)]
-            for found in (len(walk), worst_case(walk), *(play_on(walk, other).rates for other in policies))
+            for found in (len(walk), worst_case(walk), *(found.rates for found in play_on(walk, policies)))
         ]
 
     by_index = figures()
@@ -87,6 +87,7 @@ def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Si
         if line is None:
             assert isinstance(policy, Heuristic)  # which knows how to block
             continue
+        line = [cell - 1 for cell in line]
         game = Game.of(rules, line)
         assert game.result is not None and game.result.outcome(side) == -1
         for ply, cell in enumerate(line):
@@ -95,7 +96,7 @@ def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Si
                 assert policy.probabilities(here)[0, cell] > 0
 
 
-def position_after(rules: Rules, moves: tuple[int, ...]):
+def position_after(rules: Rules, moves: list[int]):
     game = Game(rules)
     for cell in moves:
         game.push(cell)

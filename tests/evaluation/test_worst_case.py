@@ -46,10 +46,10 @@ def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
         for side in (0, 1):
             line = worst_case(Walk.alone(policy, Side(side))).line
             assert line is not None
-            path = tables.path(space, line)
+            path = tables.path(space, [cell - 1 for cell in line])
             for index, cell in zip(path, line, strict=False):
                 if space.plies[index] % 2 == side:
-                    assert policy.played[index, cell] > 0
+                    assert policy.played[index, cell - 1] > 0
             if space.terminal[path[-1]]:
                 assert space.results[path[-1]] == (-1 if side == 0 else 1)
             else:  # it resigned
@@ -72,7 +72,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
     row[index] = 0
     row[index, [4, 1, 8]] = 0.9, 0.06, 0.04  # the answer to the corner is wrong in two ways
     found = worst_case(Walk.alone(PolicyTable(space, row), Side(1)))
-    assert found.line is not None and found.line[:2] == (0, 1)
+    assert found.line is not None and found.line[:2] == (1, 2)
     assert found.loss == pytest.approx(0.1)
 
 
@@ -85,5 +85,5 @@ def test_rounding_decides_nothing() -> None:
     found = worst_case(Walk.alone(PolicyTable(space, row), Side(1)))
     assert 0 < found.loss < 1e-17
     assert found.guaranteed == -1
-    assert found.line is not None and found.line[:2] == (0, 1)
+    assert found.line is not None and found.line[:2] == (1, 2)
     assert worst_case(Walk.alone(tables.minimax(space), Side(1))).line is None

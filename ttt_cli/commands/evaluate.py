@@ -15,9 +15,9 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.evaluation.blunders import find_blunders
 from ttt_cli.evaluation.match import Games, Match, Sample, play_match
+from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
-from ttt_cli.evaluation.verdict import explain as explained
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents

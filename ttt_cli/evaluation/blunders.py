@@ -121,7 +121,7 @@ def _own(policy: Policy, opponents: Sequence[Policy], budget: int) -> tuple[Posi
     parts: list[tuple[int, Positions, Floats]] = []
     for side in Side:
         walk = Walk.alone(policy, side, budget=budget)
-        reaches = [play_on(walk, opponent).reach for opponent in opponents]
+        reaches = [matchup.reach for matchup in play_on(walk, opponents)] if opponents else []
         for ply, positions in walk.own:
             reach = np.zeros((len(positions), len(opponents)))
             for number, layers in enumerate(reaches):

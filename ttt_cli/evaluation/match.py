@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ttt_cli.documents import Cell, Count, Share, note
+from ttt_cli.documents import CellFromOne, Count, Share, note
 from ttt_cli.engine.arrays import Bools, Floats, Int8s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
@@ -94,7 +94,7 @@ class LosingLine:
     """A line of play by which a player loses; how often it can be made to lose is not known."""
 
     loss: None
-    line: tuple[Cell, ...] | None
+    line: tuple[CellFromOne, ...] | None
 
 
 @dataclass(frozen=True)

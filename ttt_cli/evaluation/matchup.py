@@ -2,6 +2,7 @@
 can happen is computed, ply by ply.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,48 +59,62 @@ def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Matchup:
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    return play_on(Walk.of(x, o, budget=budget))
+    return play_on(Walk.of(x, o, budget=budget))[0]
 
 
-def play_on(walk: Walk, opponent: Policy | None = None) -> Matchup:
+def play_on(walk: Walk, opponents: Sequence[Policy] = ()) -> list[Matchup]:
     """Let the players of a walk play.
 
-    :param opponent: who plays the side of which the walk knows nothing.
+    :param opponents: who plays the side of which the walk knows nothing: one after the other.
     """
-    reach = [np.ones(1)]
-    ends = np.zeros(3)  # probabilities that O wins, a draw, that X wins: at a board that is over
-    resigned = [0.0, 0.0]
+    several = range(max(1, len(opponents)))
+    reach = [[np.ones(1)] for _ in several]
+    ends = np.zeros((len(several), 3))  # probabilities that O wins, a draw, that X wins: on ended boards
+    resigned = np.zeros((len(several), 2))
     for ply, layer in enumerate(walk.layers):
-        here = reach[-1]
-        over = layer.positions.terminal
-        np.add.at(ends, layer.positions.results[over] + 1, here[over])
+        here = [one[-1] for one in reach]
+        after = [np.zeros(sum(map(len, walk.layers[ply + 1 : ply + 2]))) for _ in several]
         if layer.probabilities is None:
-            assert opponent is not None
-            chances, gone = _answers(layer, opponent, here)
+            gone = _answer(layer, opponents, here, after)
         else:
-            chances, gone = layer.probabilities, layer.resigning
-        resigned[ply % 2] += float(here[gone & (here > 0)].sum())
-        if ply + 1 < len(walk.layers):
-            after = np.zeros(len(walk.layers[ply + 1]))
-            np.add.at(after, layer.targets, here[layer.rows] * chances)
-            reach.append(after)
-    o_won, drawn, x_won = ends.tolist()
-    return Matchup(walk, reach, Rates.summing_to_one(x_won + resigned[1], drawn, o_won + resigned[0]))
+            gone = [layer.resigning for _ in several]
+            for now, then in zip(here, after, strict=True):
+                np.add.at(then, layer.targets, now[layer.rows] * layer.probabilities)
+        over = layer.positions.terminal
+        for at in several:
+            np.add.at(ends[at], layer.positions.results[over] + 1, here[at][over])
+            resigned[at, ply % 2] += here[at][gone[at] & (here[at] > 0)].sum()
+            reach[at].append(after[at])
+    wins = ends + resigned[:, [0, 0, 1]] * (1, 0, 1)
+    return [
+        Matchup(walk, one[:-1], Rates.summing_to_one(x_won, drawn, o_won))
+        for one, (o_won, drawn, x_won) in zip(reach, wins.tolist(), strict=True)
+    ]
 
 
-def _answers(layer: Layer, opponent: Policy, reach: Floats) -> tuple[Floats, Bools]:
-    """float64[m] and bool[k]: how likely the opponent makes each move of a layer in which anything can be
-    played, and where it resigns. It is only asked about positions that are reached."""
-    chances, resigns = [np.zeros(0)], np.zeros(len(layer), np.bool_)
-    anything = np.ones(opponent.rules.cells)
-    for rows, batch in open_batches(layer.positions):
-        live = reach[rows] > 0
-        played = np.zeros(batch.legal.shape)
-        if live.any():
+def _answer(
+    layer: Layer, opponents: Sequence[Policy], here: Sequence[Floats], after: Sequence[Floats]
+) -> list[Bools]:
+    """Let each opponent move in a layer in which anything can be played, from where its games are to where
+    they go on. It is only asked about positions that are reached.
+
+    :returns: bool[k] for each: where it resigns.
+    """
+    gone, start = [np.zeros(len(layer), np.bool_) for _ in opponents], 0
+    anything = np.ones(layer.positions.cells)
+    for numbers, batch in open_batches(layer.positions):
+        rows, cells = by_cell(batch.legal)
+        targets = layer.targets[start : start + len(rows)]
+        start += len(rows)
+        for opponent, resigns, now, then in zip(opponents, gone, here, after, strict=True):
+            reached = now[numbers]
+            if not (live := reached > 0).any():
+                continue
+            played = np.zeros(batch.legal.shape)
             played[live] = opponent.probabilities(batch if live.all() else batch[live])
-        resigns[rows] = live & (played @ anything == 0)
-        chances.append(chosen_of(played, *by_cell(batch.legal)))
-    return np.concatenate(chances), resigns
+            resigns[numbers] = live & (played @ anything == 0)
+            np.add.at(then, targets, reached[rows] * chosen_of(played, rows, cells))
+    return gone
 
 
 def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:

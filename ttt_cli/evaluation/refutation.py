@@ -28,7 +28,7 @@ class _Step:
 
 
 def losing_line(policy: Policy, side: Side, widths: tuple[int, ...] = WIDTHS) -> tuple[int, ...] | None:
-    """The cells (from 0) of a game that ``policy`` can lose as ``side``, or None if the search finds none.
+    """The cells (from 1) of a game that ``policy`` can lose as ``side``, or None if the search finds none.
     Where the policy resigns the line ends on an open board."""
     for width in widths:
         line = _search(policy, side, width)
@@ -54,7 +54,7 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
         lost = np.flatnonzero(after.results * side.sign < 0)
         if lost.size:
             move = int(origin[lost[0]])
-            return (*_line(steps, int(rows[move])), int(cells[move]))
+            return (*_line(steps, int(rows[move])), int(cells[move]) + 1)
         going = np.flatnonzero(~after.terminal)
         if len(going) > width:
             score = _threat(after[going], side.other)
@@ -66,10 +66,10 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
 
 
 def _line(steps: list[_Step], row: int) -> tuple[int, ...]:
-    """The moves that led to a position of the last ply."""
+    """The moves, from 1, that led to a position of the last ply."""
     cells = []
     for step in reversed(steps):
-        cells.append(int(step.cells[row]))
+        cells.append(int(step.cells[row]) + 1)
         row = int(step.parents[row])
     return tuple(reversed(cells))
 

@@ -1,18 +1,20 @@
-"""A finished game reviewed against perfect play: what each move was worth, and where the game was lost."""
+"""A game against perfect play, move by move: what each move was worth, and where the game was lost."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ttt_cli.documents import Cell, Count, Share, Worth
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.perfect import UNPROVEN, values_of
+from ttt_cli.engine.perfect import NODES, UNPROVEN, values_of
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.analysis import Analysis, MoveWorth, analyse
+from ttt_cli.evaluation.analysis import Analysis, Board, MoveWorth, analyse
 
-NODES = 2_000
-"""Nodes that each proof may take on a board without a state space."""
+FEW_NODES = 2_000
+"""Nodes that each proof may take on a board without a state space, where a whole game is looked at."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +37,28 @@ class Pace:
 class MoveReview:
     """A move, the value of the position and of the move, from the mover's side, and the cells that keep it.
 
+    :ivar position: before the move.
+    :ivar cell: None: the mover resigns.
     :ivar before: the value of the position; None where it has not been proved.
     :ivar after: the value of the move played; None where it has not been proved.
     :ivar best: the cells that keep ``before``, as far as that is proved.
     :ivar is_choice: whether the moves to choose from differed in value; None where that is not known.
     :ivar pace: what the move cost in time though not in value; None if nothing, or where distances are not
         known.
+    :ivar probability: that the player whose line is explained makes it; None for all others.
     """
 
-    DOCUMENT: ClassVar = ("cell", "side", "before", "after", "best", "proven")
+    DOCUMENT: ClassVar[tuple[str, ...]] = ("cell", "side", "before", "after", "best", "proven")
 
+    position: Board
     side: Side
-    cell: Cell
+    cell: Cell | None
     before: Worth | None
     after: Worth | None
     best: tuple[Cell, ...]
     is_choice: bool | None
     pace: Pace | None
+    probability: Share | None = None
 
     @property
     def proven(self) -> bool:
@@ -62,6 +69,24 @@ class MoveReview:
     def lost_value(self) -> bool:
         """Whether the move is known to have given up game value."""
         return self.before is not None and self.after is not None and self.after < self.before
+
+
+@dataclass(frozen=True)
+class Step(MoveReview):
+    """A move of a line that shows how a player loses; ``perfect`` are the cells that keep the position's
+    value."""
+
+    DOCUMENT = ("position", "to_move", "cell", "probability", "perfect", "before", "after")
+
+    @property
+    def to_move(self) -> Side:
+        """Whose move it is."""
+        return self.side
+
+    @property
+    def perfect(self) -> tuple[Cell, ...]:
+        """The cells that keep the value."""
+        return self.best
 
 
 @dataclass(frozen=True)
@@ -131,7 +156,7 @@ class Review:
         return None
 
 
-def review(game: Game, *, nodes: int = NODES) -> Review:
+def review(game: Game, *, nodes: int = FEW_NODES) -> Review:
     """Review a finished game. On boards without a state space, the other moves are looked at only where the
     value of the position is proved: elsewhere they cost most and tell least.
 
@@ -149,22 +174,43 @@ def review(game: Game, *, nodes: int = NODES) -> Review:
         unknown = tuple(MoveWorth(option, None, None) for option in texts[ply].legal)
         here = analyses.get(ply) or Analysis(texts[ply], None, unknown)
         after = values[ply + 1]
-        moves.append(_reviewed(ply, cell, here, None if after is None else -after))
+        moves.append(_reviewed(here, cell, None if after is None else -after))
     return Review(game, tuple(moves), values[-1] if game.resigned else None)
 
 
-def _reviewed(ply: int, cell: Cell, here: Analysis, after: int | None) -> MoveReview:
+def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
+    """A line of play (cells from 1) in which ``policy`` plays ``side``, move by move; where it ends on an
+    open board, the policy resigns there."""
+    game = Game(policy.rules)
+    for cell in line:
+        game.push(cell - 1)
+    moves = list(review(game, nodes=NODES).moves)
+    if not game.is_over:
+        (here,) = analyse(Positions.batch([game.position], game.rules))
+        moves.append(_reviewed(here, None, -1))
+    steps = []
+    for move in moves:
+        chance = None
+        if move.side is side:
+            asked = Positions.batch([move.position], game.rules)
+            chance = 1.0 if move.cell is None else float(policy.probabilities(asked)[0, move.cell])
+        steps.append(Step(**{**vars(move), "probability": chance}))
+    return steps
+
+
+def _reviewed(here: Analysis, cell: Cell | None, after: int | None) -> MoveReview:
     """The review of a move that is worth ``after``."""
+    ply = here.position.plies
     value, side = 1 if after == 1 else here.value, Side.to_move(ply)
-    values = {move.cell: move.value for move in here.moves} | {cell: after}
+    values = {move.cell: move.value for move in here.moves} | ({} if cell is None else {cell: after})
     best = tuple(option for option, worth in values.items() if worth is not None and worth == value)
     known = {worth for worth in values.values() if worth is not None}
     differ = len(known) > 1 or (value is not None and bool(known - {value}))
     is_choice = True if differ else None if None in values.values() else False
     pace, plies = None, {move.cell: move.plies for move in here.moves if move.plies is not None}
-    if plies and value and after == value:
+    if plies and cell is not None and value and after == value:
         quickest = (min if value > 0 else max)(plies[option] for option in best)
         if plies[cell] != quickest:
             ends = tuple(option for option in best if plies[option] == quickest)
             pace = Pace(ply + 1, side, value, plies[cell], quickest, ends)
-    return MoveReview(side, cell, value, after, best, is_choice, pace)
+    return MoveReview(here.position, side, cell, value, after, best, is_choice, pace)

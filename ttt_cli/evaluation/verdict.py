@@ -6,17 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ttt_cli.documents import Cell, Count, Share, Worth
+from ttt_cli.documents import Count
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.perfect import UNPROVEN, game_bounds, game_value, move_values_of, values_of
+from ttt_cli.engine.perfect import game_bounds, game_value
 from ttt_cli.engine.policy import Modified, Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.analysis import Board
 from ttt_cli.evaluation.blunders import wrong_moves
 from ttt_cli.evaluation.matchup import Rates, play_on
 from ttt_cli.evaluation.refutation import losing_line
@@ -145,7 +143,7 @@ def judge(
     worst: list[WorstCase] = []
     for side in Side:
         walk = Walk.alone(asked, side, budget=budget, tick=tick)
-        rates.append([play_on(walk, opponent).rates for opponent in against])
+        rates.append([matchup.rates for matchup in (play_on(walk, against) if against else [])])
         worst.append(worst_case(walk))
         few = space is not None or sum(len(positions) for _, positions in walk.own) <= MOST_PROVED
         own = [*own, *(positions for _, positions in walk.own)] if few and own is not None else None
@@ -231,53 +229,7 @@ def is_unbeatable(
 
 
 def losing_lines(policy: Policy, sides: Sequence[Side] = tuple(Side)) -> dict[Side, tuple[int, ...]]:
-    """Lines of play (cells from 0) the policy can lose as a side that need not lose, where a quick search
+    """Lines of play (cells from 1) the policy can lose as a side that need not lose, where a quick search
     finds one: they show that it is beatable on boards that no walk covers."""
     lines = ((side, losing_line(policy, side)) for side in sides if holds(policy.rules, side, -1) is False)
     return {side: line for side, line in lines if line is not None}
-
-
-@dataclass(frozen=True)
-class Step:
-    """A move of an explained line; ``perfect`` are the cells that keep the position's value.
-
-    :ivar position: before the move.
-    :ivar cell: None: the policy resigns here.
-    :ivar probability: that the policy plays this cell; None where the opponent moves.
-    :ivar before: the value of the position for its mover; None: not known.
-    :ivar after: and what the move leaves of it.
-    """
-
-    DOCUMENT: ClassVar = ("position", "to_move", "cell", "probability", "perfect", "before", "after")
-
-    position: Board
-    cell: Cell | None
-    probability: Share | None
-    perfect: tuple[Cell, ...]
-    before: Worth | None
-    after: Worth | None
-
-    @property
-    def to_move(self) -> Side:
-        """Whose move it is."""
-        return Side.to_move(self.position.plies)
-
-
-def explain(policy: Policy, side: Side, line: Sequence[int]) -> list[Step]:
-    """A line of play in which ``policy`` plays ``side``, move by move."""
-    game = Game(policy.rules)
-    steps = []
-    for cell in [*line, None]:
-        own = game.to_move == side
-        if cell is None and (game.is_over or not own):
-            break
-        here = Positions.batch([game.position], game.rules)
-        before, moves = int(values_of(here)[0]), move_values_of(here)[0]
-        after = -1 if cell is None else int(moves[cell])
-        perfect = [] if before == UNPROVEN else np.flatnonzero(moves == before).tolist()
-        probability = float(policy.probabilities(here)[0, cell]) if own and cell is not None else 1.0
-        known = (None if value == UNPROVEN else value for value in (before, after))
-        steps.append(Step(game.position, cell, probability if own else None, tuple(perfect), *known))
-        if cell is not None:
-            game.push(cell)
-    return steps

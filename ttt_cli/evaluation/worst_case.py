@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ttt_cli.documents import Cell, Share
+from ttt_cli.documents import Cell, CellFromOne, Share
 from ttt_cli.engine.arrays import Floats, Int8s, Int64s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
@@ -28,7 +28,7 @@ EQUAL = 1e-12
 class WorstCase:
     """The highest probability of losing that any opponent can force, and a line that shows it.
 
-    :ivar line: the cells (from 0) of the likeliest game that shows it, the shortest of equally likely ones;
+    :ivar line: the cells (from 1) of the likeliest game that shows it, the shortest of equally likely ones;
         None if the policy cannot lose. Where the policy resigns the line ends on an open board.
     :ivar gain: the largest expected wins minus losses that any opponent can have.
     :ivar guaranteed: +1, 0 or -1: the result below which no opponent can bring the policy. Decided by which
@@ -38,7 +38,7 @@ class WorstCase:
     DOCUMENT: ClassVar = ("loss", "line")
 
     loss: Share
-    line: tuple[Cell, ...] | None
+    line: tuple[CellFromOne, ...] | None
     gain: float
     guaranteed: int
 
@@ -106,8 +106,8 @@ def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
 
 
 def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
-    """The cells of the likeliest lost game against an opponent who makes losing as likely as ``losses`` say,
-    layer by layer; of equally likely ones the shortest."""
+    """The cells (from 1) of the likeliest lost game against an opponent who makes losing as likely as
+    ``losses`` say, layer by layer; of equally likely ones the shortest."""
     kept: list[Int64s] = []  # the moves of each layer that such games go through
     reached = np.ones(1, np.bool_)
     for layer, loss, following in zip(walk.layers, losses, [*losses[1:], np.zeros(0)], strict=True):
@@ -140,7 +140,7 @@ def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
         chances = _onwards(layer, here, chance)
         likeliest = here[chances >= chances.max() * (1 - EQUAL)]
         move = likeliest[length[layer.targets[likeliest]].argmin()]
-        line.append(int(layer.cells[move]))
+        line.append(int(layer.cells[move]) + 1)
         row = int(layer.targets[move])
     return tuple(line)
 

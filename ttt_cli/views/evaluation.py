@@ -10,16 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import WORDS, AgentFields, Document, optional
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.blunders import RESIGNS, Blunders
 from ttt_cli.evaluation.match import Sample
-from ttt_cli.evaluation.verdict import Step, Verdict
+from ttt_cli.evaluation.review import Step
+from ttt_cli.evaluation.verdict import Verdict
 from ttt_cli.evaluation.worst_case import WorstCase
-from ttt_cli.views.board import board, ended
-from ttt_cli.views.numbers import bar, cells, cells_in_words, percent
+from ttt_cli.views.numbers import bar, cells, percent
+from ttt_cli.views.review import moves_table, strip
 from ttt_cli.views.tables import table
 
 STYLES = ("green", "dim", "red")
@@ -156,38 +158,19 @@ def _worst(case: WorstCase) -> Text:
     if case.line is None:
         return Text("wins, whatever happens" if case.guaranteed > 0 else "cannot lose", "green")
     how = "always loses" if case.loss == 1 else f"loses {percent(case.loss)}"
-    return Text.assemble((how, "red"), " against a best response: ", (cells(case.line), "bold"))
+    return Text.assemble((how, "red"), " against a best response: ", (" ".join(map(str, case.line)), "bold"))
 
 
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
-    """Print a lost game board by board: what was played, what perfect play would have been, what it cost."""
-    played = " ".join("resigns" if step.cell is None else str(step.cell + 1) for step in steps)
+    """Show a lost game: its boards, and what each move of it was worth."""
+    moves = [step.cell for step in steps if step.cell is not None]
+    resigned = len(moves) < len(steps)
+    played = cells(moves) + " resigns" * resigned
     env.out("")
     env.draw(Text(f"How {name} loses as {side.name}: {played}", "bold"), wrap=True)
-    for number, step in enumerate(steps, 1):
-        position = step.position
-        words = _tell(name, number, step, step.position.mover)
-        if step.cell is not None:
-            position = position.play(step.cell)
-        if position.terminal:
-            words.append(f"\n{ended(position)}")
-        grid = Table.grid(padding=(0, 3))
-        grid.add_row(board(position, last=step.cell, unicode=env.unicode), words)
-        env.draw(Padding(grid, (1, 0, 0, 2)), wrap=True)
-
-
-def _tell(name: str, number: int, step: Step, mover: str) -> Text:
-    own = step.probability is not None
-    who = f"{mover} ({name})" if own else mover
-    plays = "resigns" if step.cell is None else f"plays {step.cell + 1}"
-    text = Text(f"{number}. {who} {plays}")
-    if step.probability is not None and 0 < step.probability < 1:
-        text.append(f", as in {percent(step.probability)} of such games", "dim")
-    if step.before is not None and step.after is not None and step.after < step.before:
-        kept = cells_in_words(list(step.perfect))
-        cost = f"turns a {WORDS[step.before]} into a {WORDS[step.after]}; perfect play: {kept}"
-        text.append(f"\n{'mistake: ' if own else 'gives it back: '}{cost}", "red" if own else "yellow")
-    return text
+    env.out("")
+    env.draw(strip(env, Game.of(steps[0].position.rules, moves, resigned=resigned)), wrap=True)
+    env.draw(moves_table(steps, env.width), wrap=True)
 
 
 def _show_sample(env: Environment, sample: Sample) -> None:
@@ -207,7 +190,7 @@ def _show_sample(env: Environment, sample: Sample) -> None:
             rows.append(row)
         env.draw(table(["as", ">win", "(95 %)", ">draw", "(95 %)", ">loss", "(95 %)"], rows))
     for role, line in sample.lines.items():
-        env.out("", f"beatable as {role.name}, by this line of play: {cells(line)}")
+        env.out("", f"beatable as {role.name}, by this line of play: {' '.join(map(str, line))}")
 
 
 def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[Any]]:

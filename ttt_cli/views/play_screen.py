@@ -168,7 +168,7 @@ class PlayScreen:
 
     def show_review(self, review: Review) -> None:
         """Show what each move of the game that has just ended was worth."""
-        self.console.print(moves_table(review, self.env.width))
+        self.console.print(moves_table(review.moves, self.env.width, review.turning_point))
 
     def _folded(self, text: str) -> str:
         return self.env.folded(text, self._stream)
@@ -214,8 +214,7 @@ class PlayScreen:
         :param boards: whether to show its boards before that.
         """
         if boards:
-            assert self.session.record is not None
-            self.console.print(strip(self.env, self.session.record))
+            self.console.print(strip(self.env, self.session.game))
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
         line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
         if self.env.bounded(self.env.stdout) and len(line) > self.env.width:

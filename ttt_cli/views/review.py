@@ -1,6 +1,6 @@
 """The review of a game, for ``ttt review`` and after a game of ``ttt play``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ttt_cli.documents import WORDS, Document, ResultKey
+from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -15,7 +16,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.evaluation.review import MoveReview, Review
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.board import beside, board, worth
-from ttt_cli.views.numbers import cells_in_words, in_plies, percent
+from ttt_cli.views.numbers import cells, cells_in_words, in_plies, percent
 from ttt_cli.views.tables import table
 
 
@@ -44,9 +45,9 @@ class ReviewedGame(Document, name="review"):
         env.out(self._title())
         env.out("")
         if self.boards:
-            env.draw(strip(env, self.record), wrap=True)
+            env.draw(strip(env, self.review.game), wrap=True)
         if self.review.moves:
-            env.draw(moves_table(self.review, env.width), wrap=True)
+            env.draw(moves_table(self.review.moves, env.width, self.review.turning_point), wrap=True)
             env.out("")
         env.out(*summary(self.review, {Side.X: f"X ({self.x})", Side.O: f"O ({self.o})"}))
 
@@ -57,24 +58,24 @@ class ReviewedGame(Document, name="review"):
         return f"Game {self.number:,} ({self.game}): X is {self.x}, O is {self.o}; {how}"
 
 
-def moves_table(review: Review, width: int) -> Table:
+def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | None = None) -> Table:
     """Each move of a game: what the position was worth, what it is worth now, both from the mover's side, and
     the better moves."""
     rows = []
-    for number, move in enumerate(review.moves, 1):
-        remark = "turning point: " * (number == review.turning_point) + _remark(move)
-        rows.append(
-            [str(number), move.side.name, str(move.cell + 1), worth(move.before), worth(move.after), remark]
-        )
+    for number, move in enumerate(moves, 1):
+        remark = "turning point: " * (number == turning_point) + _remark(move)
+        if move.probability is not None and move.probability < 1:
+            remark = f"in {percent(move.probability)} of such games" + f"; {remark}" * bool(remark)
+        cell = "resigns" if move.cell is None else str(move.cell + 1)
+        rows.append([str(number), move.side.name, cell, worth(move.before), worth(move.after), remark])
     padding = (0, 2 if width > 40 else 1, 0, 0)
     return table([">move", "", ">cell", "was", "now", ""], rows, padding=padding)
 
 
-def strip(env: Environment, record: GameRecord) -> Text:
+def strip(env: Environment, game: Game) -> Text:
     """The boards of a game, side by side as far as they fit."""
-    game = record.game()
     boards = [
-        board(Position.reached(text, record.rules), last=last, unicode=env.unicode)
+        board(Position.reached(text, game.rules), last=last, unicode=env.unicode)
         for text, last in zip(game.texts(), (None, *game.moves), strict=True)
     ]
     return beside(boards, env.width)
@@ -113,8 +114,8 @@ def _decision(review: Review, names: Mapping[Side, str]) -> str:
             return f"{loser} could not have escaped the loss against perfect play"
         number, move = hopeful[-1]
         if move.after == -1:
-            where = f"move {number}, {move.side.name} on {move.cell + 1}"
-            return f"Lost with {where}, at the latest; whether it was lost before is not proved"
+            latest = f"move {_named(number, move)}, at the latest"
+            return f"Lost with {latest}; whether it was lost before is not proved"
         return "Where the game was lost could not be proved"
     missed = [number for number, move in enumerate(review.moves, 1) if move.lost_value]
     if missed:
@@ -128,7 +129,11 @@ def _decision(review: Review, names: Mapping[Side, str]) -> str:
 def _mistake(review: Review, number: int) -> str:
     move = review.moves[number - 1]
     turned = f"turned a {WORDS.get(move.before)} into a {WORDS.get(move.after)}"
-    return f"Move {number}, {move.side.name} on {move.cell + 1}, {turned}; {_remark(move)}"
+    return f"Move {_named(number, move)}, {turned}; {_remark(move)}"
+
+
+def _named(number: int, move: MoveReview) -> str:
+    return f"{number}, {move.side.name} on {cells([move.cell or 0])}"
 
 
 def _accuracy(review: Review, names: Mapping[Side, str]) -> list[str]:
