@@ -59,7 +59,7 @@ CASES = [
 
 def test_every_option_is_tried() -> None:
     for name, player in players().items():
-        if player.argument:  # a program: tests/commands/test_program.py
+        if player.argument:  # a program: tests/commands/test_outside.py
             continue
         assert set(player.options) == {key for key, of in VALUES.items() if name in of}
 

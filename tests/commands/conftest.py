@@ -1,0 +1,32 @@
+"""States that several tests of commands start from, each trained once."""
+
+import shutil
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from tests.ttt import Run
+from ttt_cli.app import run
+from ttt_cli.environment import Environment
+
+TRAINED = """
+q --games 3000; td --games 3000; graph --games 300; menace --games 500; book --games 500
+q --preset article --games 50; td --preset article --games 50; graph --preset article --games 50
+""".replace("\n", ";").split(";")[1:-1]
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with small states of most methods, and of the articles'."""
+    store = tmp_path_factory.mktemp("trained")
+    for words in TRAINED:
+        call = ["train", *words.split(), "--seed", "1", "--store", str(store)]
+        assert run(call, Environment(StringIO(), StringIO(), StringIO())) == 0
+    return store
+
+
+@pytest.fixture
+def store(ttt: Run, trained: Path) -> Path:
+    """A copy of it, in the working directory."""
+    return Path(shutil.copytree(trained, "state_store"))

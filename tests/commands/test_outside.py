@@ -1,0 +1,591 @@
+"""Players from outside: programs in any language, functions and objects of a Python file, plug-ins. They are
+players like any other; whatever is wrong with one is one line; and nothing runs but what is typed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from dataclasses import replace
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import orjson
+import pytest
+from hatchling.build import build_wheel
+
+from tests.ttt import Run, finish, start
+from ttt_cli.agents.grammar import resolve
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.errors import UsageError
+from ttt_cli.store import library
+from ttt_cli.store.runs import train_run
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.training.study import MEASURES
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+PYTHON = sys.executable
+
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="pipes that can be waited for"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # a plug-in that forks
+]
+
+Made = Callable[..., str]
+
+
+def install(folder: Path, name: str, **groups: dict[str, str]) -> None:
+    """What an installer leaves of a distribution's entry points."""
+    info = folder / f"{name}-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n")
+    lines = [
+        f"[ttt_cli.{group}]\n" + "".join(f"{key} = {value}\n" for key, value in points.items())
+        for group, points in groups.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that Python finds distributions in."""
+    folder, before = tmp_path / "site", set(sys.modules)
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    for name, module in [*sys.modules.items()]:
+        if name not in before and str(folder) in (getattr(module, "__file__", "") or ""):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def made(tmp_path: Path, site: Path) -> Made:
+    """``made("exec", code)``: how the player of this kind and code is named. The code of a program is what it
+    does, of a Python file what defines ``choose``, of a plug-in what defines ``AGENT``."""
+
+    def make(kind: str, code: str, name: str = "bot") -> str:
+        if kind == "plug-in":
+            (site / f"{name}_plugin.py").write_text(f"{code}\n")
+            install(site, name, agents={name: f"{name}_plugin:AGENT"})
+            return name
+        (tmp_path / f"{name}.py").write_text(f"import os, random, sys, time\n{code}\n")
+        return f"exec:{PYTHON} -S -E {name}.py" if kind == "exec" else f"py:{name}.py:choose"
+
+    return make
+
+
+def patient(agent: str, seconds: object) -> str:
+    """``exec:…`` with so many seconds for each answer."""
+    return agent.replace("exec:", f"exec,patience={seconds}:", 1)
+
+
+FIRST = "for line in sys.stdin: print(line.index('.') + 1, flush=True)"
+RANDOM = """
+for line in sys.stdin:
+    free = [cell for cell in range(9) if line[cell] == '.']
+    print(random.choice(free) + 1, flush=True)
+"""
+FUNCTION = "def choose(text): return text.index('.') + 1"
+OBJECT = """
+class choose:
+    def probabilities(self, positions):
+        assert not positions.terminal.any()
+        return positions.legal & (positions.legal.cumsum(axis=1) == 1)
+"""
+PLUGIN = """
+import os, sys
+import numpy as np
+from ttt_cli import AgentType, Policy
+from ttt_cli.engine.policy import uniform
+class Player(Policy):
+    def __init__(self, rules): pass
+    def probabilities(self, p): return {}
+    def values(self, p): return {}
+AGENT = AgentType("bot", "x", Player)
+"""
+PLAYERS = {
+    "exec": ("exec", FIRST),
+    "function": ("py", FUNCTION),
+    "class": ("py", OBJECT),
+    "object": ("py", OBJECT + "choose = choose()"),
+    "plug-in": ("plug-in", PLUGIN.format("(p.legal & (p.legal.cumsum(axis=1) == 1)) * 1.0", None)),
+}
+"""One player, who takes the first free cell."""
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_player_from_outside_is_one_like_any_other(name: str, ttt: Run, made: Made) -> None:
+    agent, agent_says = made(*PLAYERS[name]), name in ("exec", "function")
+    found = ttt("evaluate", agent, "random", "--json")
+    assert found.code == 0 and found.json["method"] == "exact", found.err
+    assert found.json["worst_case"]["as_x"] == {"loss": 1.0, "line": [1, 2, 3, 5, 4, 8]}
+    assert found.json["results"][0]["as_x"]["win"] == pytest.approx(0.78125)
+    assert found.err == f"{agent}: assumed deterministic: asked twice\n" * agent_says
+    assert ttt("move", agent, "-", stdin=".........\nX...O....\nXO.......\n").out == "1\n2\n3\n"
+    if name == "exec":
+        assert ttt("move", agent, "X...O....", "--json").json["probability"] is None
+    played = ttt("play", "--x", agent, "--o", "random", "--games", "2", "--seed", "1", "--json").out
+    assert orjson.loads(played.splitlines()[0])["moves"][0] == 1
+    assert ttt("train", "q", "--games", "300", "--opponent", agent).code == 0
+    assert ttt("analyze", "X...O....", "--agent", agent).code == 0
+    assert ttt("tournament", agent, "random", "minimax:ties=first", "--json").json["method"] == "exact"
+    if agent_says:  # asked where its own play can lead, and nowhere else
+        compared = ttt("diff", agent, "minimax", "--json").json
+        assert 0 < compared["different"] < compared["positions"] < 300
+        assert ttt("export", agent, "-o", "policy.csv").code == 0
+        rows = Path("policy.csv").read_text().splitlines()
+        assert rows[1] == ".........,1,1.0," and len(rows) < 1500
+        assert ttt("evaluate", agent, "--mistakes", "mistakes.csv").code == 0
+    large = ttt("evaluate", agent, "heuristic:ties=first", "--board", "4x4", "--line", "4", "--json").json
+    assert large["method"] == "exact" and large["results"][0]["as_o"]["loss"] > 0
+    assert not [*Path().glob("__pycache__")]
+
+
+def needed(tool: str) -> str:
+    """The path of a tool; a test that needs it is skipped without it, but not in CI."""
+    path = shutil.which(tool)
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI needs {tool}")
+        pytest.skip(f"there is no {tool}")
+    return path
+
+
+def command_of(example: str, folder: Path) -> str:
+    path = EXAMPLES / example
+    if path.suffix == ".py":
+        return f"{PYTHON} {path}"
+    if path.suffix == ".js":
+        return f"{needed('node')} {path}"
+    if path.suffix == ".awk":
+        awk = Path(needed("awk")).resolve()
+        return f"{awk} {'-W interactive' if 'mawk' in awk.name else ''} -f {path}"
+    subprocess.run([needed("cc"), "-o", folder / "bot", path], check=True)
+    return str(folder / "bot")
+
+
+@pytest.mark.parametrize("example", ["bot.py", "bot.c", "bot.awk", "bot.js"])
+def test_a_program_in_any_language_is_judged_exactly(example: str, ttt: Run, tmp_path: Path) -> None:
+    assert len((EXAMPLES / example).read_text().splitlines()) <= 40
+    document = ttt("evaluate", f"exec:{command_of(example, tmp_path)}", "random", "heuristic", "--json").json
+    assert document["worst_case"]["as_x"] == {"loss": 0.0, "line": None}
+    assert document["worst_case"]["as_o"] == {"loss": 1.0, "line": [1, 5, 8, 3, 7, 9, 4]}
+    assert document["mistakes"] == {"positions": 7, "reachable": 7, "of": None}
+    assert document["results"][0]["as_x"]["win"] == pytest.approx(185 / 192, abs=1e-15)
+
+
+def test_a_player_behind_a_pipe_is_the_player(ttt: Run) -> None:
+    agent = "minimax:ties=first"
+    piped = f"exec:{PYTHON} -m ttt_cli move {agent} -"
+    ours, theirs = (ttt("evaluate", name, "random", "heuristic", "--json").json for name in (agent, piped))
+    for key in ("results", "worst_case", "unbeatable", "nash_conv", "exploitability"):
+        assert ours[key] == theirs[key]
+
+
+# ---- choices that vary
+
+
+def test_a_player_whose_choices_vary_plays_games(ttt: Run, made: Made, monkeypatch) -> None:
+    agent = made("exec", RANDOM)
+    found = ttt("evaluate", agent, "random", "--games", "300", "--json", "--seed", "1").json
+    assert found["distinct_games"] > 250
+    assert 0.4 < found["results"][0]["as_x"]["win"] < 0.75
+    exact = ttt("evaluate", agent, "random", "--exact")
+    assert exact.code == 1 and "its choices vary" in exact.err
+    monkeypatch.setattr("ttt_cli.commands.evaluate.GAMES", 50)
+    sampled = ttt("evaluate", agent, "random", "--json")
+    assert sampled.code == 0 and "50 games are played instead" in sampled.err
+    assert sampled.json["method"] == "sampled" and sampled.json["worst_case"] is None
+    assert "samples=100" in ttt("export", agent, "-o", "policy.csv").err
+    assert "its choices vary" in ttt("diff", agent, "random").err
+    turning = "import itertools; at = itertools.count()\ndef choose(text): return next(at) % 2 + 1"
+    assert "its choices vary" in ttt("evaluate", made("py", turning), "--exact").err
+
+
+def test_samples_estimate_a_policy(ttt: Run, made: Made) -> None:
+    agent = made(
+        "exec",
+        "for line in sys.stdin: print(random.choice([c for c in (1, 2) if line[c - 1] == '.'] or "
+        "[line.index('.') + 1]), flush=True)",
+    ).replace("exec:", "exec,samples=50:")
+    assert ttt("export", agent, "-o", "policy.csv").code == 0
+    rows = [line.split(",") for line in Path("policy.csv").read_text().splitlines()[1:10]]
+    chances = [float(row[2]) for row in rows]
+    assert sum(chances) == pytest.approx(1) and chances[0] > 0.1 < chances[1] and not any(chances[2:])
+    assert "estimates a policy for export and diff alone" in ttt("evaluate", agent).err
+
+
+def test_a_page_and_arrays_ask_only_where_its_play_leads(ttt: Run, made: Made) -> None:
+    agent = made("py", "def choose(t): open('asked', 'a').write(t + '\\n'); return t.rindex('.') + 1")
+    asked = []
+    for words in (("export", "-o", "p.csv"), ("explore", "-o", "p.html"), ("export", "-o", "p.npz")):
+        assert ttt(words[0], agent, *words[1:]).code == 0
+        asked.append(set(Path("asked").read_text().split()))
+        Path("asked").unlink()
+    assert asked == asked[:1] * 3 and 100 < len(asked[0]) < 1000
+    verdicts = [ttt("evaluate", name, "--json").json["results"] for name in (agent, "./p.npz")]
+    assert verdicts[0] == verdicts[1]
+    arrays = np.load("p.npz")
+    assert set(arrays["positions"].tolist()) == asked[0] and not arrays["ended"].any()
+
+
+# ---- what can be wrong
+
+
+UNTELLABLE = """
+class Unspeakable(Exception):
+    def __str__(self): raise ValueError
+class Untold:
+    def __repr__(self): raise Unspeakable
+def choose(text): return Untold()
+"""
+ARRAY = "class choose:\n    def probabilities(self, p): return "
+AGENT = "from ttt_cli import AgentType\ndef make(rules): {}\nAGENT = AgentType('x', 'x', make)"
+FAULTS = [
+    ("exec", "for line in sys.stdin: print('hello', flush=True)", 1, "answered 'hello' to '.........'"),
+    ("exec", "for line in sys.stdin: print(1, flush=True)", 1, "answered '1', which is taken, to"),
+    ("exec", "while True: print(1)", 1, "wrote more than a line in answer to '.........'"),
+    ("exec", "while True: sys.stdout.write('1' * 100)", 1, "wrote more than a line in answer"),
+    ("exec", "sys.stdout.buffer.write(bytes([255, 10]))\nsys.stdout.flush()\ntime.sleep(9)", 1, "answered"),
+    ("exec", "for line in sys.stdin: print(1)", 1, "gave no answer within 0.5 s to '.........' (does it f"),
+    ("exec", "print(1)", 1, "ended (exit status 0) without an answer to"),
+    (
+        "exec",
+        "sys.stderr.write('no brain\\n'); sys.exit(3)",
+        1,
+        "ended (exit status 3), saying 'no brain' on",
+    ),
+    ("exec", "os.kill(os.getpid(), 11)", 1, "ended (killed by SIGSEGV) without an answer"),
+    ("exec", "os.close(1)\ntime.sleep(60)", 1, "closed its output without an answer to"),
+    ("py", "def choose(text): return 1 / 0", 1, "ZeroDivisionError: division by zero in line 2 of"),
+    ("py", "def choose(text)", 3, "SyntaxError: expected ':' in line 2 of bot.py"),
+    ("py", "sys.exit('no')", 3, "SystemExit: no in line 2"),
+    ("py", "class Own(BaseException): pass\nraise Own", 3, "Own in line 3 of bot.py"),
+    ("py", "def choose(text): raise GeneratorExit", 1, "raised GeneratorExit in line 2"),
+    ("py", UNTELLABLE, 1, "raised Unspeakable"),
+    ("py", "def __getattr__(name): raise OSError('none')", 1, "raised OSError: none in line 2"),
+    ("py", "def chose(text): return 1", 2, "did you mean 'chose'"),
+    ("py", "choose = 5", 2, "is int, not a player"),
+    ("py", "def choose(text): return True", 1, "answered 'True' to"),
+    ("py", "def choose(): return 1", 1, "raised TypeError: choose() takes 0 positional"),
+    ("py", "class choose:\n    def __init__(self, x): pass", 1, "choose() raised TypeError"),
+    ("py", ARRAY + "1", 1, "have the shape ()"),
+    ("py", ARRAY + "p.legal * 1.0", 1, "sum to 1"),
+    ("py", ARRAY + "'x'", 1, "type <U1, not float64"),
+    ("plug-in", "import no_such_module_of_mine", 1, "cannot be loaded: ModuleNotFoundError"),
+    ("plug-in", "AGENT = 5", 1, "is int, not AgentType"),
+    ("plug-in", AGENT.format("raise SystemExit(0)"), 1, "the plug-in fails: SystemExit: 0"),
+    ("plug-in", AGENT.format("raise KeyError('x')"), 1, "the plug-in fails: KeyError: 'x'"),
+    ("plug-in", AGENT.format("return 'x'"), 1, "the plug-in makes str, not a Policy"),
+    ("plug-in", PLUGIN.format("1 / 0", None), 1, "raised ZeroDivisionError: division by zero in line 8 of "),
+    ("plug-in", PLUGIN.format("os.fork() and os.wait() or 1 / 0", None), 1, "have the shape (2,) (expected"),
+    ("plug-in", PLUGIN.format("p.legal * 1j", None), 1, "have the type complex128, not float64"),
+    ("plug-in", PLUGIN.format("p.legal / 9 + 1", None), 1, "(numbers from 0 that sum to 1, on free cells al"),
+    ("plug-in", PLUGIN.format("[p.x.fill(0), uniform(p.legal)][1]", None), 1, "are [0.1111"),
+    (
+        "plug-in",
+        PLUGIN.format("uniform(p.legal)", "np.full(p.x.shape + (9,), np.inf)"),
+        1,
+        "its values in '.........' are [",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "code", "exit_code", "told"), FAULTS)
+def test_whatever_is_wrong_is_one_line(kind, code, exit_code, told, ttt: Run, made: Made) -> None:
+    agent, started = made(kind, code), time.monotonic()
+    words = ("explore", agent, "-o", "page.html") if kind == "plug-in" else ("evaluate", agent, "random")
+    found = ttt(*(patient(word, 0.5) for word in words))
+    assert (found.code, found.out, Path("page.html").exists()) == (exit_code, "", False)
+    (line,) = [line for line in found.err.splitlines() if line.startswith("Error")]
+    assert told in line and (agent in line or "bot.py" in line)
+    assert "Traceback" not in found.err and "internal" not in found.err
+    assert time.monotonic() - started < 9
+
+
+@pytest.mark.parametrize(
+    ("agent", "told"),
+    [
+        ("exec", "exec needs a COMMAND"),
+        ("exec:no-such-program -x", "there is no program 'no-such-program'"),
+        ("exec:bot.txt", "exec:./bot.txt"),
+        ("exec:./bot.txt", "chmod +x ./bot.txt"),
+        ("exec:./noise", "cannot be run"),
+        ("exec:echo 'x", "no closing quotation"),
+        ("exec,samples=0:true", "samples is N (from 1), not '0'"),
+        *(
+            (text, "py:my_bot.py:choose")
+            for text in ("py", "py:", "py:bot.py", "py:bot.py:", "py:bot.py:a b")
+        ),
+        ("py:nowhere.py:choose", "nowhere.py: No such file"),
+    ],
+)
+def test_what_names_no_player(agent: str, told: str, ttt: Run, tmp_path: Path) -> None:
+    (tmp_path / "bot.txt").write_text("x")
+    (tmp_path / "noise").write_bytes(b"\0\1\2")
+    (tmp_path / "noise").chmod(0o755)
+    found = ttt("evaluate", agent)
+    assert found.code in (2, 3) and told in found.err and "Traceback" not in found.err
+
+
+def test_in_games_a_failure_loses_the_game(ttt: Run, made: Made) -> None:
+    dies = made(
+        "exec",
+        "for line in sys.stdin:\n"
+        "    if line.count('.') < 6: sys.exit(1)\n"
+        "    print(line.index('.') + 1, flush=True)",
+    )
+    found = ttt("evaluate", dies, "random", "--games", "40", "--seed", "1", "--json")
+    assert found.code == 0 and found.json["results"][0]["as_x"]["loss"] == 1.0
+    assert "lost games by" in found.err and "exit status 1" in found.err
+    table = ttt("tournament", dies, "random", "--json")
+    assert table.code == 0 and table.json["players"][-1]["name"] == dies
+    assert any("lost" in note for note in table.json["notes"])
+
+
+def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> None:
+    chatty = made("exec", FIRST.replace("print(", "print('thinking ' * 5000, file=sys.stderr), print("))
+    found = ttt("evaluate", chatty, "random", "--json")
+    assert found.code == 0 and "wrote to stderr" in found.err and len(found.err) < 1000
+    loud = made("py", "print('loading')\ndef choose(text):\n    print('thinking')\n    return 1")
+    moved = ttt("move", loud, ".........")
+    assert (moved.out, moved.err) == ("1\n", "loading\nthinking\n")
+    about = (
+        "from ttt_cli.agents.uniform import AGENT as RANDOM\nprint('loud')\nfrom ttt_cli import AgentType\n"
+    )
+    about += "AGENT = AgentType('loud', 'clears\\x1b[2J the screen', RANDOM.make)"
+    found = ttt("evaluate", made("plug-in", about, "loud"), "random", "--json")
+    assert found.json["agent"]["name"] == "loud" and found.err == "loud\n"
+    listed = ttt("show").out
+    assert "clears" in listed and "\x1b" not in listed
+
+
+def test_it_may_import_what_lies_beside_it(ttt: Run, made: Made) -> None:
+    Path("brain_of_mine.py").write_text("CELL = 5\n")
+    agent = made("py", "from brain_of_mine import CELL\ndef choose(text): return CELL")
+    assert ttt("move", agent, ".........").out == "5\n"
+
+
+# ---- what runs, and what does not
+
+
+def test_only_what_is_typed_runs_and_no_shell(ttt: Run, made: Made, tmp_path: Path) -> None:
+    ttt("evaluate", f"exec:{PYTHON} -c 'import sys' ; touch RUN && touch $(touch RUN)")
+    with pytest.raises(UsageError, match="a file names"):
+        resolve("exec:touch RUN", tmp_path, typed=False)
+    assert resolve("exec:touch RUN", tmp_path).name == "exec:touch RUN"  # nothing runs before a question
+    agent = made("py", "open('RUN', 'w')\n" + FUNCTION)
+    for words in (("evaluate", agent, "--help"), ("train", "q", "--opponent", agent, "--help")):
+        assert ttt(*words).code == 0
+    for word in (agent, agent[:-2], "exec:touch RUN"):
+        words = {"_TTT_COMPLETE": "complete_bash", "COMP_WORDS": f"ttt evaluate {word}", "COMP_CWORD": "2"}
+        finish(env={**os.environ, **words}, cwd=tmp_path)
+    assert not Path("RUN").exists()
+    assert ttt("move", agent, ".........").code == 0 and Path("RUN").exists()
+
+
+COMMANDS = """
+show FILE; verify FILE; verify --accept FILE; evaluate FILE random; tournament FILE random
+move FILE X...O....; analyze X...O.... --agent FILE; explore FILE -o page.html; export FILE -o policy.csv
+import FILE -o copy.json; merge FILE FILE -o merged.json; curve FILE -o curve.svg; train q -o FILE --games 10
+train q -o FILE --resume; train q --from FILE --games 10; train q --opponent FILE --games 10
+play --x FILE --o random --games 1; show; review; restore q; study q -o STUDY
+study q --games 10 --seeds 1 --opponent FILE --keep kept
+curve STUDY -o curve.svg; train q --games-from LOG -o FILE; review LOG; show LOG; verify LOG
+""".replace("\n", ";").split(";")[1:-1]
+"""Everything that reads a state."""
+
+
+def test_what_a_file_says_is_never_run(ttt: Run, tmp_path: Path) -> None:
+    """A state with a run that has not ended, whose opponent is a command, sound in all else; so is a log."""
+    state = State.empty(learner_of("q", "default"), STANDARD)
+    command = {"opponent": "exec:touch RUN", "behaviour": "exec:touch RUN"}
+    run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=1000, **command)
+    poisoned = library.content(state.with_run(replace(run, games=0, results=None), state.table))
+    study = f"learner,call,seed,games,{','.join(MEASURES)}\nexec:touch RUN,0,1,10{',0' * len(MEASURES)}\n"
+    log = (
+        '{"id":"8f0188ab3a1c-1","rules":{"rows":3,"cols":3,"line":3},"moves":[1,4,2,5,3],"result":"x",'
+        '"x":"exec:touch RUN","o":"py:run.py:f","teaches":["q","exec:touch RUN"]}\n'
+    )
+    names = {"FILE": "other.json", "STUDY": "study.csv", "LOG": "games.jsonl"}
+    Path("run.py").write_text("open('RUN', 'w')\n")
+    Path("state_store").mkdir()
+    for line in COMMANDS:
+        for path in ("state_store/q.json", "other.json", "state_store/q.json.bak"):
+            Path(path).write_bytes(poisoned)
+        for path in ("games.jsonl", "state_store/games.jsonl"):
+            Path(path).write_text(log)
+        Path("study.csv").write_text(study)
+        found = ttt(*(names.get(word, word) for word in line.split()))
+        assert not list(tmp_path.rglob("RUN")), (line, found)
+        assert "internal error" not in found.err
+        if "--resume" in line:
+            assert found.code == 3 and "--opponent 'exec:touch RUN'" in found.err
+
+
+def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tmp_path: Path) -> None:
+    """And goes on only where the same program is typed again."""
+    agent = made("exec", FIRST)
+    call = ("train", "q", "--games", "600", "--seed", "1", "--opponent", agent)
+    assert "answers are reused" in ttt(*call, "-o", "whole.json").err
+    whole = Path("whole.json").read_bytes()
+    assert ttt(*call, "--fresh", "-o", "whole.json").code == 0 and Path("whole.json").read_bytes() == whole
+    assert "not reproducible: the opponent is a program" in " ".join(ttt("show", "whole.json").out.split())
+    for options in (("--symmetry",), ("--board", "4x4", "--line", "4", "--games", "5")):
+        assert ttt("train", "q", "--games", "50", "--opponent", agent, *options, "--fresh").code == 0
+    assert (
+        ttt("train", "q", "--games", "50", "--opponent", made("exec", RANDOM, "varied"), "--fresh").code == 0
+    )
+    refused = ttt("train", "q", "--opponent", agent, "--cluster", "tcp://127.0.0.1:1")
+    assert refused.code == 2 and "--cluster does not go with" in refused.err
+    state = library.load(tmp_path / "whole.json").state
+    start = State.empty(state.learner, state.rules)
+    unfinished = replace(state.runs[0], games=0, results={"x": 0, "o": 0, "draw": 0})
+    library.save(start.with_run(unfinished, start.table), tmp_path / "part.json")
+    resumed = ("train", "q", "--resume", "-o", "part.json")
+    part = Path("part.json").read_bytes()
+    assert "is run only if it is typed" in ttt(*resumed).err
+    for other in ("exec:true", "random"):
+        assert ttt(*resumed, "--opponent", other).code == 2
+    assert ttt(*resumed, "--opponent", agent).code == 0 and Path("part.json").read_bytes() == whole
+    made("exec", FIRST + "# changed")
+    Path("part.json").write_bytes(part)
+    changed = ttt(*resumed, "--opponent", agent)
+    assert changed.code == 3 and "has changed since the run began" in changed.err
+
+
+CHILD = "import subprocess\nopen('child', 'w').write(str(subprocess.Popen(['sleep', '60']).pid))\n"
+
+
+def gone(path: Path) -> bool:
+    """Whether the process whose id stands in a file ends in time."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        try:
+            os.kill(int(path.read_text()), 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_its_children_end_with_the_call(ttt: Run, made: Made, tmp_path: Path) -> None:
+    assert ttt("move", made("exec", CHILD + FIRST), ".........").code == 0
+    assert gone(tmp_path / "child")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_it(number: int, made: Made, tmp_path: Path) -> None:
+    agent = made("exec", CHILD + "open('self', 'w').write(str(os.getpid()))\ntime.sleep(60)")
+    ours = start("evaluate", patient(agent, 50), "random", cwd=tmp_path)
+    while not (tmp_path / "self").exists() or not (tmp_path / "self").read_text():
+        time.sleep(0.02)
+    ours.send_signal(number)
+    _, said = ours.communicate(timeout=60)
+    assert ours.returncode == 128 + number and "Traceback" not in said
+    assert gone(tmp_path / "self") and gone(tmp_path / "child")
+
+
+def test_many_answers_fill_no_pipe(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program reads everything before it answers, both more than a pipe holds."""
+    monkeypatch.chdir(tmp_path)
+    code = "lines = [sys.stdin.readline() for _ in range(100000)]\nprint('9\\n' * 100000, end='', flush=True)"
+    policy = resolve(made("exec", code), tmp_path).policy
+    empty = Positions.start(STANDARD)
+    assert (policy.choose(empty, np.zeros(100_000, np.int64), np.zeros(100_000)) == 8).all()
+
+
+# ---- plug-ins
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example as its build backend packs it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    with chdir(EXAMPLES / "plugin"):
+        return folder / build_wheel(str(folder))
+
+
+@pytest.fixture
+def corners(site: Path, wheel: Path) -> Path:
+    """The example, installed: a wheel without code to run is unpacked."""
+    with ZipFile(wheel) as archive:
+        archive.extractall(site)
+    return site
+
+
+def test_the_example_plays_learns_and_writes(ttt: Run, corners: Path) -> None:
+    found = ttt("evaluate", "corners", "random", "--json")
+    assert found.json["method"] == "exact" and found.json["mistakes"]["of"] == 4520
+    assert ttt("move", "corners:ties=first", ".........").out == "1\n"
+    assert "corners takes ties=random|first" in ttt("move", "corners:ties=last", ".........").err
+    assert ttt("train", "q", "--games", "300", "--opponent", "corners").code == 0
+    listed = {one["name"]: one for one in ttt("show", "--json").json["players"]}
+    assert (listed["corners"]["kind"], listed["corners"]["about"]) == ("plug-in", "any corner, else anywhere")
+    assert "moves-list" in ttt("show", "--formats").out
+    assert ttt("export", "corners", "--format", "moves-list", "-o", "corners.txt").code == 0
+    assert Path("corners.txt").read_text().startswith("......... 1 3 7 9\n")
+    call = ("train", "constant-mc", "--games", "100", "--seed", "1", "--rate", "0.2", "--board", "2x3")
+    for path in ("one.json", "state_store/constant-mc.json"):
+        assert ttt(*call, "-o", path).code == 0
+    assert Path("one.json").read_bytes() == Path("state_store/constant-mc.json").read_bytes()
+    assert ttt("train", "constant-mc", "--help").out.split()[1:4] == ["ttt", "train", "constant-mc"]
+    assert ttt("merge", "one.json", "state_store/constant-mc.json", "-o", "both.json").code == 0
+    assert "constant-mc" in [state["name"] for state in ttt("show", "--json").json["states"]]
+
+
+def test_without_it_its_states_are_not_read(ttt: Run) -> None:
+    from ttt_cli import save, train
+    from ttt_cli.learners import from_file
+
+    save(train(from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep").kind, games=5), "one.json")
+    found = ttt("show", "one.json")
+    assert found.code == 3 and "is a state of the learner constant-mc, which is not built in" in found.err
+    assert ttt("train", "constant-mc").code == 2
+
+
+def test_a_broken_plug_in_breaks_nothing_else(ttt: Run, site: Path) -> None:
+    (site / "failing_plugin.py").write_text("raise RuntimeError('no')\n")
+    (site / "leaving_plugin.py").write_text("import sys\nsys.exit(0)\n")
+    (site / "number_plugin.py").write_text("AGENT = 5\n")
+    faulty = {"bad": "failing_plugin:X", "worse": "number_plugin:AGENT", "gone": "leaving_plugin:X"}
+    q, named = {"q": "failing_plugin:X"}, {"named": "ttt_cli.learners.td:Td"}
+    install(site, "broken", agents=faulty, formats=faulty, learners={**faulty, **q, **named})
+    Path("strange.txt").write_text("what is this?\n")
+    for words, code in {
+        "evaluate random heuristic": 0, "show": 0, "show --formats": 0, "train q --games 20": 0,
+        "evaluate ./strange.txt": 3, "train bad": 1, "train worse": 1, "train gone": 1, "train named": 2,
+        "export random -f bad -o x": 1,
+    }.items():  # fmt: skip
+        found = ttt(*words.split())
+        assert found.code == code and found.err.startswith("Error: ") == bool(code), (words, found.err)
+        assert ("plug-in" in found.err) == (code == 1)
+    Path("state.json").write_text(Path("state_store/q.json").read_text().replace(':"q"', ':"bad"'))
+    assert ttt("show", "state.json").code == 3
+
+
+def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(
+    ttt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("mine.toy").write_text("a toy\n......... 5 0.5\n......... 1 0.25\n")
+    assert ttt("move", "./mine.toy", ".........").code == 3
+    shutil.copy(Path(__file__).parent.parent / "store" / "formats" / "toy.py", tmp_path / "toy_of_mine.py")
+    install(tmp_path, "toys", formats={"toy": "toy_of_mine:Toy"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert ttt("move", "./mine.toy", ".........").out == "5\n"
+    assert ttt("import", "mine.toy").code == 0
+
+
+def test_plug_ins_are_not_looked_for_at_start_up() -> None:
+    code = (
+        "import sys\nfrom ttt_cli.app import run\nfrom ttt_cli.environment import Environment\n"
+        "for words in (['--version'], ['--help'], ['evaluate', '--help'], ['evaluate', 'random']):\n"
+        "    run(words, Environment.of_process())\n"
+        "    assert 'importlib.metadata' not in sys.modules or words[-1] == 'random', words\n"
+    )
+    subprocess.run([PYTHON, "-c", code], check=True, capture_output=True)
