@@ -13,15 +13,17 @@ from ttt_cli.environment import Environment
 TRAINED = """
 q --games 3000; td --games 3000; graph --games 300; menace --games 500; book --games 500
 q --preset article --games 50; td --preset article --games 50; graph --preset article --games 50
+q --symmetry --games 500 -o half.json; menace --preset article --seed 3
 """.replace("\n", ";").split(";")[1:-1]
 
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with small states of most methods, and of the articles'."""
+    """A store with small states of methods and articles; one is over classes of positions, one resigns."""
     store = tmp_path_factory.mktemp("trained")
-    for words in TRAINED:
-        call = ["train", *words.split(), "--seed", "1", "--store", str(store)]
+    for line in TRAINED:
+        words = line.replace("-o ", f"-o {store}/").split()
+        call = ["train", *words, *["--seed", "1"] * ("--seed" not in words), "--store", str(store)]
         assert run(call, Environment(StringIO(), StringIO(), StringIO())) == 0
     return store
 

@@ -2,8 +2,7 @@
 
 import errno
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -17,23 +16,24 @@ from ttt_cli.store.formats.native import digest_of
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
-from ttt_cli.training.trainer import warm_up
 
 GOOD = "good.json"
+
+pytestmark = pytest.mark.timeout(30, method="signal")  # a command may wait for what never comes
+
+
+GAME = GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")
 
 
 @cache
 def good_content() -> bytes:
     """A state that has seen one game."""
-    state = State.empty(learner_of("td", "default"), STANDARD)
-    warm_up(state)
-    game = GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")
-    return library.content(teach(state, [game]).state)
+    return library.content(teach(State.empty(learner_of("td", "default"), STANDARD), [GAME]).state)
 
 
 @pytest.fixture
 def good(ttt: Run) -> None:
-    """Such a file in the folder; made before patience is measured, since a kernel may have to be compiled."""
+    """Such a file in the folder."""
     Path(GOOD).write_bytes(good_content())
 
 
@@ -68,13 +68,11 @@ OTHERS: dict[str, list[str]] = {
 
 def edited(old: bytes, new: bytes, *, sealed: bool = True) -> bytes:
     """The good state's file with one thing changed, with a digest that fits unless it is not ``sealed``."""
-    content = Path(GOOD).read_bytes()
-    assert old in content
-    content = content.replace(old, new, 1)
-    return (
-        content.replace(*(str(digest_of(data)).encode() for data in (Path(GOOD).read_bytes(), content)))
-        if sealed
-        else content
+    before = good_content()
+    content = before.replace(old, new, 1)
+    assert content != before
+    return content.replace(
+        *(str(digest_of(data)).encode() for data in (before, content if sealed else before))
     )
 
 
@@ -112,24 +110,8 @@ SOME = ("evaluate", "train from", "show", "merge", "export")
 """Readers that stand for all where each goes the same way."""
 
 
-class Late(BaseException):
-    """A command waits for what never comes."""
-
-
 @pytest.fixture
-def patience() -> Iterator[None]:
-    def stop(number: int, frame: object) -> None:
-        raise Late
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 20)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
-
-
-@pytest.fixture
-def refused(ttt: Run, good: None, patience: None) -> Callable[..., Outcome]:
+def refused(ttt: Run, good: None) -> Callable[..., Outcome]:
     """Run a call that must be refused, as a line and under ``--json``, and change nothing."""
 
     def call(arguments: list[str], codes: set[int], says: str = "", *, json: bool = True) -> Outcome:
@@ -239,10 +221,8 @@ REPORTS = ["evaluate", "evaluate games", "diff", "explore"]
 
 @pytest.mark.parametrize("call", REPORTS)
 def test_a_report_never_replaces_a_state(refused: Callable[..., Outcome], call: str) -> None:
-    words = called(WRITERS[call], "mine.json")
-    refused(
-        [GOOD if word == "mine.json" else "random" if word == GOOD else word for word in words], {2}, GOOD
-    )
+    words = ["random" if word == GOOD else word for word in WRITERS[call]]
+    refused(called(words, GOOD), {2}, GOOD)
 
 
 @pytest.mark.parametrize("call", [*REPORTS, "export", "merge"])
@@ -250,10 +230,7 @@ def test_nothing_replaces_a_log(refused: Callable[..., Outcome], call: str) -> N
     Path("state_store").mkdir(exist_ok=True)
     log = Path("state_store/games.jsonl")
     log.write_bytes(GameRecord((1, 4, 2, 5, 3), "x", "human", "q", teaches=("q",)).to_line() + b"\n")
-    before = log.read_bytes()
-    words = called(WRITERS[call], str(log))
-    refused(words, {2}, str(log))
-    assert log.read_bytes() == before
+    refused(called(WRITERS[call], str(log)), {2}, str(log))
 
 
 USAGE: list[tuple[list[str], str]] = [
@@ -333,7 +310,7 @@ def test_no_sense(refused: Callable[..., Outcome], arguments: list[str], says: s
 
 
 @pytest.mark.parametrize("fault", UNREADABLE)
-def test_verify_reports_each(ttt: Run, good: None, patience: None, fault: str) -> None:
+def test_verify_reports_each(ttt: Run, good: None, fault: str) -> None:
     """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
     UNREADABLE[fault](Path("bad.json"))
     before = snapshot()
@@ -371,16 +348,10 @@ def test_verify_misses_what_an_emptied_state_held(ttt: Run) -> None:
 
 
 def test_records_of_games_are_no_player(ttt: Run) -> None:
-    Path("games.jsonl").write_bytes(
-        GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b").to_line() + b"\n" * 2
-    )
+    Path("games.jsonl").write_bytes(GAME.to_line() + b"\n" * 2)
     for words in (["import"], ["evaluate"]):
         refused = ttt(*words, "games.jsonl")
-        assert refused.code == 3
-        assert "holds game records" in refused.err
+        assert refused.code == 3 and "holds game records" in refused.err
         assert "ttt train q --games-from games.jsonl" in refused.err
-
-
-def test_what_no_format_fits_is_told_where_the_formats_are(ttt: Run) -> None:
     Path("README.md").write_text("# A title\n\nSome text, and more.\n")
     assert "ttt show --formats lists what can be read" in ttt("evaluate", "README.md").err

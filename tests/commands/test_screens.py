@@ -5,7 +5,6 @@ import re
 import pytest
 
 from tests.ttt import Run
-from ttt_cli.commands import COMMANDS
 
 SCREENS = """
 train q --games 300 --seed 1
@@ -67,14 +66,6 @@ def test_no_line_is_wider_than_the_screen(ttt: Run, width: int):
         typed = re.sub(asked, r"\1\n", result.err)  # where the person hits Enter
         for line in (result.out + typed).splitlines():
             assert len(line) <= width or " " not in line.strip(), (arguments, line)
-
-
-def test_no_help_page_is_wider_than_the_screen(ttt: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    methods = [["train", name] for name in ("graph", "td", "book", "q", "menace", "ntuple")]
-    for arguments in [[], *([name] for name in COMMANDS), *methods]:
-        for line in ttt(*arguments, "--help").out.splitlines():
-            assert len(line) <= 80, (arguments, line)
 
 
 def test_through_a_pipe_a_line_stays_a_line(ttt: Run):

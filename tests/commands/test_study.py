@@ -8,7 +8,7 @@ from ttt_cli.store.locks import lock
 
 METHODS = ("book", "graph", "menace", "q", "td")
 
-CALL = ("study", "q", "--seeds", 3, "--games", "2k", "--vary", "alpha=0.1,0.5", "-o", "study.csv")
+CALL = ("study", "q", "--seeds", 3, "--games", 500, "--vary", "alpha=0.1,0.5", "-o", "study.csv")
 
 
 def test_a_table_of_medians_and_ranges(ttt):
@@ -17,6 +17,11 @@ def test_a_table_of_medians_and_ranges(ttt):
     assert "3x3, 3 in a row: 6 trainings, each from nothing" in result.out
     (line,) = re.findall(r"^alpha=0.5 +.*$", result.out, re.MULTILINE)
     assert "of 3" in line
+    again = ttt(*CALL, "--json").json["settings"]
+    assert [setting["parameters"] for setting in again] == [{"alpha": 0.1}, {"alpha": 0.5}]
+    for setting in again:
+        assert setting["seeds"] == 3
+        assert 0.5 < setting["x_win"]["low"] <= setting["x_win"]["median"] <= setting["x_win"]["high"] <= 1
     header, *rows = Path("study.csv").read_text().splitlines()
     assert header.startswith("learner,preset,call,alpha,seed,games,x_win,x_draw,x_loss,o_win,")
     assert rows == sorted(rows, key=lambda row: [float(part) for part in row.split(",")[3:6]])
@@ -39,14 +44,6 @@ def test_it_goes_on_where_the_file_ends(ttt):
         refused = ttt(*CALL, *other)
         assert refused.code == 2 and "holds a study with other" in refused.err
     assert Path("study.csv").read_bytes().startswith(lines[0])
-
-
-def test_the_document(ttt):
-    found = ttt(*CALL, "--json").json
-    assert [setting["parameters"] for setting in found["settings"]] == [{"alpha": 0.1}, {"alpha": 0.5}]
-    for setting in found["settings"]:
-        assert setting["seeds"] == 3
-        assert 0.5 < setting["x_win"]["low"] <= setting["x_win"]["median"] <= setting["x_win"]["high"] <= 1
 
 
 def test_states_can_be_kept(ttt):
