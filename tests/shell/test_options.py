@@ -1,21 +1,17 @@
 """A dataclass as options, numbers as people write them, and what the shell completes."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 import typer
 
 from tests.ttt import Outcome, Run
-from ttt_cli.agents.registry import BUILT_IN
 from ttt_cli.app import Commands
 from ttt_cli.documents import json_text
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import Typed
-from ttt_cli.shell.completion import complete_agents, complete_states
 from ttt_cli.shell.frame import make_command
 from ttt_cli.shell.options import given_rules, whole
 
@@ -135,36 +131,3 @@ def test_the_rules_that_are_given(
     for wrong in (["--board", "3"], ["--line", "0"], ["--line", "4"], ["--board", "0x3"]):
         outcome = ttt("solve", *wrong)
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-
-
-@pytest.fixture
-def complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    monkeypatch.chdir(tmp_path)
-    store = tmp_path / "state_store"
-    store.mkdir()
-    for name in ("q.json", "q.article.json", "book.csv", "games.jsonl", "README.md", ".lock"):
-        (store / name).touch()
-    (tmp_path / "mine.json").touch()
-
-    def call(function: Callable[..., list[str]], incomplete: str, **params: object) -> list[str]:
-        context = typer.Context(make_command("x", lambda env: None))
-        context.params = params
-        return function(context, incomplete)
-
-    return call
-
-
-def test_agents_are_completed(complete: Callable[..., list[str]]) -> None:
-    names = [*BUILT_IN, "easy", "medium", "hard", "book", "q", "q.article"]
-    assert complete(complete_agents, "") == names
-    assert complete(complete_agents, "h") == ["heuristic", "human", "hard"]
-    assert complete(complete_agents, "q") == ["q", "q.article"]
-    assert complete(complete_agents, "mine") == ["mine.json"]
-    assert complete(complete_agents, "./mi") == ["./mine.json"]
-    assert complete(complete_agents, "q", store=Path("nowhere")) == []
-
-
-def test_states_are_completed(complete: Callable[..., list[str]]) -> None:
-    assert complete(complete_states, "q.") == ["q.article"]
-    assert complete(complete_states, "state_store/b") == ["state_store/book.csv"]
-    assert complete(complete_states, "s") == ["state_store/"]
