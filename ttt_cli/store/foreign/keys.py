@@ -17,6 +17,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.store.foreign.conventions import Convention, rarity
 
 SAMPLE, PEEK = 200, 20
 """Keys on which forms are tried, and boards of these in a first quick check."""
@@ -75,13 +76,16 @@ class Spelling:
         return bool(self.mover) and (self.first or "").rstrip("0.").lower() not in _MINE
 
     @property
-    def rarity(self) -> int:
-        """How far the symbols are from what people use."""
-        empty = 0 if self.empty is None or self.empty in _BLANKS else 1 if self.empty in _ZEROS else 2
-        stones = 3 * sum(stone is not None and stone in _BLANKS for stone in (self.first, self.second))
+    def conventions(self) -> list[Convention]:
+        """The conventions that its symbols follow."""
+        found = [Convention.STONE_IS_BLANK for stone in (self.first, self.second) if stone in _BLANKS]
+        if self.empty is not None and self.empty not in _BLANKS:
+            found.append(Convention.ZERO_IS_EMPTY if self.empty in _ZEROS else Convention.ODD_EMPTY)
         if self.mover:
-            return empty + stones + (3 if self.hardly_used else 1)
-        return empty + stones + (self.first is not None and self.first in _FIRST.get(self.second or "", ()))
+            found.append(Convention.OWN_STONES_REVERSED if self.hardly_used else Convention.OWN_STONES)
+        elif self.first is not None and self.first in _FIRST.get(self.second or "", ()):
+            found.append(Convention.SECOND_BEGINS)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +99,7 @@ class Boards:
     :ivar unless: the option that would explain the ended ones in another way, which is hardly ever meant.
     """
 
+    space: StateSpace
     spelling: Spelling
     indexes: Int64s
     beside: tuple[Sequence[str], ...]
@@ -112,22 +117,18 @@ class Boards:
         """bool[keys]: the keys that are not positions for no reason that a program would have."""
         return self.left_out & ~self.ended & ~self.nothing
 
-    def only(self, kept: Bools) -> "Boards":
-        """Some of the keys."""
-        rows = np.flatnonzero(kept).tolist()
-        beside = tuple([column[row] for row in rows] for column in self.beside)
-        return replace(
-            self,
-            indexes=self.indexes[kept],
-            beside=beside,
-            ended=self.ended[kept],
-            nothing=self.nothing[kept],
-        )
+    def fitting(self) -> "Boards":
+        """The keys that are positions."""
+        rows = np.flatnonzero(~self.left_out)
+        beside = tuple([column[row] for row in rows.tolist()] for column in self.beside)
+        arrays = self.indexes[rows], beside, self.ended[rows], self.nothing[rows]
+        return Boards(self.space, self.spelling, *arrays)
 
-    def turned(self, space: StateSpace) -> "Iterator[Boards]":
+    def turned(self) -> "Iterator[Boards]":
         """The same keys with their cells in the orders that turning or mirroring the board gives. The keys
         themselves cannot tell: only where the cells of moves are numbered does it matter."""
-        stones, rules = space.stones[self.indexes].astype(np.int64), space.rules
+        space, rules = self.space, self.space.rules
+        stones = space.stones[self.indexes].astype(np.int64)
         for image in rules.symmetries[1:]:
             down = "bottom" if image[0] >= rules.cells - rules.cols else "top"
             side = "right" if image[0] % rules.cols else "left"
@@ -141,7 +142,7 @@ def _items(parts: Sequence[str], rules: Rules) -> Sequence[str]:
 
 
 def _characters(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    return parts[0] if len(parts[0]) == rules.cells else ""
+    return parts[0]
 
 
 def _list(parts: Sequence[str], rules: Rules) -> Sequence[str]:
@@ -160,8 +161,8 @@ def _divided(parts: Sequence[str], rules: Rules) -> Sequence[str]:
 
 
 def _signed(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    found = _SIGNED.findall(parts[0]) if rules.cells <= len(parts[0]) <= 2 * rules.cells else []
-    return tuple(found) if len(found) == rules.cells and "".join(found) == parts[0] else ""
+    found = _SIGNED.findall(parts[0][: 2 * rules.cells])
+    return tuple(found) if "".join(found) == parts[0] else ""
 
 
 def _whole(part: str, rules: Rules) -> int | None:
@@ -172,7 +173,7 @@ def _whole(part: str, rules: Rules) -> int | None:
 def _number(parts: Sequence[str], rules: Rules, base: int) -> Sequence[str]:
     number = _whole(parts[0], rules)
     found = "" if number is None else np.base_repr(number, base).rjust(rules.cells, "0")
-    return found if len(found) == rules.cells and not found.strip("012") else ""
+    return "" if found.strip("012") else found
 
 
 def _bit_sets(parts: Sequence[str], rules: Rules) -> Sequence[str]:
@@ -197,7 +198,7 @@ FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
 """The forms of a board: an item a cell; an item of a character a cell; an item that lists the cells; an item
 a row; an item with a mark between its rows; digits with signs; a number whose digits are the cells, leading
 zeros lost; a number in base 3, or of two bits a cell; the sets of the cells that either side holds, a bit a
-cell."""
+cell. What has another number of cells than the board is none."""
 NUMBERED = ("base-3 number", "two bits a cell", "bit sets")
 """The forms in which cells are powers: they may as well count from the last one."""
 
@@ -237,9 +238,10 @@ class _Frame:
         """The symbols of the cells in every key, none where it holds no board; and the items beside it."""
         parse, stop = FORMS[self.form], self.at + self.width
         items = [found if len(found := self.lexer(key)) == self.length else None for key in keys]
-        cells = [parse(tuple(item[self.at : stop]), rules) if item else "" for item in items]
+        boards = [parse(tuple(item[self.at : stop]), rules) if item else "" for item in items]
+        cells = [board if len(board) == rules.cells else "" for board in boards]
         beside: list[Sequence[str]] = []
-        for at in {*range(self.length)} - {*range(self.at, stop)}:
+        for at in (*range(self.at), *range(stop, self.length)):
             column = [item[at] if item else "" for item in items]
             # an item that could be a board keeps its blanks
             beside.append([item if len(item) == rules.cells else item.strip() for item in column])
@@ -276,7 +278,7 @@ def spellings(
     fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
     found, seen = [], set()
     for frame in _frames(sample, rules):
-        if sum(map(bool, frame.take(sample[:PEEK], rules)[0])) <= len(sample[:PEEK]) * MOST_KEPT:
+        if frame.take(sample[:PEEK], rules)[0].count("") >= len(sample[:PEEK]) * MOST_KEPT:
             continue
         cells, beside = frame.take(sample, rules)
         mark = str((cells, beside))  # of frames that find the same, the first stands for all
@@ -288,7 +290,7 @@ def spellings(
             cells, beside = frame.take(keys, rules)
             every = _spelled(frame.form, cells, (*beside, *columns), space, own)
             found += [boards for boards in every if boards.left_out.mean() <= 1 - kept]
-    return sorted(found, key=lambda boards: (boards.left_out.sum(), boards.spelling.rarity))
+    return sorted(found, key=lambda boards: (boards.left_out.sum(), rarity(boards.spelling.conventions)))
 
 
 def _spelled(
@@ -319,7 +321,7 @@ def _spelled(
             indexes = np.where(whole, space.find(codes), -1)
             ended = whole & (indexes < 0) & over
             spelling = Spelling(form, empty, first, second, mover=mover)
-            yield Boards(spelling, indexes, beside, ended, nothing)
+            yield Boards(space, spelling, indexes, beside, ended, nothing)
 
 
 def _own_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:

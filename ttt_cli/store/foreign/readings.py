@@ -6,138 +6,126 @@ the position, no position is there twice.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.store.foreign.conventions import ADDED, Convention
 from ttt_cli.store.foreign.keys import NUMBERED, Boards
-from ttt_cli.store.foreign.table import Images, Table
+from ttt_cli.store.foreign.reading import Images, Reading
 from ttt_cli.store.foreign.values import Values, namings
 
-ADDED = "added"
-"""As ``player-x``: the two tables are no players', the program adds them up (double Q-learning)."""
 LAST_FIRST = "rows from bottom right"
-"""A number's digits from the least on: as usual as the other way."""
-RARE_MEANING, RARE_COLUMN, RARE_ORDER = 2, 3, 5
-"""How rare it is that values mean that, that a part of the keys means nothing, that cells are counted so."""
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """One way to read a table.
-
-    :ivar facets: what tells it from others, by the names on the command line.
-    :ivar rarity: how far it is from what people do.
-    :ivar boards: its keys, those among them that are left out too.
-    :ivar taken: how many numbers at occupied cells are no filler.
-    :ivar texts: how many values of free cells are no numbers.
-    :ivar folded: how many positions the file has, if each stands for all its images; else 0.
-    """
-
-    facets: Mapping[str, str]
-    rarity: int
-    boards: Boards
-    table: Table
-    taken: int = 0
-    texts: int = 0
-    folded: int = 0
-
-    @property
-    def rank(self) -> float:
-        """How likely it is: what the numbers say for it, less what it asks one to believe."""
-        return self.table.score - 3 * self.rarity - int(self.boards.left_out.sum())
-
-    @property
-    def faults(self) -> int:
-        """How many numbers stand or say what they should not."""
-        return self.table.faults + self.texts + (0 if self.folded else self.taken)
+"""The order of a number's digits from the least on."""
 
 
 class _Meant(NamedTuple):
-    """What is taken for what: of the items of a key beside the board, and so of the values.
+    """What keys and values are taken for.
 
-    :ivar owners: int64[keys], +1 X, -1 O: the player in every key; None if that is who is to move.
     :ivar values: those of the file, of moves where the keys name cells.
+    :ivar owners: int64[keys], +1 X, -1 O: the player in every key; None if that is who is to move.
     """
 
-    facets: Mapping[str, str]
-    rarity: int
-    owners: Int64s | None
+    boards: Boards
     values: Values
+    owners: Int64s | None
+    facets: Mapping[str, str]
+    conventions: Sequence[Convention]
+
+    @property
+    def of_moves(self) -> bool:
+        """Whether the values are those of moves."""
+        return self.values.shape != "position"
+
+    def orders(self) -> Iterator[tuple["_Meant", bool]]:
+        """The same under each order of the cells, and whether that is one to be tried in any case."""
+        form, own = self.boards.spelling.form, list(self.conventions)
+        numbered = form in NUMBERED
+        yield self._replace(conventions=own + [Convention.FIRST_CELL_COUNTS_MOST] * numbered), True
+        for turned in self.boards.turned():
+            last_first = numbered and turned.spelling.order == LAST_FIRST
+            rare = [] if last_first else [Convention.OTHER_ORDER]
+            meant = self._replace(boards=turned, conventions=own + rare)
+            yield meant, last_first or (numbered and self.of_moves)
+
+    def named(
+        self, meaning: str, usual: str, words: Mapping[str, str] | None = None
+    ) -> tuple[dict[str, str], list[Convention]]:
+        """The facets and the conventions of a reading under which values have this meaning.
+
+        In a file whose own O moves first, what is X here is called O.
+
+        :param words: the facets about the cells of moves.
+        """
+        spelling, other = self.boards.spelling, [Convention.OTHER_MEANING] * (meaning != usual)
+        if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.mover:
+            meaning = {"x": "o", "o": "x"}.get(meaning, meaning)
+        facets = {**spelling.facets, **self.facets, **(words or {}), "values": meaning}
+        return facets, [*spelling.conventions, *self.conventions, *other]
 
 
-def readings(boards: Boards, values: Values, space: StateSpace, group: Images | None) -> Iterator[Reading]:
+def readings(boards: Boards, values: Values, group: Images | None) -> Iterator[Reading]:
     """The readings of a table whose keys are these boards.
 
     :param group: the symmetries whose images a key stands for, if it does.
     """
-    numbered = boards.spelling.form in NUMBERED
-    for meant in _explained(boards, values, space):
-        of_moves = meant.values.shape != "position"
-        if of_moves and boards.spelling.mover == "moved":
+    for meant in _explained(boards, values):
+        if meant.of_moves and boards.spelling.mover == "moved":
             continue  # moves are valued before they are made
         found: list[Reading] = []
-        for ordered, rare in [(boards, int(numbered)), *((it, RARE_ORDER) for it in boards.turned(space))]:
-            last_first = numbered and ordered.spelling.order == LAST_FIRST
-            natural = of_moves and group is None and all(reading.faults for reading in found)
-            if ordered is boards or last_first or (natural or (numbered and of_moves)):
-                read = _moves if of_moves else _positions
-                for reading in read(ordered, meant, group, space):
-                    more = meant.rarity + (0 if last_first else rare)
-                    found.append(replace(reading, rarity=reading.rarity + more))
-        for reading in found:
-            if group is None:
-                yield reading
-            else:
-                table = reading.table.unfolded(group, as_played=reading.taken > 0)
-                yield replace(reading, table=table, folded=reading.table.counts[0])
+        for ordered, always in meant.orders():
+            # other orders only where all before have numbers at occupied cells
+            if always or (meant.of_moves and group is None and all(reading.faults for reading in found)):
+                found += _moves(ordered, group is not None) if meant.of_moves else _positions(ordered)
+        yield from found if group is None else (reading.unfolded(group) for reading in found)
 
 
-def _explained(boards: Boards, values: Values, space: StateSpace) -> Iterator[_Meant]:
+def _explained(boards: Boards, values: Values) -> Iterator[_Meant]:
     """The ways to explain what stands in the keys beside the board."""
-    columns = list(range(len(boards.beside)))
+    columns, rules = list(range(len(boards.beside))), boards.space.rules
     ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
         spans: list[tuple[int, ...]] = [(at,) for at in columns]
         for span in spans + [(at, at + 1) for at in columns[:-1]]:
             names = [",".join(parts) for parts in zip(*(boards.beside[at] for at in span), strict=True)]
-            if any(namings(set(names), space.rules)):
+            if any(namings(set(names), rules)):
                 named = [names[row] for row in values.rows.tolist()]
                 ways.append((span, replace(values, shape="cells", names=named)))
-        if len(columns) == 1 and (played := _played(boards.beside[0], boards, space)) is not None:
+        if len(columns) == 1 and (played := _played(boards.beside[0], boards)) is not None:
             ways.append(((0,), replace(values, shape="list", places=played[values.rows])))
     for span, meant in ways:
         rest = [boards.beside[at] for at in columns if at not in span]
-        if any(_is_board(column, space) for column in rest):
+        if any(_is_board(column, rules.cells) for column in rest):
             continue
         varied = sum(len(set(column)) > 1 for column in rest)
-        players = [(column, way) for column in rest for way in _players(column, boards, space)]
+        players = [(column, way) for column in rest for way in _players(column, boards)]
         if not any(named for _, (named, _, _) in players):
-            yield _Meant({}, RARE_COLUMN * varied, None, meant)
+            yield _Meant(boards, meant, None, {}, [Convention.UNEXPLAINED] * varied)
         for column, (_, facets, owners) in players:
-            unexplained = varied - (len(set(column)) > 1) + (facets.get("player-x") == ADDED)
-            yield _Meant(facets, RARE_COLUMN * unexplained, owners, meant)
+            unexplained = [Convention.UNEXPLAINED] * (varied - (len(set(column)) > 1))
+            added = [Convention.ADDED_UP] * (facets.get("player-x") == ADDED)
+            yield _Meant(boards, meant, owners, facets, unexplained + added)
 
 
-def second_board(boards: Boards, space: StateSpace) -> str | None:
+def second_board(boards: Boards) -> str | None:
     """What stands beside the board in a key and could be a board itself, other than that after a move."""
-    columns = (column for column in boards.beside if _is_board(column, space))
-    return next((column[0] for column in columns if _played(column, boards, space) is None), None)
+    columns = (column for column in boards.beside if _is_board(column, boards.space.cells))
+    return next((column[0] for column in columns if _played(column, boards) is None), None)
 
 
-def _is_board(column: Sequence[str], space: StateSpace) -> bool:
-    words = len(set(column)) > 1 and all(len(item) == space.cells for item in column)
+def _is_board(column: Sequence[str], cells: int) -> bool:
+    words = len(set(column)) > 1 and all(len(item) == cells for item in column)
     return words and not {*"".join(column)} & {*",()[]"}
 
 
-def _played(column: Sequence[str], boards: Boards, space: StateSpace) -> Int64s | None:
+def _played(column: Sequence[str], boards: Boards) -> Int64s | None:
     """int64[keys]: the cells that lead from each key's position to the board in a column, if all do."""
-    spelling = boards.spelling
+    spelling, space = boards.spelling, boards.space
     digits = {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
-    if spelling.mover or not _is_board(column, space) or not {*"".join(column)} <= digits.keys():
+    if spelling.mover or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
         return None
     codes = np.array([[digits[symbol] for symbol in item] for item in column], np.int64) @ space.powers
     after = space.find(codes)[:, None]
@@ -145,17 +133,13 @@ def _played(column: Sequence[str], boards: Boards, space: StateSpace) -> Int64s 
     return moves.argmax(axis=1) if moves.any(axis=1).all() else None
 
 
-def _players(
-    column: Sequence[str], boards: Boards, space: StateSpace
-) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
+def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
     """The ways to take a column for the players: whether as the stones are written, the facets, the players;
     None if it does not say more than the board does: who is to move."""
     labels = sorted(set(column))
-    spelling, sides = boards.spelling, space.movers[boards.indexes]
-    known = {
-        (stone or "").rstrip(".").lower(): side
-        for stone, side in ((spelling.first, 1), (spelling.second, -1))
-    }
+    spelling, space = boards.spelling, boards.space
+    sides, stones = space.movers[boards.indexes], (spelling.first, spelling.second)
+    known = {(stone or "").rstrip(".").lower(): side for stone, side in zip(stones, (1, -1), strict=True)}
     if len(labels) > 2:
         return
     if all(label.lower() in known for label in labels) and spelling.mover != "moved":
@@ -172,10 +156,11 @@ def _players(
             yield False, {"player-x": ADDED}, None
 
 
-def _positions(boards: Boards, meant: _Meant, group: Images | None, space: StateSpace) -> Iterator[Reading]:
+def _positions(meant: _Meant) -> Iterator[Reading]:
     """The readings of numbers as values of positions: one for each side whose good they may measure."""
-    facets, _, owners, values = meant
-    indexes, spelling = boards.indexes[values.rows], boards.spelling
+    boards, values, owners = meant.boards, meant.values, meant.owners
+    space, spelling = boards.space, boards.spelling
+    indexes = boards.indexes[values.rows]
     player = np.zeros(len(indexes), np.int64) if owners is None else owners[values.rows]
     if np.isinf(values.numbers).any() or len(np.unique(indexes * 3 + player)) < len(indexes):
         return
@@ -194,16 +179,14 @@ def _positions(boards: Boards, meant: _Meant, group: Images | None, space: State
             meanings, whose = {}, player  # each player has a value of its own for a position
         meanings["owner"] = player
     for meaning, signs in meanings.items():
-        table = Table(space, "td", indexes, whose, values.numbers, signs, factors.get(meaning, (1, 1)))
-        rarity = spelling.rarity + RARE_MEANING * (usual not in (None, meaning))
-        named = {**spelling.facets, **facets, "values": _in_file(meaning, boards)}
-        yield Reading(named, rarity, boards, table)
+        named, good = meant.named(meaning, usual or meaning), factors.get(meaning, (1, 1))
+        yield Reading(*named, boards, values, indexes, whose, values.numbers, signs, good)
 
 
-def _moves(boards: Boards, meant: _Meant, group: Images | None, space: StateSpace) -> Iterator[Reading]:
+def _moves(meant: _Meant, folded: bool) -> Iterator[Reading]:
     """The readings of numbers as values of moves, for each way to number the cells and each meaning."""
-    facets, _, owners, values = meant
-    spelling, every = boards.spelling, boards.indexes[values.rows]
+    boards, values, owners, space = meant.boards, meant.values, meant.owners, meant.boards.space
+    every = boards.indexes[values.rows]
     for words, cells, numbers, rows in _placed(every, values, space):
         indexes = every[rows]
         opened = ~space.terminal[indexes]
@@ -215,21 +198,19 @@ def _moves(boards: Boards, meant: _Meant, group: Images | None, space: StateSpac
         taken = int(occupied.sum()) - (filler[0][1] if filler and not values.decided else 0)
         texts = int((opened & free & np.isinf(numbers)).sum())
         # Where keys stand for all images, cells may be those of the board as it is played.
-        kept = opened & known if group is not None and taken else opened & known & free
+        kept = opened & known if folded and taken else opened & known & free
         places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
-        added = facets.get("player-x") == ADDED
+        added = meant.facets.get("player-x") == ADDED
         if not (opened & known & free).any() or (len(places) < len(which) and not added):
             continue
         at, cell = np.divmod(places, space.cells)
         summed: Floats = np.bincount(which, numbers[kept]).astype(np.float64)
         meanings = {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}
         for meaning in ["mover"] if values.decided else meanings:
-            whose = meanings[meaning]
-            signs = np.where(space.movers > 0, *whose)[at]
-            table = Table(space, "q", at, cell, summed, signs, whose, values.counted, values.decided)
-            rarity = spelling.rarity + RARE_MEANING * (meaning != "mover")
-            named = {**spelling.facets, **facets, **words, "values": _in_file(meaning, boards)}
-            yield Reading(named, rarity, boards, table, taken, texts)
+            good = meanings[meaning]
+            signs = np.where(space.movers > 0, *good)[at]
+            named = meant.named(meaning, "mover", words)
+            yield Reading(*named, boards, values, at, cell, summed, signs, good, taken, texts)
 
 
 def _placed(
@@ -257,10 +238,3 @@ def _placed(
                 values.rows * space.cells + beads.astype(np.int64), return_index=True, return_counts=True
             )
             yield {"cells": f"beads from {first}"}, drawn % space.cells, counts.astype(np.float64), rows
-
-
-def _in_file(meaning: str, boards: Boards) -> str:
-    """The name of a meaning in a file whose own O moves first: it calls O what is X here."""
-    spelling = boards.spelling
-    swapped = (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.mover
-    return {"x": "o", "o": "x"}.get(meaning, meaning) if swapped else meaning

@@ -5,7 +5,7 @@ no number in a file can tell is never guessed: between two common conventions ab
 it is asked, and a key that fits no reading for no reason of the game makes a file one to ask about too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,23 +14,27 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
-from ttt_cli.store.foreign.questions import (
+from ttt_cli.store.foreign.conventions import (
+    ADDED,
     MOST_WAYS,
     OF_KEYS,
-    SYMMETRY,
+    WORDS,
     Question,
     UndecidedError,
-    about_stones,
     agrees,
+    answer,
     in_words,
     not_borne_out,
+    questions,
+    stated_facets,
 )
-from ttt_cli.store.foreign.readings import ADDED, Reading, readings, second_board
-from ttt_cli.store.foreign.table import Images, groups, is_canonical
+from ttt_cli.store.foreign.files import Candidate
+from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
+from ttt_cli.store.foreign.reading import Images, Reading, groups, is_canonical
+from ttt_cli.store.foreign.readings import readings, second_board
 from ttt_cli.store.foreign.values import collect, decisions
 from ttt_cli.store.formats.imported import Options
+from ttt_cli.store.plays import Plays, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
 
 LEAD = 4.0
@@ -48,6 +52,8 @@ MISPLACED = 0.05
 """The largest share of a policy's moves that may go to occupied cells."""
 MOST_SPELLINGS = 24
 """The most spellings, the best ones, that are tried with the values."""
+OFTEN, MANY = 0.1, 3
+"""The least share, and number, of equal values for theirs to be taken as the initial value."""
 SHOWN = 3
 """The most keys that an error names."""
 
@@ -56,42 +62,43 @@ class NoPositionsError(InvalidFileError):
     """The keys are nothing like positions."""
 
 
-def search(
-    table: Candidate, options: Options, stated: Mapping[str, str], space: StateSpace, where: str
-) -> tuple[Reading, list[Reading], list[str]]:
-    """The reading of a table that is meant, its rivals if that is open, and what was assumed.
+def search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
+    """The reading of a table that is meant, and what was assumed of it, in words.
 
-    :raises InvalidFileError: if no reading fits, or several do.
+    :raises UndecidedError: with all questions, if several are.
+    :raises InvalidFileError: if none fits.
     """
+    stated = stated_facets(options)
     meant = _boards(table, options, stated, space, where)
     found: list[Reading] = []
     faults: list[InvalidFileError] = []
     for boards in meant:
         try:
-            found += _readings(table, boards, options, space, where)
+            found += _readings(table, boards, options, where)
         except UndecidedError:
             raise
         except InvalidFileError as error:
             faults.append(error)
-    if any(reading.table.decided for reading in found):
-        found = [reading for reading in found if reading.table.decided]
+    found = [reading for reading in found if reading.decided] or found
     if not found:
-        beside = next(filter(None, (second_board(boards, space) for boards in meant)), None)
+        beside = next(filter(None, map(second_board, meant)), None)
         if beside is not None:
             more = f"the keys hold more than a position: {quoted(beside)} beside the first"
             hint = "in the game meant here a board and who is to move are all"
             raise InvalidFileError(more, where=where, hint=hint)
-        if faults:
-            raise faults[0]
-        raise InvalidFileError(
-            "the keys are positions, but the values do not fit them",
-            where=where,
-            hint="expected a number a position, or numbers at the cells that are free",
+        hint = "expected a number a position, or numbers at the cells that are free"
+        unfit = InvalidFileError(
+            "the keys are positions, but the values do not fit them", where=where, hint=hint
         )
+        raise next(iter(faults), unfit)
     agreeing = [reading for reading in found if agrees(reading.facets, stated)]
     if not agreeing:
         raise not_borne_out(stated, [reading.facets for reading in found], where)
     best, rivals, near = decide(agreeing)
+    asked = questions([it.facets for it in sorted([best, *rivals], key=lambda it: it.rarity)])
+    asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
+    if asked or rivals:
+        raise UndecidedError(asked, where, options)
     facets = {name for reading in near for name in reading.facets if name in best.facets}
     assumed = {
         name: best.facets[name]
@@ -99,7 +106,7 @@ def search(
         if any(reading.facets.get(name) != best.facets[name] for reading in near)
     }
     custom = f"assumed as usual, since the file does not say: {in_words(assumed)}"
-    return best, rivals, [custom] if assumed else []
+    return best, [custom] if assumed else []
 
 
 def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Reading]]:
@@ -108,29 +115,53 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
     found = [reading for reading in found if not reading.faults] or found
     alike: dict[bytes, Reading] = {}
     for reading in sorted(found, key=lambda reading: reading.rarity):
-        alike.setdefault(reading.table.mark, reading)
+        alike.setdefault(reading.mark, reading)
     ranked = sorted(alike.values(), key=lambda reading: -reading.rank)
     best, *others = ranked
-    sure = max(SURE[0], SURE[1] * np.sqrt(best.table.counts[0]))
+    sure = max(SURE[0], SURE[1] * np.sqrt(best.counts[0]), best.score + 2)
     rivals = [
         other
         for other in others
-        if best.rank - other.rank < LEAD
-        and (other.rarity <= best.rarity or other.table.score >= max(sure, best.table.score + 2))
+        if best.rank - other.rank < LEAD and (other.rarity <= best.rarity or other.score >= sure)
     ]
     usual = min(ranked, key=lambda reading: reading.rarity)
     if usual is not best and not rivals:
         never_silent = best.boards.spelling.hardly_used
-        if best.table.of_moves:
-            never_silent |= best.table.rank_of_wins < usual.table.rank_of_wins  # it blocks rather than wins
+        if best.of_moves:
+            never_silent |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
             never_silent |= best.facets["values"] != usual.facets["values"]
             never_silent |= best.facets.get("player-x") == ADDED
         rivals = [usual] * never_silent
     least = best.boards.left_out.sum()
-    near = [
-        it for it in ranked if best.table.score - it.table.score < LEAD and it.boards.left_out.sum() <= least
-    ]
+    near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
     return best, rivals, near
+
+
+def _about_unknown(reading: Reading, options: Options) -> Question | None:
+    """Whether a move that is not in the file counts as 0 or as the usual initial value, if that matters."""
+    if options.unknown is not None or reading.decided or reading.are_beads or not len(reading.opened):
+        return None
+    numbers, counts = np.unique(reading.opened, return_counts=True)
+    often, many = int(counts.argmax()), reading.counts[1]
+    if not numbers[often] or counts[often] < MANY or counts[often] <= OFTEN * many:
+        return None
+    # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
+    x, o = reading.whose
+    value = abs(float(numbers[often])) if x != o else float(numbers[often])
+    plays = Plays(wins=options.wins or Plays.wins, tables=reading.tables)
+    values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, reading.space, plays)
+    played = []
+    for guess in (0.0, value):
+        counted = replace(plays, unknown=(guess * x + 0.0, guess * o + 0.0))
+        played.append(policy_by(values, reading.space, counted).table(reading.space).played)
+    if np.array_equal(played[0], played[1]):
+        return None
+    ways = {
+        "unknown=0": "0",
+        f"unknown={value:g}": f"{value:g}, as {counts[often]:,} of {many:,} values",
+        "unknown=random": "nothing, it is made only where no move is known",
+    }
+    return Question("what does a move count as that is not in the file", ways)
 
 
 def _boards(
@@ -142,26 +173,27 @@ def _boards(
     """
     of_keys = {name: value for name, value in stated.items() if name in OF_KEYS}
     own = "mine" in stated or "theirs" in stated
-    kept = FEW if own or len(table.keys) == 3**space.cells else MOST_KEPT
-    found = spellings(table.keys, space.rules, table.columns, own=own, kept=kept)
+
+    def spelled(kept: float) -> list[Boards]:
+        return spellings(table.keys, space.rules, table.columns, own=own, kept=kept)
+
+    found = spelled(FEW if own or len(table.keys) == 3**space.cells else MOST_KEPT)
     if of_keys:
         fitting = [boards for boards in found if agrees(boards.spelling.facets, of_keys)]
         if not fitting:
-            few = spellings(table.keys, space.rules, table.columns, own=own, kept=STATED)
-            counts = [(~it.left_out).sum() for it in few if agrees(it.spelling.facets, of_keys)]
+            counts = [(~it.left_out).sum() for it in spelled(STATED) if agrees(it.spelling.facets, of_keys)]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys are boards of the game then"
             raise not_borne_out(of_keys, [boards.spelling.facets for boards in found], where, many)
     else:
-        sound = [boards for boards in found if not boards.misfits.any()]
-        fitting = [boards for boards in sound if boards.nothing.mean() <= STRANGE]
+        fitting = [it for it in found if not it.misfits.any() and it.nothing.mean() <= STRANGE]
     if options.strict:
         fitting = [boards for boards in fitting if not boards.left_out.any()]
     if not fitting:
         raise _misfit(table.keys, found, space.rules, where)
-    return (fitting if of_keys else _conventions(fitting, space, where))[:MOST_SPELLINGS]
+    return (fitting if of_keys else list(_usual(fitting, where, options)))[:MOST_SPELLINGS]
 
 
-def _conventions(found: list[Boards], space: StateSpace, where: str) -> list[Boards]:
+def _usual(found: list[Boards], where: str, options: Options) -> Sequence[Boards]:
     """The spellings that are left of those under which every key has a reason: where one side always moves
     first and no key is left out, these; else one that leaves out games played on after their end, before
     one's own stones written as hardly anybody does.
@@ -172,19 +204,18 @@ def _conventions(found: list[Boards], space: StateSpace, where: str) -> list[Boa
     if not all(boards.spelling.mover for boards in whole):
         return whole
     fixed = [boards for boards in found if not boards.spelling.mover]
-    for boards in fixed[:1]:
-        for other in found:
-            if not other.spelling.mover:
-                continue
-            if other.spelling.hardly_used and boards.left_out.mean() <= GIVES_WAY:
-                fixed = [replace(it, unless=f"spelling.mine={other.spelling.first}") for it in fixed]
-                continue
-            both = ~boards.left_out & ~other.left_out
-            opened = other.indexes[both & ~space.terminal[other.indexes]]
-            both_move = len(set((space.plies[opened] % 2).tolist())) == 2
-            if both_move and (boards.indexes != other.indexes)[both].any():
-                ways = [*boards.spelling.facets.items(), *other.spelling.facets.items()]
-                raise UndecidedError([about_stones(ways)], where)
+    for other in found if fixed else ():
+        if not other.spelling.mover:
+            continue
+        if other.spelling.hardly_used and fixed[0].left_out.mean() <= GIVES_WAY:
+            fixed = [replace(it, unless=f"spelling.mine={other.spelling.first}") for it in fixed]
+            continue
+        both = ~fixed[0].left_out & ~other.left_out
+        opened = other.indexes[both & ~other.space.terminal[other.indexes]]
+        both_move = len(set((other.space.plies[opened] % 2).tolist())) == 2
+        if both_move and (fixed[0].indexes != other.indexes)[both].any():
+            asked = questions([fixed[0].spelling.facets, other.spelling.facets])
+            raise UndecidedError(asked[:1], where, options)
     return fixed or [boards for boards in found if boards.left_out.sum() == found[0].left_out.sum()]
 
 
@@ -193,58 +224,54 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
     it."""
     if not found:
         telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
-        shown = ", ".join(quoted(key) for key in telling[:SHOWN])
+        shown = ", ".join(map(quoted, telling[:SHOWN]))
         return NoPositionsError(
             f"the keys are not positions of {rules.describe()}, such as {shown}", where=where
         )
     begun = len({boards.spelling.first for boards in found if not boards.spelling.mover}) > 1
     ways: dict[str, str] = {}
     for boards in found:
-        if boards.spelling.hardly_used and not begun:
-            continue
         broken = np.flatnonzero(boards.left_out).tolist()
         shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
-        for option, words in about_stones(boards.spelling.facets.items()).ways.items():
-            ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
+        for name in ("first", "mine"):
+            if name in boards.spelling.facets and (begun or not boards.spelling.hardly_used):
+                option, words = answer(name, boards.spelling.facets[name])
+                ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
     what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_WAYS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
     return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
 
 
-def _readings(
-    table: Candidate, boards: Boards, options: Options, space: StateSpace, where: str
-) -> list[Reading]:
+def _readings(table: Candidate, boards: Boards, options: Options, where: str) -> Iterator[Reading]:
     """The readings of a table under one spelling: as a policy if its values name cells, nearly all of them
     free, and nobody says that they are values."""
-    kept = table.only(np.flatnonzero(~boards.left_out).tolist())
-    fitting = boards.only(~boards.left_out)
-    group = _group(fitting, options.spelling.get("symmetry"), space, where)
-    if options.values_for is None:
-        for decided in decisions(kept.values):
-            found = list(readings(fitting, decided, space, group))
-            if found := [it for it in found if it.taken <= MISPLACED * len(decided.rows)]:
-                return [replace(reading, boards=boards) for reading in found]
-    values = collect(kept.values, kept.keys, space.rules, where)
-    if not len(values.rows):
-        raise InvalidFileError("holds no values", where=where)
-    return [replace(reading, boards=boards) for reading in readings(fitting, values, space, group)]
+    kept, fitting = table.only(np.flatnonzero(~boards.left_out).tolist()), boards.fitting()
+    group = _group(fitting, options, where)
+    found: list[Reading] = []
+    for decided in decisions(kept.values) if options.values_for is None else ():
+        most = MISPLACED * len(decided.rows)
+        found = found or [it for it in readings(fitting, decided, group) if it.taken <= most]
+    if not found:
+        values = collect(kept.values, kept.keys, boards.space.rules, where)
+        if not len(values.rows):
+            raise InvalidFileError("holds no values", where=where)
+        found = list(readings(fitting, values, group))
+    return (replace(reading, boards=boards) for reading in found)
 
 
-def _group(boards: Boards, symmetry: str | None, space: StateSpace, where: str) -> Images | None:
+def _group(boards: Boards, options: Options, where: str) -> Images | None:
     """The symmetries whose images a key stands for; None if each is itself alone.
 
     :raises UndecidedError: if the keys leave that open.
     """
-    known = groups(space.rules)
+    known = groups(boards.space.rules)
+    symmetry = options.spelling.get("symmetry")
     if symmetry is None:
         own = bool(boards.spelling.mover)
-        fits = (name for name in known if is_canonical(space, boards.indexes, known[name], own=own))
+        fits = (name for name in known if is_canonical(boards.space, boards.indexes, known[name], own=own))
         symmetry = next(fits, "no")
         if symmetry == "rotations":  # or the least of these and some mirrored ones
-            text = (
-                "does a key stand for a position and its turned images alone, or for some mirrored ones too"
-            )
-            ways = {f"spelling.symmetry={name}": words for name, words in SYMMETRY.items()}
-            raise UndecidedError([Question(text, ways)], where)
+            asked = questions([{"symmetry": name} for name in WORDS["symmetry"]])
+            raise UndecidedError(asked, where, options)
     return known.get(symmetry)

@@ -18,9 +18,10 @@ import numpy as np
 
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.foreign.files import tables_of_json
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options
-from ttt_cli.store.formats.position_keyed import read_value
+from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
 from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
 from ttt_cli.store.pickles import Array, Document, read_pickle
@@ -83,7 +84,7 @@ def _table(pickle: Document, name: str, where: str, options: Options, *notes: st
     """
     objects = ", ".join(pickle.objects[:NAMED]) + ", …" * (len(pickle.objects) > NAMED)
     try:
-        found = read_value(pickle.value, where, options)
+        found = read_tables(tables_of_json(pickle.value, options.rules or STANDARD), where, options)
     except InvalidFileError as error:
         for package in (known.partition(".")[0] for known in pickle.objects):
             if package in MODELS:

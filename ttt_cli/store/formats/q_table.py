@@ -15,7 +15,7 @@ import orjson
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.foreign.table import groups, is_canonical
+from ttt_cli.store.foreign.reading import groups, is_canonical
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.source import Source

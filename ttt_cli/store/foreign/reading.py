@@ -1,4 +1,4 @@
-"""A table of learned numbers as a file has it, and what these say for the way it is read.
+"""A reading of a table, and what the numbers in it say for that reading.
 
 Values of moves, counts of beads among them, become a table of ``q``, values of positions one of ``td``.
 Numbers stay as they stand in the file, each for the side whose good it measures, so that what is exactly
@@ -10,7 +10,7 @@ is what wins more often when both sides go on at random: known for every positio
 table. ``score`` is a standard score: about 0, give or take 1, for numbers that say nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -23,6 +23,9 @@ from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import best
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.store.foreign.conventions import Convention, rarity
+from ttt_cli.store.foreign.keys import Boards
+from ttt_cli.store.foreign.values import Values
 from ttt_cli.store.plays import are_beads
 
 Images = tuple[tuple[int, ...], ...]
@@ -33,34 +36,61 @@ LEAST_CANONICAL, LEAST_TURNED = 12, 100
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Numbers, each of a position or of a move in it.
+class Reading:
+    """One way to read a table: numbers, each of a position or of a move in it.
 
-    :ivar learner: ``q``: numbers of moves; ``td``: of positions.
+    :ivar facets: what tells it from others, by the names on the command line.
+    :ivar conventions: those that it rests on.
+    :ivar boards: the table's keys, those among them that are left out too.
+    :ivar values: those of the file.
     :ivar indexes: int64[k], the positions.
     :ivar slots: int64[k]: of moves the cells, from 0; of positions whose table the number is in: +1 X's,
         -1 O's, 0 that of both.
     :ivar numbers: float64[k], as they stand in the file.
     :ivar signs: int64[k], +1 or -1: whether a large number is good for the mover, or of a position for X.
     :ivar whose: +1 or -1: whether a large number is good for X when X moves, and for O when O does.
-    :ivar counted: whether the file calls the numbers counts.
-    :ivar decided: whether they stand for the moves of a policy.
+    :ivar taken: how many numbers at occupied cells are no filler.
+    :ivar texts: how many values of free cells are no numbers.
+    :ivar folded: how many positions the file has, if each stands for all its images; else 0.
     """
 
-    space: StateSpace
-    learner: str
+    facets: Mapping[str, str]
+    conventions: Sequence[Convention]
+    boards: Boards
+    values: Values
     indexes: Int64s
     slots: Int64s
     numbers: Floats
     signs: Int64s
     whose: tuple[int, int]
-    counted: bool = False
-    decided: bool = False
+    taken: int = 0
+    texts: int = 0
+    folded: int = 0
+
+    @cached_property
+    def rarity(self) -> int:
+        """How far it is from what people do."""
+        return rarity(self.conventions)
+
+    @property
+    def rank(self) -> float:
+        """How likely it is: what the numbers say for it, less what it asks one to believe."""
+        return self.score - 3 * self.rarity - int(self.boards.left_out.sum())
+
+    @property
+    def space(self) -> StateSpace:
+        """The positions of the game."""
+        return self.boards.space
 
     @property
     def of_moves(self) -> bool:
         """Whether the numbers are those of moves."""
-        return self.learner == "q"
+        return self.values.shape != "position"
+
+    @property
+    def decided(self) -> bool:
+        """Whether the numbers stand for the moves of a policy."""
+        return self.values.decided
 
     @property
     def tables(self) -> str:
@@ -87,7 +117,7 @@ class Table:
     @property
     def are_beads(self) -> bool:
         """Whether the numbers look like counts of beads."""
-        return self.of_moves and self.whose == (1, 1) and are_beads(self.worth, named=self.counted)
+        return self.of_moves and self.whose == (1, 1) and are_beads(self.worth, named=self.values.counted)
 
     @cached_property
     def worth(self) -> Floats:
@@ -110,7 +140,7 @@ class Table:
 
     @cached_property
     def mark(self) -> bytes:
-        """The same for tables that play alike: zeros of moves and the empty board say nothing."""
+        """The same for readings that play alike: zeros of moves and the empty board say nothing."""
         kept = self.worth != 0 if self.of_moves else self.indexes != 0
         order = np.lexsort((self.slots, self.indexes))
         order = order[kept[order]]
@@ -128,13 +158,15 @@ class Table:
 
     @cached_property
     def faults(self) -> int:
-        """Won positions with a value of weight that is worse for the winner than open ones on average."""
+        """How many numbers stand or say what they should not; of positions: those won with a value of weight
+        that is worse for the winner than open ones on average."""
+        found = self.texts + (0 if self.folded else self.taken)
         if self.of_moves:
-            return 0
+            return found
         results, opened = self.space.results[self.indexes], self.worth[~self.ended]
         heavy = np.abs(self.worth) >= 0.5 * np.abs(self.worth).max(initial=0)
         usual = float(opened.mean()) if len(opened) else 0.0
-        return int((heavy & (results != 0) & ((self.worth - usual) * results < 0)).sum())
+        return found + int((heavy & (results != 0) & ((self.worth - usual) * results < 0)).sum())
 
     @cached_property
     def rank_of_wins(self) -> float:
@@ -147,11 +179,9 @@ class Table:
         """How many positions have a number, and how many numbers there are."""
         return len(np.unique(self.indexes)), len(self.indexes)
 
-    def unfolded(self, group: Images, *, as_played: bool) -> "Table":
-        """The table over all images of its positions, for one whose keys are up to symmetry.
-
-        :param as_played: whether the cells are those of the board as it is played, not of the key.
-        """
+    def unfolded(self, group: Images) -> "Reading":
+        """The reading over all images of its positions, of a table whose keys are up to symmetry. Where
+        numbers stand at occupied cells, cells are those of the board as it is played, not of the key."""
         owners = np.zeros_like(self.slots) if self.of_moves else self.slots
         done = np.zeros((len(self.space), 3), np.bool_)
         rows, places, slots = [], [], []
@@ -159,13 +189,14 @@ class Table:
             new, slot = ~done[found, owners], self.slots
             done[found, owners] = True
             if self.of_moves:
-                slot = slot if as_played else np.argsort(image)[slot]
+                slot = slot if self.taken else np.argsort(image)[slot]
                 new &= self.space.legal[found, slot]
             rows.append(np.flatnonzero(new))
             places.append(found[new])
             slots.append(slot[new])
         row, place, slot = np.concatenate(rows), np.concatenate(places), np.concatenate(slots)
-        return replace(self, indexes=place, slots=slot, numbers=self.numbers[row], signs=self.signs[row])
+        kept = replace(self, numbers=self.numbers[row], signs=self.signs[row])
+        return replace(kept, indexes=place, slots=slot, folded=self.counts[0])
 
     def entries(self, visits: int, *, zeros: bool = True) -> dict[str, Any]:
         """As a native table: each number for the side whose good it measures.
