@@ -3,8 +3,8 @@
     python -m tests.benchmarks [--quick] [--full]
 
 ``--quick`` takes fewer rounds and games, ``--full`` the 100 million games for which the aims are stated.
-Lines that need OpenSpiel, polars or a C compiler are left out without it. ``kernels``, ``growth``,
-``strength``, ``solver``, ``until`` and ``mcts`` are programs of their own.
+Lines that need OpenSpiel, polars or a C compiler are left out without it. ``kernels`` and ``mcts`` are
+programs of their own.
 """
 
 import os
@@ -17,18 +17,15 @@ from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 from tests import tables
 from tests.benchmarks import kernels
 from tests.benchmarks.measuring import TTT, Row, alternate, load, process, show
-from tests.benchmarks.until import unbeatable_from
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.q import Q
-from ttt_cli.training.curve import Curve, points
 from ttt_cli.training.runs import SHARDS, Plan, here, run
 from ttt_cli.training.workers import local_workers
 
@@ -47,7 +44,7 @@ print(len(polars.concat([polars.read_csv(name, has_header=False) for name in sys
 
 def kernel_rows(quick: bool, full: bool, folder: Path) -> Iterator[Row]:
     """A default run of each learner's kernel."""
-    found = kernels.rates(list(LEARNERS), folder, settled=True, rounds=5 if quick else 40)
+    found = kernels.rates(list(LEARNERS), folder, rounds=5 if quick else 40)
     million = {name: f"{rate / 1e6:.2f}" for name, rate in found.items()}
     if "C" in found:
         how = f"{million['q']} and {million['C']} million games a second"
@@ -114,26 +111,8 @@ def verdict_rows(quick: bool, full: bool, folder: Path) -> Iterator[Row]:
     yield Row("full verdict / OpenSpiel's exploitability", found["theirs"] / one, ">= 500", how)
 
 
-def curve_rows(quick: bool, full: bool, folder: Path) -> Iterator[Row]:
-    """The looks of a learning curve as a share of 100 million games, timed over fewer and scaled."""
-    plan = Plan(Q(), LONG, seed=1)
-    games = LONG if full else plan.block_games * (1 if quick else 8)
-    list(run(Plan(plan.learner, 1, seed=1), plan.learner.empty(StateSpace.of().rules)))  # compiles
-    start = perf_counter()
-    part = Plan(plan.learner, games, seed=1, shards=plan.shards_a_block)
-    *_, last = run(part, plan.learner.empty(StateSpace.of().rules))
-    playing = (perf_counter() - start) * LONG / games
-    looks = len({-(-point // plan.block_games) for point in points(LONG)})  # one a block at most
-    curve, start = Curve(LONG, folder / "curve.csv"), perf_counter()
-    for number in range(looks):
-        curve.look(number, lambda: plan.learner.policy(last.table).table(StateSpace.of()), now=True)
-    looking = perf_counter() - start
-    how = f"{looks} looks, {looking:.2f} s, in {playing:.1f} s of games, scaled from {games:,}"
-    yield Row("--curve: share of 100,000,000 games", looking / playing, "< 0.05", how)
-
-
 def worker_rows(quick: bool, full: bool, folder: Path) -> Iterator[Row]:
-    """Two workers against one, without starting them; and what shards cost in learning."""
+    """Two workers against one, without starting them."""
     learner, space, games = Q(), StateSpace.of(), LONG if full else LONG // 5 if quick else LONG // 2
     tables: dict[str, Any] = {}
 
@@ -152,9 +131,6 @@ def worker_rows(quick: bool, full: bool, folder: Path) -> Iterator[Row]:
     assert tables["1"] == tables["2"]
     how = f"{games:,} games in {times['1']:.1f} s and {times['2']:.1f} s; {before}"
     yield Row("2 workers / 1 worker", times["1"] / times["2"], ">= 1.7", how)
-    many, single = (sum(unbeatable_from(shards, seed) for seed in range(1, 6)) for shards in (SHARDS, 1))
-    how = f"{many:,} and {single:,}, sums over seeds 1 to 5"
-    yield Row(f"games until unbeatable, {SHARDS} shards / 1", many / single, "<= 2", how)
 
 
 def file_rows(quick: bool, full: bool, folder: Path) -> Iterator[Row]:
@@ -196,7 +172,7 @@ def startup_rows(quick: bool, full: bool, folder: Path) -> Iterator[Row]:
         yield Row(f"{name} / a bare Typer program", least[name] / least["hello"], "", how)
 
 
-PARTS = (file_rows, kernel_rows, train_rows, verdict_rows, curve_rows, worker_rows, startup_rows)
+PARTS = (file_rows, kernel_rows, train_rows, verdict_rows, worker_rows, startup_rows)
 """Files first: what a child reports as its memory is at least this process's."""
 
 

@@ -1,15 +1,10 @@
 """Kernels: games a second of every learner, and of ``q`` as a share of what C by hand reaches.
 
-    python -m tests.benchmarks.kernels [ROUNDS]
-    python -m tests.benchmarks.kernels --against DIR [ROUNDS]
+    python -m tests.benchmarks.kernels DIR [ROUNDS]
 
-On one core, in turns, the best of the rounds, from nothing (``new``: exploring, every value still changing)
-or on a table that a default run has left (``settled``). The yardstick is ``limit.c``, compiled if there is
-a C compiler (``$CC``, or ``cc``).
-
-With ``--against``, the games a second of ``ttt train`` here over those of another checkout, in turns: the
-median of the rounds' ratios, and the ratio of the best rounds. Both run command lines, in a process of their
-own with the processor's time as its clock.
+prints the games a second of ``ttt train`` here over those of another checkout, in turns: the median of the
+rounds' ratios, and the ratio of the best rounds. Both run command lines, in a process of their own with the
+processor's time as its clock.
 """
 
 import ctypes
@@ -52,8 +47,9 @@ for line in sys.stdin:
 """
 
 
-def limit(folder: Path, *, settled: bool) -> Callable[[], object] | None:
-    """The C loop on a table of its own; None without a compiler."""
+def limit(folder: Path) -> Callable[[], object] | None:
+    """``limit.c`` on a table of its own that a default run has left; None without a C compiler (``$CC``, or
+    ``cc``)."""
     compiler = os.environ.get("CC") or shutil.which("cc")
     if compiler is None:
         return None
@@ -67,8 +63,7 @@ def limit(folder: Path, *, settled: bool) -> Callable[[], object] | None:
     after = np.take_along_axis(space.successors, order, axis=1).astype(np.uint32)
     rule = (q.gamma, q.slips, q.epsilon, q.settling * len(space), q.alpha, q.pace)
     top = np.where(space.results == 0, 0.0, -1.0)  # whoever has made a line is not the side to move
-    start = (np.zeros(order.shape), np.zeros(order.shape, np.int64), top, np.zeros(len(space), np.uint8))
-    table = [part.copy() for part in start]
+    table = (np.zeros(order.shape), np.zeros(order.shape, np.int64), top, np.zeros(len(space), np.uint8))
     number = space.legal.sum(axis=1, dtype=np.int8)
     arrays = (number, after, space.results, *table, np.zeros(3, np.int64))
     places = [array.ctypes.data_as(ctypes.c_void_p) for array in arrays]
@@ -78,36 +73,22 @@ def limit(folder: Path, *, settled: bool) -> Callable[[], object] | None:
         whole = (ctypes.c_int64(first), ctypes.c_int64(games), ctypes.c_uint64(next(seeds)))
         function(*whole, *(ctypes.c_double(value) for value in rule), *places)
 
-    def new() -> None:
-        for part, empty in zip(table, start, strict=True):
-            part[...] = empty
-        play(0, GAMES)
-
-    if not settled:
-        return new
     play(0, q.default_games)
     return lambda: play(q.default_games, GAMES)
 
 
-def trained(name: str, *, settled: bool) -> Callable[[], object]:
-    """The learner's own kernel, random numbers and all."""
+def trained(name: str) -> Callable[[], object]:
+    """The learner's own kernel, random numbers and all, on the table of a default run."""
     learner: Any = learner_class(name)()
-
-    def new(games: int = GAMES) -> Any:
-        *_, last = run(Plan(learner, games, seed=1), learner.empty(STANDARD))
-        return last.table
-
-    new(1)  # compiles
-    if not settled:
-        return new
-    table, rng = new(learner.default_games), np.random.default_rng(1)
+    *_, last = run(Plan(learner, learner.default_games, seed=1), learner.empty(STANDARD))
+    table, rng = last.table, np.random.default_rng(1)
     return lambda: learner.train(table, Shard(learner.default_games, GAMES, rng))
 
 
-def rates(names: list[str], folder: Path, *, settled: bool, rounds: int) -> dict[str, float]:
+def rates(names: list[str], folder: Path, rounds: int) -> dict[str, float]:
     """Games a second of processor time, the best of the rounds; of ``C`` too, if there is a compiler."""
-    tasks = {name: trained(name, settled=settled) for name in names}
-    if (function := limit(folder, settled=settled)) is not None:
+    tasks = {name: trained(name) for name in names}
+    if (function := limit(folder)) is not None:
         tasks["C"] = function
     best = dict.fromkeys(tasks, 0.0)
     for _ in range(rounds):
@@ -152,19 +133,5 @@ def compare(other: Path, rounds: int) -> None:
         side.communicate()
 
 
-def main(rounds: int) -> None:
-    """Measure and print."""
-    for kind in ("new", "settled"):
-        with tempfile.TemporaryDirectory() as folder:
-            found = rates(list(LEARNERS), Path(folder), settled=kind == "settled", rounds=rounds)
-        print(f"{kind:<10}{'M games/s':>12}{'of C':>8}{'of q':>8}")
-        for name, rate in found.items():
-            of_c = f"{rate / found['C']:.2f}" if "C" in found else "-"
-            print(f"{name:<10}{rate / 1e6:>12.2f}{of_c:>8}{rate / found['q']:>8.2f}")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--against"]:
-        compare(Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 10)
-    else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
+    compare(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 10)

@@ -11,7 +11,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import Walk
-from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
+from ttt_cli.evaluation.worst_case import worst_case
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Learner
 from ttt_cli.training.runs import Plan, run
@@ -57,14 +57,6 @@ def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = Fal
     if turned:
         space = exchanged(space)
     return policy_of(learner, table_after(learner, learner.default_games, seed, space))
-
-
-def is_unbeatable(policy: PolicyTable) -> bool:
-    """Whether no opponent can make it lose, on either side."""
-    return (
-        guaranteed_result(Walk.alone(policy, Side(0))) >= 0
-        and guaranteed_result(Walk.alone(policy, Side(1))) >= 0
-    )
 
 
 def exploitability(policy: PolicyTable) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.learners.common import exchanged, is_unbeatable, made, trained
+from tests.learners.common import exchanged, made, trained
 from ttt_cli.conformance import after, agent, block, content, empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
@@ -13,6 +13,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.book import BookTable
 
 SPACE = StateSpace.of()

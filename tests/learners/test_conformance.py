@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise, takewhile
 from statistics import median
 from typing import Any
 
@@ -10,8 +11,7 @@ import orjson
 import pytest
 
 from tests import tables
-from tests.benchmarks.until import games_until_unbeatable
-from tests.learners.common import NAMES, exploitability, is_unbeatable, made, space_for, table_after, trained
+from tests.learners.common import NAMES, exploitability, made, space_for, table_after, trained
 from ttt_cli.conformance import (
     CHECKS,
     after,
@@ -23,14 +23,15 @@ from ttt_cli.conformance import (
 )
 from ttt_cli.engine.kernel import as_written
 from ttt_cli.engine.retrograde import solve
-from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result
-from ttt_cli.learners.base import Learner
+from ttt_cli.learners.base import Learner, Shard
 
 PERFECT = [name for name in ("q", "td", "graph", "ntuple") if name in NAMES]
 """The methods that have to become unbeatable."""
@@ -168,11 +169,23 @@ def test_nothing_is_made_for_the_usual_winner_in_the_mean_of_seeds(name: str, si
     assert turned <= 1.5 * usual + 1e-12
 
 
+def games_until_unbeatable(learner: Learner, seed: int, symmetric: bool, most: int) -> int | None:
+    """The look from which the learner is unbeatable at every later one, each the square root of 2 farther
+    on; None if it is not at the last one."""
+    table, first = learner.empty(STANDARD, symmetric), None
+    looks = takewhile(lambda games: games <= most, (int(256 * math.sqrt(2) ** step) for step in range(64)))
+    for look, (before, games) in enumerate(pairwise([0, *looks])):
+        rng = np.random.default_rng([seed, look])
+        learner.train(table, Shard(first=before, games=games - before, rng=rng))
+        first = (first or games) if is_unbeatable(learner.policy(table)) else None
+    return first
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("symmetric", [False, True], ids=["plain", "symmetric"])
 @pytest.mark.parametrize("name", PERFECT)
 def test_few_games_are_enough(name: str, symmetric: bool, sized: Any):
     """In the median of the seeds, and to stay; without directed exploration it takes three times as many."""
     seeds = range(1, sized(5, 20) + 1)
-    found = [games_until_unbeatable(made(name), seed, symmetric=symmetric, most=50_000) for seed in seeds]
+    found = [games_until_unbeatable(made(name), seed, symmetric, 50_000) for seed in seeds]
     assert median(games or 100_000 for games in found) <= (2_048 if symmetric else 11_586)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import exchanged, game, is_unbeatable, made
+from tests.learners.common import exchanged, game, made
 from ttt_cli.conformance import after, empty_table, policy_of
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
@@ -15,6 +15,7 @@ from ttt_cli.engine.policy import uniform as equally
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import Table

@@ -4,9 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from tests.benchmarks.until import unbeatable_from
+from ttt_cli.engine.rules import STANDARD
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.q import Q
-from ttt_cli.training.runs import FIRST_BLOCK, Plan
+from ttt_cli.training.runs import FIRST_BLOCK, Plan, run
 
 
 @pytest.mark.parametrize("games", [1, 255, 256, 257, 50_000, 1_000_000, 12_000_000])
@@ -45,6 +46,19 @@ def test_small_blocks_are_not_split():
     assert {len(block) for block in blocks} == {1, 8}
     for block in blocks:
         assert (len(block) == 8) == (sum(shard.games for shard in block) >= Q.block_games)
+
+
+def unbeatable_from(shards: int, seed: int) -> int:
+    """The games after which ``q`` is unbeatable, and is so after five blocks in a row."""
+    learner, first, held = Q(), 0, 0
+    for progress in run(Plan(learner, 10_000_000, seed, shards=shards), learner.empty(STANDARD)):
+        if not is_unbeatable(learner.policy(progress.table)):
+            first = held = 0
+            continue
+        first, held = first or progress.games, held + 1
+        if held == 5:
+            break
+    return first
 
 
 def test_sharding_does_not_cost_learning():
