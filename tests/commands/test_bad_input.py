@@ -72,7 +72,7 @@ def edited(old: bytes, new: bytes, *, sealed: bool = True) -> bytes:
     content = before.replace(old, new, 1)
     assert content != before
     return content.replace(
-        *(str(digest_of(data)).encode() for data in (before, content if sealed else before))
+        *(str(digest_of([data])).encode() for data in (before, content if sealed else before))
     )
 
 

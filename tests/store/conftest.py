@@ -53,8 +53,8 @@ def loaded() -> Callable[[State, str], Loaded]:
 
 def edited(content: bytes, **changes: object) -> bytes:
     """A native file with other fields and a digest that fits."""
-    fields = {**orjson.loads(content), **changes}
-    lines = [
-        orjson.dumps(key) + b":" + orjson.dumps(value) for key, value in {**fields, "digest": ""}.items()
-    ]
-    return native.sealed([b"{" + b",\n".join(lines) + b"}\n"])
+    fields = {**orjson.loads(content), **changes, "digest": ""}
+    entries = fields.pop("entries", None)
+    head = b",\n".join(orjson.dumps({name: value})[1:-1] for name, value in fields.items())
+    held = b",\n".join(orjson.dumps({name: value})[1:-1] for name, value in (entries or {}).items())
+    return native.sealed([b"{" + head + b',\n"entries":{\n' + held + b"\n}}\n"])

@@ -39,7 +39,7 @@ GAME = {
 
 
 def sealed(data: bytes) -> bytes:
-    return data.replace(b'"digest":""', b'"digest":"%s"' % str(digest_of(data)).encode(), 1)
+    return data.replace(b'"digest":""', b'"digest":"%s"' % str(digest_of([data])).encode(), 1)
 
 
 def state(learner: str, rules: tuple[int, int, int], entries: str = "", **more: object) -> bytes:

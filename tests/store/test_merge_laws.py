@@ -46,7 +46,7 @@ def at_once(learner: str, board: Rules, runs: frozenset[int]) -> State:
 def loaded(state: State, name: str) -> Loaded:
     """A state as it comes back from its file."""
     content = library.content(state)
-    return Loaded(library.parse(content, name), Path(name), "ttt-state", str(digest_of(content)))
+    return Loaded(library.parse(content, name), Path(name), "ttt-state", str(digest_of([content])))
 
 
 def same(state: State, expected: State) -> None:

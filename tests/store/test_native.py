@@ -15,7 +15,6 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store import library, reading, source
 from ttt_cli.store.curves import NAMES
-from ttt_cli.store.formats import native
 from ttt_cli.store.state import State, learner_of
 
 
@@ -86,7 +85,6 @@ _SMALL = library.content(State.empty(learner_of("q", "default"), Rules()))
             {"runs": [{"id": "a", "kind": "play", "games": -1, "results": None, "game_ids": []}]},
             "whole number",
         ),
-        ({"entries": []}, "expected an object"),
         ({"entries": {"XX.......": {"3": [0.5, 1]}}}, "X moves first"),
         ({"entries": {".........": {"10": [0.5, 1]}}}, "cells 1, 2, 3"),
         ({"entries": {".........": {"1": [None, 1]}}}, "value, visits"),
@@ -125,12 +123,12 @@ def test_a_wrong_learning_curve_is_refused_with_its_place(curve: object, why: st
 
 def test_missing_keys_are_named():
     fields = orjson.loads(_SMALL)
-    for key in fields:
-        if key in ("format", "entries"):
-            continue
+    for key in fields.keys() - {"format"}:
         rest = orjson.dumps({name: value for name, value in fields.items() if name != key})
         with pytest.raises(InvalidFileError, match=key):
-            library.parse(rest, "q.json")
+            library.parse(rest, "q.json", trust_edits=True)
+    with pytest.raises(InvalidFileError, match="expected an object"):
+        library.parse(orjson.dumps({**fields, "entries": []}), "q.json", trust_edits=True)
 
 
 @pytest.mark.parametrize("learner", ["q", "book"])
@@ -185,15 +183,18 @@ def test_damage_in_a_large_file_is_noticed(trained, tmp_path, in_blocks, learner
             library.load(path)
 
 
-def test_where_a_file_too_large_to_be_read_whole_is_damaged_is_told(
-    trained, tmp_path, in_blocks, monkeypatch
-):
-    monkeypatch.setattr(native, "LIMIT", 1000)
+def test_where_a_file_is_no_longer_as_it_was_written_is_told(trained, tmp_path, in_blocks):
     content = library.content(trained("q"))
     lines = content.split(b"\n")
-    lines[30] = lines[30].replace(b":", b";")
     path = tmp_path / "q.json"
-    path.write_bytes(b"\n".join(lines))
-    with pytest.raises(InvalidFileError, match="not as this program writes it") as refused:
-        library.load(path)
-    assert refused.value.where == f"{path}: line 31"
+    for changed, why, line in (
+        ([*lines[:30], lines[30].replace(b":", b";"), *lines[31:]], "cut off, damaged or edited", 31),
+        ([*lines[:30], lines[31], lines[30], *lines[32:]], "cut off, damaged or edited", None),
+        (lines[:40], "ends in the middle: it was cut off", None),
+    ):
+        path.write_bytes(b"\n".join(changed) + b"\n")
+        for read in (library.load, library.import_file):
+            with pytest.raises(InvalidFileError, match=why) as refused:
+                read(path)
+            assert refused.value.where.startswith(f"{path}: line {line or ''}")
+            assert f"ttt verify --accept {path}" in refused.value.hint

@@ -80,5 +80,5 @@ def test_a_run_of_any_length_is_found_at_once():
 def test_what_a_spreadsheet_would_run_is_no_name_of_a_run(tmp_path, run):
     path = tmp_path / "book.csv"
     path.write_text(f"position,move,plies,result,run,count\n....X....,1,9,draw,{run},17\n", encoding="utf-8")
-    with pytest.raises(InvalidFileError, match="formula"):
+    with pytest.raises(InvalidFileError, match="is no name of a run"):
         library.load(path)

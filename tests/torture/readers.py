@@ -38,7 +38,7 @@ STRANGERS = Path(__file__).parents[1] / "store" / "formats" / "corpus"
 
 def native(data: bytes) -> object:
     """A native state, its digest put right first: else nothing behind the digest would ever be read."""
-    for content in (data, data.replace(_stated(data), str(digest_of(data)).encode(), 1)):
+    for content in (data, data.replace(_stated(data), str(digest_of([data])).encode(), 1)):
         state = library.parse(content, "fuzz")
         library.content(state)
         policy = state.policy.table(StateSpace.of(state.rules))

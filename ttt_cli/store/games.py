@@ -9,7 +9,6 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -23,7 +22,7 @@ from ttt_cli.store.files import append_line, try_append
 from ttt_cli.store.reading import peek, read_lines
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
-from ttt_cli.store.typed import check
+from ttt_cli.store.typed import check, rules_of
 
 LOG = "games.jsonl"
 notices = logging.getLogger("ttt_cli")
@@ -97,13 +96,9 @@ class GameRecord:
         :raises InvalidFileError: naming the key that is wrong, or the move.
         """
         check(found, GameFields, where)
-        if unknown := sorted(found.keys() - GameFields.__annotations__.keys()):
-            raise InvalidFileError(f"unknown key {unknown[0]!r}", where=where)
-        if found["rules"].keys() != {"rows", "cols", "line"}:
-            raise InvalidFileError("must hold rows, cols and line", where=f'{where}: "rules"')
+        rules = rules_of(found["rules"], f'{where}: "rules"')
         ends = {"teaches": tuple(found.get("teaches", ())), "resigned": "end" in found, "id": found["id"]}
         try:
-            rules = _shared(Rules(**found["rules"]))
             record = cls(tuple(found["moves"]), found["result"], found["x"], found["o"], rules, **ends)
             game = record.game()
         except TttError as error:
@@ -114,12 +109,6 @@ class GameRecord:
                 f'"result" is {record.result!r}, but the moves give {result!r}', where=where
             )
         return record
-
-
-@lru_cache(maxsize=16)
-def _shared(rules: Rules) -> Rules:
-    """Of equal rules the first, so that what follows from them is worked out once."""
-    return rules
 
 
 def _text(name: str) -> str:

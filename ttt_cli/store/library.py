@@ -23,7 +23,7 @@ from ttt_cli.store.files import write_bytes
 from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
-from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, no_collection, sealed, write_sealed
+from ttt_cli.store.formats.native import FORMAT, NativeFormat, digest_of, no_collection, sealed, write_sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, stamp
 from ttt_cli.store.reading import LIMIT, allowed, beyond
@@ -247,7 +247,8 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
         learner_class(learner)
     source = Source(path)
     options = replace(options, empty_brain=learner == "graph")
-    if _native_format(source):
+    if form := _native_format(source):
+        form.read(source, DEFAULTS)  # of a damaged one that is what there is to say
         raise InvalidFileError(
             "is already a ttt state: there is nothing to import",
             where=str(path),
@@ -313,10 +314,7 @@ def content(state: State) -> bytes:
 
 def digest(state: State) -> str:
     """The digest of a state's native file, but for learning curves."""
-    found = Digest()
-    for part in _parts(state):
-        found.update(part)
-    return found.learned
+    return digest_of(_parts(state)).learned
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.documents import PlaysFields
 from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.policy import Modified, Policy, PolicyTable, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
@@ -59,10 +58,8 @@ class Plays:
     def from_json(cls, found: dict[str, Any], where: str) -> "Plays":
         """Read a ``PlaysFields``, which ``to_json`` gives.
 
-        :raises InvalidFileError: if there are other keys, or more sides than two.
+        :raises InvalidFileError: if there are more sides than two.
         """
-        for name in found.keys() - PlaysFields.__annotations__.keys():
-            raise InvalidFileError("unknown key", where=f"{where}: {name!r}", hint="see ttt schema state")
         unknown = found["unknown"]
         if unknown != RANDOM:
             pair = unknown if isinstance(unknown, list) else [unknown, unknown]

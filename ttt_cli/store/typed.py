@@ -1,11 +1,12 @@
 """Values from files, held against the JSON Schema that is derived from the types of documents."""
 
-from functools import cache
+from functools import cache, lru_cache
 from types import NoneType
 from typing import Any
 
 from ttt_cli.documents import Schema, schema_of
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.engine.rules import Rules
+from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.text import quoted
 
 _TYPES = {
@@ -24,11 +25,30 @@ _schema = cache(schema_of)
 
 
 def check(value: Any, kind: Any, where: str) -> None:
-    """Make sure that a value is one of a type; keys that the type does not name may hold anything.
+    """Make sure that a value is one of a type, without keys that the type does not name.
 
     :raises InvalidFileError: naming the key, what was expected and what was found.
     """
     _check(value, _schema(kind), where)
+
+
+def rules_of(found: dict[str, int], where: str) -> Rules:
+    """The game that a ``RulesFields`` describes.
+
+    :raises InvalidFileError: if there is none such.
+    """
+    try:
+        return _rules(**found)
+    except TypeError:
+        raise InvalidFileError("must hold rows, cols and line", where=where) from None
+    except TttError as error:
+        raise InvalidFileError(error.message, where=where, hint=error.hint) from None
+
+
+@lru_cache(maxsize=16)
+def _rules(*, rows: int, cols: int, line: int) -> Rules:
+    """Of equal rules the first, so that what follows from them is worked out once."""
+    return Rules(rows, cols, line)
 
 
 def _check(value: Any, schema: Schema, where: str) -> None:
@@ -42,6 +62,8 @@ def _check(value: Any, schema: Schema, where: str) -> None:
                 raise InvalidFileError("missing", where=f'{where}: "{name}"')
         known, others = fitting.get("properties", {}), fitting.get("additionalProperties")
         for name, item in value.items():
+            if name not in known and "properties" in fitting:
+                raise InvalidFileError(f"unknown key {quoted(name)}", where=where)
             if part := known.get(name, others):
                 _check(item, part, f'{where}: "{name}"')
     elif isinstance(value, list):

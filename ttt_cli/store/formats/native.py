@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
+from itertools import islice
 from typing import Any, BinaryIO
 
 from ttt_cli.documents import StateFile
-from ttt_cli.engine.rules import Rules
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
@@ -24,20 +24,24 @@ from ttt_cli.learners.entries import MOST
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
-from ttt_cli.store.reading import LIMIT, allowed
 from ttt_cli.store.runs import read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.typed import check
+from ttt_cli.store.typed import check, rules_of
 
 FORMAT = "ttt-state"
 VERSION = 1
+BATCH = 1000
+"""Entries that are written, or searched for faults, at a time."""
+MOST_FAULTY = 100
+"""Faulty entries that are reported."""
 
 _NO_DIGEST = b'"digest":""'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
-_KEYS = set(StateFile.__annotations__)
+
+NOT_OURS = "is not as this program writes it: cut off, damaged or edited"
 
 Entries = Iterable[tuple[str, Any]]
 """Positions and what is known of them."""
@@ -73,26 +77,18 @@ class Digest:
     """The digest of a file, computed block by block: LF line ends, the digest itself left out."""
 
     def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-        self._learned: hashlib._Hash | None = None
+        self._hash, self._learned = hashlib.sha256(), hashlib.sha256()
         self._blank = False
 
-    def update(self, block: bytes) -> None:
-        """Add a block of whole lines; the first one holds the stated digest."""
-        plain = block.replace(b"\r\n", b"\n")
-        if not self._blank:
-            plain, self._blank = _DIGEST.sub(_NO_DIGEST, plain, count=1), True
-        learned = _CURVE.sub(b"", plain) if b'"curve"' in plain else plain
-        if learned is not plain and self._learned is None:
-            self._learned = self._hash.copy()
-        if self._learned is not None:
-            self._learned.update(learned)
-        self._hash.update(plain)
-
     def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The blocks as they are, each added when it is asked for."""
+        """The blocks of whole lines as they are, each added when it is asked for; the first one holds the
+        stated digest."""
         for block in blocks:
-            self.update(block)
+            plain = block.replace(b"\r\n", b"\n")
+            if not self._blank:
+                plain, self._blank = _DIGEST.sub(_NO_DIGEST, plain, count=1), True
+            self._hash.update(plain)
+            self._learned.update(_CURVE.sub(b"", plain) if b'"curve"' in plain else plain)
             yield block
 
     def __str__(self) -> str:
@@ -101,27 +97,25 @@ class Digest:
     @property
     def learned(self) -> str:
         """The digest that the file would have without learning curves."""
-        return "sha256:" + (self._learned or self._hash).hexdigest()
-
-    def check(self, stated: str, where: str) -> None:
-        """Compare with the digest that the file states.
-
-        :raises InvalidFileError: if they differ.
-        """
-        if str(self) != stated:
-            raise InvalidFileError(
-                "the content does not fit its digest: the file is damaged or was edited",
-                where=where,
-                hint=f"if you edited it on purpose: {command_line('ttt', 'verify', '--accept', where)}; "
-                "if not, go back to a good copy (ttt restore lists backups)",
-            )
+        return "sha256:" + self._learned.hexdigest()
 
 
-def digest_of(content: bytes) -> Digest:
+def digest_of(blocks: Iterable[bytes]) -> Digest:
     """The digest of a file's content."""
     digest = Digest()
-    digest.update(content)
+    deque(digest.over(blocks), maxlen=0)
     return digest
+
+
+class ChangedError(InvalidFileError):
+    """A file is not as it was written."""
+
+    def __init__(self, where: str, why: str, line: int = 0) -> None:
+        accept = f"if you edited it on purpose: {command_line('ttt', 'verify', '--accept', where)}"
+        place = f"{where}: line {line}" if line else where
+        super().__init__(
+            why, where=place, hint=f"{accept}; if not, go back to a good copy (ttt restore lists backups)"
+        )
 
 
 def write_sealed(file: BinaryIO, parts: Iterable[bytes]) -> None:
@@ -154,24 +148,16 @@ def checked(entries: bytes) -> bytes:
     """
     if b"null" in entries:
         raise TttError("cannot be saved: a value has grown beyond all numbers", hint="the old file is kept")
-    for match in _LONG.finditer(entries):
-        if abs(int(match[1])) > MOST:
-            raise TttError(f"cannot be saved: a count has grown beyond {MOST:,}", hint="the old file is kept")
+    if any(abs(int(match[1])) > MOST for match in _LONG.finditer(entries)):
+        raise TttError(f"cannot be saved: a count has grown beyond {MOST:,}", hint="the old file is kept")
     return entries
 
 
-class OtherLayoutError(Exception):
-    """A file is not laid out as this program writes it, so it has to be read whole."""
-
-
-def make_state(fields: dict[str, Any], entries: Entries, options: Options = DEFAULTS) -> State:
-    """The state of a header's fields and a file's entries; its table is None where none is wanted.
+def make_state(fields: dict[str, Any], entries: Entries) -> State:
+    """The state of a header's fields and a file's entries.
 
     :raises InvalidFileError: naming the entry that no state can hold.
     """
-    if not options.table:
-        deque(entries, maxlen=0)
-        return State(table=None, **fields)
     trained = [run.details["params"] for run in fields["runs"] if run.kind == "train"]
     learner = fields["learner"].trained_with(trained)
     with no_collection():
@@ -208,21 +194,17 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
             where=f'{where}: "version"',
             hint="install a newer version of ttt",
         )
-    check({"entries": {}, **found}, StateFile, where)
-    name = found["learner"]
-    known = _KEYS - {"kernel_version"} if name in LEARNERS else _KEYS
-    for key in sorted(found.keys() - known):
-        raise InvalidFileError("unknown key", where=f"{where}: {key!r}", hint="see ttt schema state")
+    check(found, StateFile, where)
+    name, symmetric = found["learner"], found["symmetry"]
     if not is_learner(name):
         raise InvalidFileError(
             f"is a state of the learner {name}, which is not built in", where=where, hint=REMEDY
         )
-    if found["rules"].keys() != {"rows", "cols", "line"}:
-        raise InvalidFileError("must hold rows, cols and line", where=f'{where}: "rules"')
+    rules = rules_of(found["rules"], f'{where}: "rules"')
     try:
-        learner, rules = learner_of(name, found["choice"]), Rules(**found["rules"])
+        learner = learner_of(name, found["choice"])
     except TttError as error:
-        raise InvalidFileError(error.message, where=where, hint=error.hint) from None
+        raise InvalidFileError(error.message, where=f'{where}: "choice"', hint=error.hint) from None
     made_by = found.get("kernel_version", learner.kernel_version)
     if made_by > learner.kernel_version:
         raise InvalidFileError(
@@ -230,7 +212,6 @@ def read_header(found: Any, where: str) -> dict[str, Any]:
             where=where,
             hint="use the newer one",
         )
-    symmetric = found["symmetry"]
     runs = read_runs(found["runs"], learner, rules, symmetric, where)
     fields = {"learner": learner, "rules": rules, "symmetric": symmetric, "runs": runs}
     games = State(table=None, **fields).games
@@ -262,10 +243,14 @@ class NativeFormat(Format):
         """A file's content, its digest still empty in the first part."""
         raise NotImplementedError
 
-    def lines(self, blocks: Iterator[bytes], where: str) -> tuple[Any, Entries]:
-        """The header and the entries of a file that is as this program wrote it, in blocks of whole lines.
+    def has_digest(self, source: Source) -> bool:
+        """Whether a file is laid out as this program writes it, unless it is damaged or edited."""
+        return True
 
-        :raises OtherLayoutError: where it is not; also while the entries are gone through.
+    def streamed(self, blocks: Iterator[bytes], where: str) -> tuple[Any, Entries]:
+        """The header and the entries of such a file, in blocks of whole lines.
+
+        :raises InvalidFileError: where it is not as written; also while the entries are gone through.
         """
         raise NotImplementedError
 
@@ -273,62 +258,36 @@ class NativeFormat(Format):
         """The header and the entries of any other file."""
         raise NotImplementedError
 
-    def fault(self, error: TttError, fields: dict[str, Any], source: Source) -> TttError:
-        """The error for entries that make no state, with its place in the file."""
-        place = ": ".join(filter(None, (source.where, error.where)))
-        return InvalidFileError(error.message, where=place, hint=error.hint)
-
-    def faulty_entries(self, source: Source) -> list[Rejected]:
-        """The entries that are wrong by themselves."""
-        return []
-
     def read(self, source: Source, options: Options) -> Native:
-        """A native file: in blocks where it is as this program wrote it, which its digest vouches for; any
-        other strictly and at once.
+        """A native file: line by line, as this program wrote it, which its digest vouches for; one that was
+        edited, or has no digest, at once.
 
         :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
         """
-        if not options.trust_edits:
-            digest = Digest()
-            blocks = digest.over(source.blocks())
-            try:
-                return self._read(self.lines(blocks, source.where), digest, blocks, source, options)
-            except OtherLayoutError as error:
-                if source.size > allowed(LIMIT):
-                    raise InvalidFileError(
-                        "is not as this program writes it: cut off, damaged or edited",
-                        where=f"{source.where}: {error}",
-                        hint="go back to a good copy",
-                    ) from None
-        found = self.whole(source.data, source.where)
-        return self._read(found, digest_of(source.data), iter(()), source, options)
-
-    def _read(
-        self,
-        content: tuple[Any, Entries],
-        digest: Digest,
-        blocks: Iterator[bytes],
-        source: Source,
-        options: Options,
-    ) -> Native:
-        """
-        :param blocks: those of the file that may not have passed by its digest yet.
-        """
-        found, entries = content
-        fields = read_header(found, source.where)
-        learner = fields["learner"]
-        if learner.suffix not in self.endings:
-            raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=source.where)
-        fault: TttError | None = None
+        digest, where = Digest(), source.where
+        blocks = digest.over(source.blocks())
+        if options.trust_edits or not self.has_digest(source):
+            found, entries = self.whole(source.data, where)
+        else:
+            found, entries = self.streamed(blocks, where)
+        fields = read_header(found, where)
+        if (learner := fields["learner"]).suffix not in self.endings:
+            raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
+        state, fault = State(table=None, **fields), None
         try:
-            state = make_state(fields, entries, options)
+            if options.table:
+                state = make_state(fields, entries)
+        except ChangedError:
+            raise
         except TttError as error:
-            fault = error
-            deque(blocks, maxlen=0)  # damage explains the fault
-        if not options.trust_edits:
-            digest.check(found["digest"], source.where)
-        if fault is not None:
-            raise self.fault(fault, fields, source) from None
+            place = error.where if error.where.startswith(where) else f"{where}: {error.where}"
+            fault = InvalidFileError(error.message, where=place, hint=error.hint)
+        deque(blocks, maxlen=0)
+        if not options.trust_edits and str(digest) != found["digest"]:  # damage explains a fault
+            why = "the content does not fit its digest: the file is damaged or was edited"
+            raise ChangedError(where, why)
+        if fault:
+            raise fault
         return Native(state, digest.learned)
 
     def fits(self, state: State | None) -> bool:
@@ -349,10 +308,35 @@ class NativeFormat(Format):
         try:
             state = self.read(source, Options(trust_edits=True)).state
         except TttError as error:
-            found = self.faulty_entries(source) or [fault_of(error, source.where)]
+            found = self._faulty_entries(source) or [fault_of(error, source.where)]
             faults += [fault for fault in found if fault not in faults]
             return Verification(FORMAT, faults=truncated(faults), unfit=True)
         return replace(_sound(state), faults=faults, unfit=True)
+
+    def _faulty_entries(self, source: Source) -> list[Rejected]:
+        """The entries that are wrong by themselves."""
+        faults: list[Rejected] = []
+        try:
+            found, entries = self.whole(source.data, source.where)
+            fields, remaining = read_header(found, source.where), iter(entries)
+        except TttError:
+            return []
+        while fields["learner"].entries_stand_alone and (some := list(islice(remaining, BATCH))):
+            for entry in some if _fault(fields, some) else ():
+                if len(faults) == MOST_FAULTY:
+                    more = "entries that are not looked at before these are mended"
+                    return [*faults, Rejected("further on", more)]
+                if fault := _fault(fields, [entry]):
+                    faults.append(fault)
+        return faults
+
+
+def _fault(fields: dict[str, Any], entries: Entries) -> Rejected | None:
+    try:
+        make_state(fields, entries)
+    except TttError as error:
+        return fault_of(error, "")
+    return None
 
 
 def _sound(state: State) -> Verification:

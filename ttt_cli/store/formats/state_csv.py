@@ -9,40 +9,31 @@ the whole file is one run, named after its content) or without ``count`` (then e
 too.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
 import orjson
 
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.errors import InvalidFileError, TttError
-from ttt_cli.learners.entries import unfit
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.formats import native
 from ttt_cli.store.formats.imported import Options
-from ttt_cli.store.reading import LIMIT, allowed
-from ttt_cli.store.runs import FORMULA
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
 from ttt_cli.store.text import decode, quoted
 
 MARK = b"#ttt-state "
-COLUMNS = ("position", "move", "plies", "result", "run", "count")
+COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 REQUIRED = COLUMNS[:4]
-RESULTS = ("X", "O", "draw")
-BATCH = 1000
-"""Entries that are written at a time."""
 
-Lines = Iterator[tuple[int, str]]
-"""Lines with their numbers."""
-Numbered = tuple[int, str, list[Any]]
-"""The number of a line, its position, and ``[move, plies, result, run, count]``."""
+Row = tuple[str, list[Any]]
+"""A position, and ``[move, plies, result, run, count]``."""
 
 
-def _lines(blocks: Iterable[bytes], where: str) -> Lines:
+def _lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
     number = 1
     for block in blocks:
         for line in decode(block, where, line=number).removesuffix("\n").split("\n"):
@@ -50,74 +41,57 @@ def _lines(blocks: Iterable[bytes], where: str) -> Lines:
             number += 1
 
 
-def _header(lines: Lines, where: str) -> Any:
-    """The header of a file, which is its first line."""
-    return load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")
-
-
-def _rows(lines: Lines, found: dict[str, Any] | None, name: str, where: str) -> Iterator[Numbered]:
+def _rows(
+    lines: Iterator[tuple[int, str]], header: dict[str, Any] | None, name: str, where: str
+) -> Iterator[Row]:
     """The rows of lines that begin with the names of the columns.
 
-    :param found: the header, which has the runs; None: there is none.
+    :param header: which has the runs; None: there is none.
     :param name: the run of rows that name none.
     """
+    runs = None if header is None else {run["id"] for run in header["runs"]}
     number, line = next(lines, (2, ""))
-    columns = tuple(line.split(","))
-    fits = columns[:4] == REQUIRED and columns[4:] in {(), ("run",), ("count",), ("run", "count")}
-    if not fits or (found and "run" not in columns):
+    columns = line.split(",")
+    optional = [
+        column for column in COLUMNS[4:] if column in columns or (runs is not None and column == "run")
+    ]
+    if columns != REQUIRED + optional:
         raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {number}")
     has_run, has_count = "run" in columns, "count" in columns
-    known = found and {run["id"] for run in found["runs"]}
     for number, line in lines:
         if not line:
             continue
         cells, place = line.split(","), f"{where}: line {number}"
         if len(cells) != len(columns):
             raise InvalidFileError(f"expected {len(columns)} columns, found {len(cells)}", where=place)
-        text, move, plies, result = cells[:4]
-        if result not in RESULTS:
-            raise InvalidFileError(f"the result is {quoted(result)}, not X, O or draw", where=place)
         run = cells[4] if has_run else name
-        if has_run and run.startswith(FORMULA):
-            raise InvalidFileError(f"the run {quoted(run)} is a formula to a spreadsheet", where=place)
-        if known is not None and run not in known:
+        if runs is not None and run not in runs:
             raise InvalidFileError(f"run {quoted(run)} is not in the header", where=place)
-        count = _number(cells[-1], "count", place) if has_count else 1
-        yield number, text, [_number(move, "move", place), _number(plies, "plies", place), result, run, count]
+        try:
+            numbers = int(cells[1]), int(cells[2]), int(cells[-1]) if has_count else 1
+        except ValueError:
+            what = f"expected whole numbers as move, plies and count, found {quoted(line)}"
+            raise InvalidFileError(what, where=place) from None
+        yield cells[0], [numbers[0], numbers[1], cells[3], run, numbers[2]]
 
 
-def _number(text: str, column: str, where: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise InvalidFileError(f"{column} is {quoted(text)}, not a whole number", where=where)
-    return int(text)
-
-
-def _in_order(rows: Iterable[Numbered]) -> Iterator[tuple[str, list[list[Any]]]]:
+def _by_position(rows: Iterable[Row], where: str, *, in_order: bool) -> Iterator[tuple[str, list[list[Any]]]]:
     """The rows of each position.
 
-    :raises OtherLayoutError: where positions are not in order.
+    :raises ChangedError: where positions should be in order and are not.
     """
     last = ""
-    for text, group in groupby(rows, itemgetter(1)):
-        numbered = list(group)
+    for text, group in groupby(rows if in_order else sorted(rows, key=itemgetter(0)), itemgetter(0)):
         if text <= last:
-            raise native.OtherLayoutError(f"line {numbered[0][0]}")
+            raise native.ChangedError(where, f"{quoted(text)} is out of order")
         last = text
-        yield text, [row for _, _, row in numbered]
+        yield text, [row for _, row in group]
 
 
-def _gathered(rows: Iterable[Numbered]) -> Iterator[tuple[str, list[list[Any]]]]:
-    """The rows of each position, in whatever order they are."""
-    entries: dict[str, list[list[Any]]] = {}
-    for _, text, row in rows:
-        entries.setdefault(text, []).append(row)
-    yield from entries.items()
-
-
-def _unstated(rows: Iterable[Numbered], digest: str, where: str) -> dict[str, Any]:
+def _unstated(rows: Iterable[Row], digest: str, where: str) -> dict[str, Any]:
     """The header of a file without one: the usual board, runs that are known by name only."""
     games: dict[str, int] = {}
-    for _, text, (_, _, _, run, count) in rows:
+    for text, (_, _, _, run, count) in rows:
         if len(text) != STANDARD.cells:
             raise InvalidFileError(
                 "positions of an unusual board need a header that states its rules", where=where
@@ -136,18 +110,8 @@ def _unstated(rows: Iterable[Numbered], digest: str, where: str) -> dict[str, An
         "choice": "default",
         "games": sum(games.values()) if all(games.values()) else None,
         "runs": runs,
+        "entries": {},
     }
-
-
-def _numbered(data: bytes, where: str) -> tuple[dict[str, Any], Iterable[Numbered]]:
-    """The header and the rows of a file, in whatever order they are, with or without a header."""
-    lines = _lines([data], where)
-    if data.startswith(MARK):
-        found = _header(lines, where)
-        return found, _rows(lines, found, "", where)
-    digest = str(native.digest_of(data))
-    rows = list(_rows(lines, None, digest.removeprefix("sha256:")[:24], where))
-    return _unstated(rows, digest, where), rows
 
 
 class StateCsv(native.NativeFormat):
@@ -165,41 +129,30 @@ class StateCsv(native.NativeFormat):
         head = orjson.dumps(native.header(state), option=orjson.OPT_SORT_KEYS)
         yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
         entries = state.learner.to_entries(state.table)
-        while batch := list(islice(entries, BATCH)):
+        while batch := list(islice(entries, native.BATCH)):
             yield "".join(
                 f"{','.join([key, *map(str, row)])}\n" for key, rows in batch for row in rows
             ).encode()
 
-    def lines(self, blocks: Iterator[bytes], where: str) -> tuple[Any, native.Entries]:
-        head = next(blocks, b"")
-        if not head.startswith(MARK):
-            raise native.OtherLayoutError("line 1")
-        lines = _lines(chain([head], blocks), where)
-        found = _header(lines, where)
-        return found, _in_order(_rows(lines, found, "", where))
+    def has_digest(self, source: Source) -> bool:
+        return source.start.startswith(MARK)
+
+    def streamed(self, blocks: Iterator[bytes], where: str) -> tuple[Any, native.Entries]:
+        return _with_header(blocks, where, in_order=True)
 
     def whole(self, data: bytes, where: str) -> tuple[Any, native.Entries]:
-        found, rows = _numbered(data, where)
-        return found, _gathered(rows)
+        if data.startswith(MARK):
+            return _with_header([data], where, in_order=False)
+        digest = str(native.digest_of([data]))
+        name = digest.removeprefix("sha256:")[:24]
+        rows = list(_rows(_lines([data], where), None, name, where))
+        return _unstated(rows, digest, where), _by_position(rows, where, in_order=False)
 
-    def fault(self, error: TttError, fields: dict[str, Any], source: Source) -> TttError:
-        """The error with the line of the first row that the learner refuses, alone or after others of its
-        position."""
-        if error.where.startswith(source.where) or source.size > allowed(LIMIT):
-            return error
-        _, rows = _numbered(source.data, source.where)
-        same = [row for row in rows if unfit(row[1], "").where == error.where]
 
-        def refused(last: int) -> bool:
-            try:
-                native.make_state(fields, _gathered(same[: last + 1]))
-            except TttError:
-                return True
-            return False
-
-        if not same:
-            return super().fault(error, fields, source)
-        first = bisect_left(range(len(same) - 1), True, key=refused)
-        return InvalidFileError(
-            error.message, where=f"{source.where}: line {same[first][0]}", hint=error.hint
-        )
+def _with_header(blocks: Iterable[bytes], where: str, *, in_order: bool) -> tuple[Any, native.Entries]:
+    """The header of a file, which is its first line, and its entries."""
+    lines = _lines(blocks, where)
+    found = load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")
+    if isinstance(found, dict):
+        found["entries"] = {}
+    return found, _by_position(_rows(lines, found, "", where), where, in_order=in_order)

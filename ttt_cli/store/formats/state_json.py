@@ -11,36 +11,29 @@
 }}
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
 import orjson
 
-from ttt_cli.errors import TttError
-from ttt_cli.learners.entries import unfit
 from ttt_cli.store.formats import native
-from ttt_cli.store.formats.imported import Options, Rejected, fault_of
+from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
 
-BATCH = 1000
-"""Entries that are written, or searched for faults, at a time."""
-MOST_FAULTY = 100
-"""Faulty entries that are reported: each has to be looked for."""
-
-_ENTRIES = b'\n"entries":{'
+_ENTRIES = re.compile(rb',?\r?\n"entries":\{\r?\n')
 
 
 def _lines(entries: dict[str, Any]) -> bytes:
     """Entries, one a line: written in one go, and then divided where one ends, if nothing within ends so."""
-    kinds = {type(entry) for entry in entries.values()}
-    if kinds in ({dict}, {list}):
-        text = orjson.dumps(entries, option=orjson.OPT_SORT_KEYS)[1:-1]
-        end = text[-1:] + b',"'
-        if text.count(end) == len(entries) - 1:
-            return text.replace(end, text[-1:] + b',\n"')
+    text = orjson.dumps(entries, option=orjson.OPT_SORT_KEYS)[1:-1]
+    end = text[-1:] + b',"'
+    alike = {*map(type, entries.values())} in ({dict}, {list})
+    if alike and text.count(end) == len(entries) - 1:
+        return text.replace(end, text[-1:] + b',\n"')
     return b",\n".join(_item(key, entry) for key, entry in entries.items())
 
 
@@ -48,37 +41,32 @@ def _item(name: str, value: Any) -> bytes:
     return orjson.dumps({name: value}, option=orjson.OPT_SORT_KEYS)[1:-1]
 
 
-def _entries(blocks: Iterable[bytes], number: int) -> Iterator[tuple[str, Any]]:
+def _entries(blocks: Iterable[bytes], number: int, where: str) -> Iterator[tuple[str, Any]]:
     """The entries of blocks of lines, one a line, in the order of their keys.
 
     :param number: of the first line.
-    :raises OtherLayoutError: where they are not.
+    :raises ChangedError: where they are not.
     """
     last, ended = "", False
     for block in blocks:
-        text = block.rstrip()
+        text, first, number = block.rstrip(), number, number + block.count(b"\n")
         if ended and text:
-            raise native.OtherLayoutError(f"line {number}")
+            raise native.ChangedError(where, native.NOT_OURS, first)
         if text == b"}}" or text.endswith(b"\n}}"):
             ended, text = True, text[:-2]
-        text = text.rstrip(b",\r\n")
-        if text:
-            found = _parsed(b"{" + text + b"}", number)
-            keys = list(found)
-            if len(keys) != text.count(b"\n") + 1 or keys[0] <= last or keys != sorted(keys):
-                raise native.OtherLayoutError(f"line {number}")
-            last = keys[-1]
-            yield from found.items()
-        number += block.count(b"\n")
+        if not (text := text.rstrip(b",\r\n")):
+            continue
+        try:
+            found = orjson.loads(b"{" + text + b"}")
+        except orjson.JSONDecodeError as error:
+            raise native.ChangedError(where, native.NOT_OURS, first + error.lineno - 1) from None
+        keys = list(found)
+        if len(keys) != text.count(b"\n") + 1 or keys[0] <= last or keys != sorted(keys):
+            raise native.ChangedError(where, native.NOT_OURS, first)
+        last = keys[-1]
+        yield from found.items()
     if not ended:
-        raise native.OtherLayoutError(f"line {number}")
-
-
-def _parsed(text: bytes, number: int) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise native.OtherLayoutError(f"line {number + error.lineno - 1}") from None
+        raise native.ChangedError(where, "ends in the middle: it was cut off", number)
 
 
 class StateJson(native.NativeFormat):
@@ -94,62 +82,24 @@ class StateJson(native.NativeFormat):
 
     def content(self, state: State) -> Iterator[bytes]:
         head = (_item(name, value) for name, value in native.header(state).items())
-        yield b"{" + b",\n".join(head) + b"," + _ENTRIES + b"\n"
+        yield b"{" + b",\n".join(head) + b',\n"entries":{\n'
         entries, separator = state.learner.to_entries(state.table), b""
-        while batch := dict(islice(entries, BATCH)):
+        while batch := dict(islice(entries, native.BATCH)):
             yield native.checked(separator + _lines(batch))
             separator = b",\n"
         yield b"\n}}\n"
 
-    def lines(self, blocks: Iterator[bytes], where: str) -> tuple[Any, native.Entries]:
+    def streamed(self, blocks: Iterator[bytes], where: str) -> tuple[Any, native.Entries]:
         head = b""
-        while (at := head.find(_ENTRIES)) < 0:
-            block = next(blocks, b"")
-            if not block:
-                raise native.OtherLayoutError("the whole file")
+        while not (found := _ENTRIES.search(head)):
+            if not (block := next(blocks, b"")):
+                raise native.ChangedError(where, native.NOT_OURS)
             head += block
-        start = head.find(b"\n", at + 1) + 1 or len(head)
-        if head[at + len(_ENTRIES) : start].strip():
-            raise native.OtherLayoutError("the whole file")
-        found = _parsed(head[:at].rstrip(b",\r") + b"}", 1)
-        return found, _entries(chain([head[start:]], blocks), head.count(b"\n", 0, start) + 1)
+        number, rest = head.count(b"\n", 0, found.end()) + 1, head[found.end() :]
+        entries = _entries(chain([rest], blocks), number, where)
+        return load_json(head[: found.start()] + b',"entries":{}}', where), entries
 
     def whole(self, data: bytes, where: str) -> tuple[Any, native.Entries]:
         found = load_json(data, where)
-
-        def entries() -> Iterator[tuple[str, Any]]:
-            if "entries" not in found:
-                raise TttError("missing", where='"entries"')
-            yield from found["entries"].items()
-
-        return found, entries()
-
-    def faulty_entries(self, source: Source) -> list[Rejected]:
-        """The entries that are wrong by themselves: some are read at a time, without those found wrong."""
-        faults: list[Rejected] = []
-        try:
-            found, entries = self.whole(source.data, source.where)
-            fields, remaining = native.read_header(found, source.where), iter(entries)
-            while fields["learner"].entries_stand_alone and (some := dict(islice(remaining, BATCH))):
-                while wrong := _first_fault(fields, some):
-                    key, fault = wrong
-                    faults.append(fault)
-                    if key is None:
-                        return faults
-                    del some[key]
-                    if len(faults) == MOST_FAULTY:
-                        more = "entries that are not looked at before these are mended"
-                        return [*faults, Rejected("further on", more)]
-        except TttError:
-            return []
-        return faults
-
-
-def _first_fault(fields: dict[str, Any], entries: dict[str, Any]) -> tuple[str | None, Rejected] | None:
-    """A fault in some entries, and the key of the one that is wrong, where that is known."""
-    try:
-        native.make_state(fields, entries.items())
-    except TttError as error:
-        key = next((key for key in entries if unfit(key, "").where == error.where), None)
-        return key, fault_of(error, "")
-    return None
+        entries = found.get("entries") if isinstance(found, dict) else None
+        return found, entries.items() if isinstance(entries, dict) else ()
