@@ -256,9 +256,9 @@ def test_a_missing_file_has_neighbours(tmp_path):
 
 
 def test_a_folder_and_a_path_through_a_file_are_named(tmp_path):
-    assert "is a folder" in refused(tmp_path).message
+    assert "is a directory" in refused(tmp_path).message
     (tmp_path / "q.json").touch()
-    assert "a part of the path is a file" in refused(tmp_path / "q.json" / "x").message
+    assert "not a directory" in refused(tmp_path / "q.json" / "x").message
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
@@ -281,5 +281,5 @@ def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     with pytest.raises(InvalidFileError, match="longer than 5 bytes") as caught:
         list(read_lines(path, longest=5))
     assert caught.value.where == f"{path}, line 1"
-    with pytest.raises(InvalidFileError, match="is a folder"):
+    with pytest.raises(InvalidFileError, match="is a directory"):
         list(read_lines(tmp_path))

@@ -83,7 +83,7 @@ def test_a_full_disk(folder, tmp_path, name):
                         pass
                 except OSError:
                     pass
-        refused(WRITING[name], folder, disk, "no space left on the device")
+        refused(WRITING[name], folder, disk, "no space left on device")
         (disk / "rest").unlink()
 
 
@@ -94,4 +94,4 @@ def test_a_read_only_disk(folder, tmp_path, name):
     with mounted(disk, "size=1m"):
         (disk / "td.json").write_bytes((folder / "small.json").read_bytes())
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        refused(WRITING[name], folder, disk, "the file system is read-only")
+        refused(WRITING[name], folder, disk, "read-only file system")

@@ -26,7 +26,7 @@ from ttt_cli.shell.signals import graceful
 from ttt_cli.store.files import write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import learner_of
-from ttt_cli.store.system import make_folders, translate_os_errors
+from ttt_cli.store.system import translate_os_errors
 from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, variations
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
@@ -131,7 +131,7 @@ def _fill(
         study = _begun(designs, out)
     if keep is not None:
         with translate_os_errors(keep):
-            make_folders(keep)
+            keep.mkdir(parents=True, exist_ok=True)
     keys = {key for design in designs for key in design.keys}
     done = len(keys & study.runs.keys())
     env.say(f"{len(keys) - done:,} of {counted(len(keys), 'training')} to do")

@@ -11,64 +11,40 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.locks import lock, take
-from ttt_cli.store.system import (
-    NO_WAITING,
-    AnyPath,
-    fault,
-    make_folders,
-    status,
-    sync,
-    sync_folder,
-    translate_os_errors,
-)
+from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_errors
 
 BACKUP = ".bak"
 TEMPORARY = ".ttt-tmp"
 
 
 def write_bytes(
-    path: AnyPath,
-    data: bytes | Iterable[bytes] | Callable[[BinaryIO], None],
-    *,
-    parents: bool = False,
-    keep_backup: bool = False,
-) -> Path | None:
-    """Put ``data`` (bytes, an iterable of chunks, or a function that writes to a stream) in the place of the
-    file at ``path``, in one instant.
-
-    ``parents`` makes missing folders; ``keep_backup`` keeps the previous file as ``<name>.bak`` and returns
-    its path (None if there was none).
-
-    :raises TttError: with path and remedy if the system refuses; the old file is then as it was.
-    """
-    kept = keep_backup and os.path.isfile(path)
+    path: AnyPath, data: bytes | Iterable[bytes], *, parents: bool = False, keep_backup: bool = False
+) -> None:
+    """Put ``data``, bytes or chunks of them, in the place of the file at ``path``; as ``writing``."""
     with writing(path, parents=parents, keep_backup=keep_backup) as file:
-        if callable(data):
-            data(file)
-        else:
-            file.writelines((data,) if isinstance(data, bytes) else data)
-    return Path(os.path.realpath(path) + BACKUP) if kept else None
+        file.writelines((data,) if isinstance(data, bytes) else data)
 
 
 @contextmanager
 def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) -> Iterator[BinaryIO]:
-    """Open a binary stream whose content takes the place of ``path`` when the body ends, unless it raises.
+    """Open a binary stream whose content takes the place of ``path`` in one instant when the body ends,
+    unless it raises. A device or a pipe is written straight through.
 
-    Options and errors as ``write_bytes``. A device or a pipe is written straight through.
+    ``parents`` makes missing folders; ``keep_backup`` keeps the previous file as ``<name>.bak``.
+
+    :raises TttError: with path and remedy if the system refuses; the old file is then as it was.
     """
     target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
     with translate_os_errors(path):
         old = status(path)
-        if old is not None and stat.S_ISDIR(old.st_mode):
-            raise OSError(errno.EISDIR, "folder")
         if old is not None and (not stat.S_ISREG(old.st_mode) or os.fspath(path).startswith("/dev/")):
             with open(path, "ab") as straight:
                 yield straight
@@ -76,33 +52,26 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
         if old is not None:
             os.close(os.open(target, os.O_WRONLY | os.O_CLOEXEC))  # one that is write-protected stays
         elif parents:
-            make_folders(target.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
         _remove_litter(target)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
-    private = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o700
-    try:
-        with translate_os_errors(path):
+        try:
+            private = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o700
             fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private)
-        with os.fdopen(fd, "wb", 1 << 17) as file:
-            take(fd)
-            yield file
-            with translate_os_errors(path):
+            with os.fdopen(fd, "wb", 1 << 17) as file:
+                take(fd)
+                yield file
                 file.flush()
                 if old is not None:
                     os.chmod(temporary, stat.S_IMODE(old.st_mode))
-                sync(fd)
-        with translate_os_errors(path):
+                os.fsync(fd)
             if keep_backup and old is not None:
                 _keep(target)
             os.replace(temporary, target)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(error, OSError) and error.errno and error.filename is None:  # of writing, in the body
-            raise fault(error, path) from error
-        raise
-    with translate_os_errors(path, "is written whole, but a power loss may still bring the old file back"):
-        sync_folder(target.parent)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+        _sync_folder(target.parent)
 
 
 def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: float = 10.0) -> None:
@@ -115,12 +84,9 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
     :raises InvalidFileError: the path is not that of a regular file.
     :raises TttError: with path and remedy if the system refuses.
     """
-    if not line or b"\n" in line:
-        raise ValueError("a record is one line without its end")
     real = Path(os.path.realpath(path))
     with lock(real, "appended to", wait=wait, remedy="try again in a moment", parents=parents):
-        before = status(real)
-        if before is not None and not stat.S_ISREG(before.st_mode):
+        if real.exists() and not real.is_file():
             raise InvalidFileError("is not a regular file", where=os.fspath(path))
         with translate_os_errors(path):
             fd = os.open(real, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_WAITING, 0o666)
@@ -130,32 +96,36 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
                 rest = memoryview((b"" if ended else b"\n") + line + b"\n")
                 while rest:
                     rest = rest[os.write(fd, rest) :]
-                sync(fd)
-                if before is None:
-                    sync_folder(real.parent)
+                os.fsync(fd)
             except BaseException:
                 with suppress(OSError):
                     os.ftruncate(fd, end)
-                    if before is None:
-                        os.unlink(real)
                 raise
             finally:
                 os.close(fd)
+        _sync_folder(real.parent)
 
 
 def try_append(path: AnyPath) -> None:
-    """Find out whether ``append_line`` could add to the log, as far as that can be known beforehand.
+    """Find out whether ``append_line`` is allowed to add to the log.
 
-    Nothing is left of the attempt.
-
-    :raises TttError: with path and remedy if the system refuses.
+    :raises TttError: with path and remedy if it is not.
     """
     real = Path(os.path.realpath(path))
+    nearest = next(place for place in (real, *real.parents) if place.exists())
     with translate_os_errors(path):
-        if status(real) is not None:
-            os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING))
-        folder = next(folder for folder in real.parents if status(folder) is not None)
-        TemporaryFile(dir=folder).close()
+        if not os.access(nearest, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Return when new names in ``folder`` are on the disk, where the file system can do that."""
+    with suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def _remove_litter(target: Path) -> None:

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from ttt_cli.environment import command_line
 from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import prune
-from ttt_cli.store.files import write_bytes
+from ttt_cli.store.files import BACKUP, writing
 from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
@@ -328,9 +327,9 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     if held is not None and now is not None and now != held.seen:
         beside = (path.with_name(f"{path.stem}.beside{number or ''}{path.suffix}") for number in count())
         target = next(one for one in beside if not one.exists())
-    write = partial(write_sealed, parts=_parts(state))
-    with no_collection():
-        backup = write_bytes(target, write, parents=True, keep_backup=keep_backup)
+    kept = keep_backup and target.is_file()
+    with no_collection(), writing(target, parents=True, keep_backup=keep_backup) as file:
+        write_sealed(file, _parts(state))
     if target != path:
         raise BusyError(
             f"somebody else has written this file meanwhile; what was learned is saved in {target}",
@@ -339,9 +338,10 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         )
     if held is not None:
         held.seen = stamp(path)
-    if backup is not None:
-        prune(path)
-    return backup
+    if not kept:
+        return None
+    prune(path)
+    return Path(os.path.realpath(path) + BACKUP)
 
 
 def verify(path: Path) -> Verification:

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from ttt_cli.errors import BusyError, InvalidFileError
-from ttt_cli.store.system import NO_WAITING, AnyPath, fault, make_folders, status, translate_os_errors
+from ttt_cli.errors import BusyError
+from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_errors
 
 FOLDER = ".locks"
 _held: "set[Lock]" = set()
@@ -36,8 +36,7 @@ class Lock:
     def release(self) -> None:
         """Let the next process in; does nothing the second time, nor in a forked child."""
         if self._fd >= 0:
-            with suppress(OSError):
-                fcntl.flock(self._fd, fcntl.LOCK_UN)  # a child forked this moment may still have it open
+            fcntl.flock(self._fd, fcntl.LOCK_UN)  # a child forked this moment may still have it open
         self.close()
 
     def close(self) -> None:
@@ -45,8 +44,7 @@ class Lock:
         fd, self._fd = self._fd, -1
         _held.discard(self)
         if fd >= 0:
-            with suppress(OSError):
-                os.close(fd)
+            os.close(fd)
 
     def __enter__(self) -> Self:
         return self
@@ -92,35 +90,21 @@ def lock(
 ) -> Lock:
     """Lock ``path`` for a read-modify-write, waiting at most ``wait`` seconds for another holder.
 
+    A device or a pipe needs no lock.
+
     ``doing`` is what others are told while it is held ("trained": q.json is being trained by process 4711);
     ``remedy`` is what this call's user can do if another process holds it; ``parents`` makes missing folders.
 
     :raises BusyError: another holder, in this process or another, has not let go in time.
     :raises TttError: the lock file cannot be made (its folder is missing or read-only).
     """
-    if parents:
-        with translate_os_errors(path):
-            make_folders(Path(os.path.realpath(path)).parent)
-    until = time.monotonic() + wait
-    while (held := try_lock(path, doing)) is None:
-        if time.monotonic() >= until:
-            raise BusyError(f"busy: {Path(path).name} is being {_holder(lock_path(path))}; {remedy}")
-        time.sleep(0.01)
-    return held
-
-
-def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
-    """Return the lock of ``path``, or at once None if it is held, in this process or another.
-
-    A device or a pipe needs none.
-
-    :raises TttError: the lock file cannot be made.
-    """
-    real, place = Path(os.path.realpath(path)), lock_path(path)
+    real, place, until = Path(os.path.realpath(path)), lock_path(path), time.monotonic() + wait
     with translate_os_errors(path, "cannot be locked"):
-        known = status(path)
+        if parents:
+            real.parent.mkdir(parents=True, exist_ok=True)
+        known = status(real)
         if known is not None and stat.S_ISDIR(known.st_mode):
-            raise fault(OSError(errno.EISDIR, "folder"), path, "cannot be locked", InvalidFileError)
+            raise IsADirectoryError(errno.EISDIR, "")
         if known is not None and not stat.S_ISREG(known.st_mode):
             return Lock(-1, real)
         mode = stat.S_IMODE(os.stat(real.parent).st_mode)
@@ -129,12 +113,11 @@ def try_lock(path: AnyPath, doing: str = "written") -> Lock | None:
             os.chmod(place.parent, mode)
         # Whoever may read the lock file may lock it: for users who share the folder.
         fd = os.open(place, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING, 0o666)
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            os.close(fd)
-            raise fault(OSError(0, "not a plain file"), place, "cannot be used as a lock")
-        if not take(fd):
-            os.close(fd)
-            return None
+        while not take(fd):
+            if time.monotonic() >= until:
+                os.close(fd)
+                raise BusyError(f"busy: {real.name} is being {_holder(place)}; {remedy}")
+            time.sleep(0.01)
     with suppress(OSError):  # of another user, or on a full disk
         os.chmod(place, mode & 0o666)
         place.write_text(f"{doing} by process {os.getpid()}")
@@ -152,9 +135,5 @@ def take(fd: int) -> bool:
 
 def _holder(place: Path) -> str:
     """Who holds the lock and what they do ("trained by process 4711"), as far as it can be known."""
-    try:
-        with place.open("rb") as file:
-            text = file.read(100).decode()
-    except (OSError, ValueError):
-        text = ""
-    return text if text and text.isprintable() else "written by another process"
+    text = place.read_bytes()[:100].decode(errors="replace")
+    return text if text and text.isprintable() and "\ufffd" not in text else "written by another process"
