@@ -116,6 +116,8 @@ def try_append(path: AnyPath) -> None:
     with translate_os_errors(path):
         if not os.access(nearest, os.W_OK):
             raise PermissionError(errno.EACCES, "")
+        if nearest != real and not nearest.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "")
 
 
 def _sync_folder(folder: Path) -> None:

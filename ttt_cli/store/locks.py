@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from ttt_cli.errors import BusyError
-from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_errors
+from ttt_cli.errors import BusyError, InvalidFileError
+from ttt_cli.store.system import NO_WAITING, AnyPath, fault, status, translate_os_errors
 
 FOLDER = ".locks"
 _held: "set[Lock]" = set()
@@ -104,7 +104,7 @@ def lock(
             real.parent.mkdir(parents=True, exist_ok=True)
         known = status(real)
         if known is not None and stat.S_ISDIR(known.st_mode):
-            raise IsADirectoryError(errno.EISDIR, "")
+            raise fault(IsADirectoryError(errno.EISDIR, ""), path, "cannot be locked", InvalidFileError)
         if known is not None and not stat.S_ISREG(known.st_mode):
             return Lock(-1, real)
         mode = stat.S_IMODE(os.stat(real.parent).st_mode)
