@@ -13,7 +13,6 @@ from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
@@ -81,18 +80,6 @@ def test_the_centre_matters_only_where_there_is_one() -> None:
 )
 def test_minimax(text: str, options: dict[str, Any], expected: list[int]) -> None:
     assert cells(tables.minimax(StateSpace.of(), **options), text) == expected
-
-
-@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4)], ids=str)
-@pytest.mark.parametrize(
-    "options", [{}, {"speed": False}, {"ties": "first"}, {"ties": "last"}, {"ties": "trap"}, {"depth": 99}]
-)
-def test_minimax_never_gives_up_game_value(rules: Rules, options: dict[str, Any]) -> None:
-    space = StateSpace.of(rules)
-    solution = solve(space)
-    at, played = np.nonzero(tables.minimax(space, **options).played)
-    assert np.array_equal(-solution.values[space.successors[at, played]], solution.values[at])
-    assert len(np.unique(at)) == (~space.terminal).sum()
 
 
 def test_traps_win_as_often_as_anyone_who_never_loses_can() -> None:

@@ -6,11 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats
+from ttt_cli.engine.arrays import Bools
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.matchup import Matchup
 
 
 def some_policy(space: StateSpace, seed: int, *, resigning: float = 0.0) -> PolicyTable:
@@ -85,11 +84,3 @@ def can_reach(policy: PolicyTable, side: int) -> Bools:
             if space.plies[index] % 2 != side or policy.played[index, cell] > 0:
                 reached[space.successors[index, cell]] = True
     return reached
-
-
-def reach_of(found: Matchup, space: StateSpace) -> Floats:
-    """float64[n]: how likely a game goes through each position of the space."""
-    reach = np.zeros(len(space))
-    for layer, chances in zip(found.walk.layers, found.reach, strict=False):
-        reach[space.rows(layer.positions)] = chances
-    return reach

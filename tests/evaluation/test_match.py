@@ -66,21 +66,17 @@ def test_the_seed_fixes_every_game_and_a_longer_match_begins_with_the_same_ones(
     assert moves(300, 1) != moves(300, 2)
 
 
-def test_greedy_players_repeat_one_game() -> None:
+def test_greedy_players_repeat_one_game_and_who_resigns_loses() -> None:
     space = StateSpace.of()
-    first = tables.minimax(space, ties="first")
+    first, random = tables.minimax(space, ties="first"), tables.uniform(space)
     match = play_match(first, first, 1000, 1)
     assert match.as_x.draw == match.as_o.draw == 1
     assert match.distinct_games == 2  # one as X, one as O
-    assert play_match(tables.uniform(space), first, 1000, 1).distinct_games > 50
-
-
-def test_a_match_of_resigning_players() -> None:
-    space = StateSpace.of()
+    assert play_match(random, first, 1000, 1).distinct_games > 50
     nobody = PolicyTable(space, np.zeros(space.legal.shape))
-    match = play_match(tables.uniform(space), nobody, 3, 1)
+    match = play_match(random, nobody, 3, 1)
     assert match.as_x.win == match.as_o.win == 1
-    one = play_match(tables.uniform(space), nobody, 1, 1)
+    one = play_match(random, nobody, 1, 1)
     assert one.as_o.win is None and one.as_o.win_ci == (0, 1)
 
 

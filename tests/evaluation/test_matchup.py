@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.evaluation.reference import reach_of, results, some_policy
+from tests.evaluation.reference import results, some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
@@ -42,20 +42,15 @@ def test_both_sides_are_seen_from_the_first_player() -> None:
     assert (as_x, as_o) == (random_as_o.turned(), random_as_x.turned())
     assert as_x.loss == as_o.loss == 0 < as_o.win < as_x.win
     assert as_x.points == pytest.approx(as_x.win + as_x.draw / 2)
-
-
-def test_someone_who_resigns_at_once_loses_every_game() -> None:
-    space = StateSpace.of()
     nobody = PolicyTable(space, np.zeros(space.legal.shape))
-    assert both_sides(nobody, tables.uniform(space)) == (Rates(0, 0, 1), Rates(0, 0, 1))
-    assert play_exact(nobody, nobody).rates == Rates(0, 0, 1)
+    assert both_sides(nobody, random) == (Rates(0, 0, 1), Rates(0, 0, 1))  # it resigns at once
 
 
 def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
-    space = StateSpace.of()
-    reach = reach_of(play_exact(tables.heuristic(space), tables.uniform(space)), space)
-    assert reach[space.layers[0]] == 1
-    for layer in space.layers[:5]:  # no game ends before the fifth ply
-        assert reach[layer].sum() == pytest.approx(1, abs=1e-14)
-    ended = reach[space.terminal].sum()
-    assert ended == pytest.approx(1, abs=1e-14)
+    found = play_exact(tables.heuristic(StateSpace.of()), tables.uniform(StateSpace.of()))
+    for reach in found.reach[:5]:  # no game ends before the fifth ply
+        assert reach.sum() == pytest.approx(1, abs=1e-14)
+    layers = zip(found.walk.layers, found.reach, strict=True)
+    assert sum(reach[layer.positions.terminal].sum() for layer, reach in layers) == pytest.approx(
+        1, abs=1e-14
+    )

@@ -25,23 +25,6 @@ def at_random(rules: Rules, seed: int) -> Game:
     return game
 
 
-def test_a_game_that_turns_twice():
-    found = review(played("1 2 4 7 5 6 9"))
-    values = [(move.before, move.after) for move in found.moves]
-    assert values == [(0, 0), (0, -1), (1, 1), (-1, -1), (1, 1), (-1, -1), (1, 1)]
-    assert found.turning_point == 2
-    assert found.choices["o"] == Choices(0, 1, 0)
-    assert found.accuracy["x"] == 1.0
-    assert [move.best for move in found.moves][1] == (4,)
-
-
-def test_the_turning_point_is_the_loser_s_last_chance():
-    found = review(played("4 8 1 2 3 7 5 6 9"))
-    assert [move.after for move in found.moves] == [0, -1, -1, -1, -1, 1, -1, -1, 1]
-    assert found.turning_point == 8
-    assert (found.moves[7].before, found.moves[7].best) == (1, (8,))
-
-
 def test_a_game_without_choices_has_no_accuracy():
     found = review(played("1 2", Rules(1, 2, 2)))
     assert found.choices == dict.fromkeys("xo", Choices(0, 0, 0))

@@ -1,5 +1,7 @@
 """Mistakes and verdicts."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -74,9 +76,11 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(3, 4), Rules(2, 2, 2)], ids=str)
-@pytest.mark.parametrize("ties", ["random", "first", "last", "trap"])
-def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, ties: str) -> None:
-    policy = tables.minimax(StateSpace.of(rules), ties=ties)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "options", [{}, {"speed": False}, {"ties": "first"}, {"ties": "last"}, {"ties": "trap"}, {"depth": 99}]
+)
+def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, options: dict[str, Any]) -> None:
+    policy = tables.minimax(StateSpace.of(rules), **options)
     verdict = judge(policy)
     assert verdict.unbeatable and is_unbeatable(policy)
     assert (verdict.mistakes.positions, verdict.mistakes.reachable) == (0, 0)
@@ -117,6 +121,7 @@ def test_coverage_counts_positions_in_the_policys_own_play() -> None:
 
 
 def test_a_line_explained() -> None:
+    """A wrong answer to the corner, and giving up there."""
     space = StateSpace.of()
     policy = changed(tables.minimax(space, ties="first"), "X........", {2: 1})
     line = judge(policy).as_o.line
@@ -127,11 +132,7 @@ def test_a_line_explained() -> None:
     mistake = steps[1]
     assert (mistake.probability, mistake.before, mistake.after, mistake.perfect) == (1.0, 0, -1, (4,))
     assert all(step.before == step.after for step in steps if step is not mistake)
-
-
-def test_resigning_explained() -> None:
-    space = StateSpace.of()
-    policy = changed(tables.minimax(space, ties="first"), "X........", {})
+    policy = changed(policy, "X........", {})
     steps = explain(policy, Side.O, judge(policy).as_o.line or ())
     assert [(step.cell, step.after) for step in steps] == [(0, 0), (None, -1)]
     assert find_blunders(policy).cells.tolist() == [RESIGNS]

@@ -78,27 +78,28 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
     assert found["whole"] and found["values"] is None and found["unknown"] == []
 
 
-def test_what_is_possible_is_never_shown_as_impossible():
-    probabilities = RANDOM.played.copy()
-    probabilities[0] = 0
+@pytest.mark.parametrize("most", [200_000, 10], ids=["whole", "large"])
+def test_chances_values_and_what_is_not_known(monkeypatch, most):
+    """What is possible is never shown as impossible; of a large game there are no values."""
+    monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", most)
+    probabilities, known = RANDOM.played.copy(), np.arange(len(SPACE)) == 0
+    probabilities[:2] = 0
     probabilities[0, :2] = [1 - 1e-9, 1e-9]
-    found = page_data(PolicyTable(SPACE, probabilities), "q")
-    assert found["shares"][:9] == [9999, 1, *[0] * 7]
-
-
-def test_values_and_what_is_not_known():
     values = np.full((len(SPACE), 9), np.nan)
     values[0, :3] = [0.123456, -1.0, 7]
-    known = np.zeros(len(SPACE), np.bool_)
-    known[0] = True
-    found = page_data(PolicyTable(SPACE, RANDOM.played, values, known), "q")
-    assert found["values"][:4] == [0.1235, -1, 7, None]
-    assert len(found["unknown"]) == 4519
-    assert 0 not in found["unknown"]
+    policy = PolicyTable(SPACE, probabilities, values, known)
+    found, described = page_data(policy, "q"), covered(policy).described
+    assert found["shares"][:9] == [9999, 1, *[0] * 7]
+    ends = np.cumsum(described.legal.sum(axis=1))
+    resigns = described.texts().index(SPACE.text(1))
+    assert found["shares"][ends[resigns - 1] : ends[resigns]] == [0] * 8
+    assert found["unknown"] == list(range(1, len(described)))
+    assert found["whole"] == (len(described) == 4520) == (most > 10)
+    assert (found["values"] or [0.1235, -1, 7, None])[:4] == [0.1235, -1, 7, None]
 
 
 @pytest.mark.parametrize("policy", [RANDOM, tables.minimax(SPACE)], ids=["random", "minimax"])
-def test_the_page_is_small_and_loads_nothing(policy):
+def test_the_page_is_small_loads_nothing_and_lets_its_own_script_and_style_run_alone(policy):
     content = made(policy)
     assert len(content) < 150_000
     parts = Parts(content)
@@ -110,36 +111,21 @@ def test_the_page_is_small_and_loads_nothing(policy):
     text = content.decode()
     assert re.findall(r"https?://[^\s\"']+", text) == ["http://www.w3.org/2000/svg"]
     assert not re.search(r"@import|url\(|fetch\(|XMLHttp|WebSocket|innerHTML|eval\(", text)
-
-
-def test_the_policy_of_the_page_lets_its_own_script_and_style_run_and_nothing_else():
-    parts = Parts(made(RANDOM))
-    content = next(
-        a["content"] for _, a in parts.elements if a.get("http-equiv") == "Content-Security-Policy"
-    )
-    directives = dict(part.split(" ", 1) for part in (content or "").split("; "))
+    rules = next(a["content"] for _, a in parts.elements if a.get("http-equiv") == "Content-Security-Policy")
+    directives = dict(part.split(" ", 1) for part in (rules or "").split("; "))
     assert directives["default-src"] == "'none'"
     for name, tag in (("script-src", "script"), ("style-src", "style")):
         digest = base64.b64encode(hashlib.sha256(parts.texts[tag].encode()).digest()).decode()
         assert directives[name] == f"'sha256-{digest}'"
 
 
-NASTY = [
-    "</script><script>alert(1)</script>",
-    "<!--<script>",
-    '"><img src=x onerror=alert(1)>',
-    "$name ${script} $$",
-    "\u2028\u2029&amp;&lt;",
-]
-
-
-@pytest.mark.parametrize("name", NASTY)
-def test_names_stay_text(name):
-    parts, plain = Parts(made(RANDOM, name)), Parts(made(RANDOM, "q"))
+def test_names_stay_text():
+    name = (
+        '</script><script>alert(1)</script><!--<script>"><img src=x onerror=alert(1)>$name ${x} $$\u2028&amp;'
+    )
+    parts, plain = Parts(content := made(RANDOM, name)), Parts(made(RANDOM, "q"))
     assert [tag for tag, _ in parts.elements] == [tag for tag, _ in plain.elements]
-    assert parts.texts["title"] == name
-    assert parts.texts["h1"] == name
-    assert data_of(made(RANDOM, name))["agent"]["name"] == name
+    assert parts.texts["title"] == parts.texts["h1"] == data_of(content)["agent"]["name"] == name
 
 
 def test_facts():
@@ -166,23 +152,6 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     probabilities = perfect.probabilities(own)
     assert found["shares"] == (10000 * probabilities[own.legal]).tolist()
     assert found["scores"] == move_values_of(own)[own.legal].tolist()
-
-
-def test_of_a_large_game_chances_and_what_resigns_are_told(monkeypatch):
-    monkeypatch.setattr("ttt_cli.views.page.MOST_POSITIONS", 10)
-    probabilities, known = RANDOM.played.copy(), np.zeros(len(SPACE), np.bool_)
-    probabilities[0] = 0
-    probabilities[0, :2] = [1 - 1e-9, 1e-9]
-    probabilities[1] = 0
-    known[0] = True
-    policy = PolicyTable(SPACE, probabilities, None, known)
-    found = page_data(policy, "q")
-    own = covered(policy).described
-    assert found["shares"][:9] == [9999, 1, *[0] * 7]
-    ends = np.cumsum(own.legal.sum(axis=1))
-    resigns = own.texts().index(SPACE.text(1))
-    assert found["shares"][ends[resigns - 1] : ends[resigns]] == [0] * 8
-    assert found["unknown"] == list(range(1, len(own)))
 
 
 def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
