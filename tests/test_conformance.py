@@ -12,7 +12,7 @@ from ttt_cli.learners import from_file
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 EXAMPLE = f"{EXAMPLES / 'my_learner.py'}:MonteCarlo"
-MonteCarlo = from_file(EXAMPLE).kind
+MonteCarlo = from_file(EXAMPLE)
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def test_the_example_passes(capsys: pytest.CaptureFixture[str]):
 
 def test_means_pass_too():
     """The learner of the example plug-in."""
-    learner = from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep").kind()
+    learner = from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()
     assert [found for check in CHECKS if (found := fault(check, learner))] == []
 
 

@@ -36,7 +36,7 @@ from ttt_cli.errors import TttError as TttError
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.learners import Typed, checked, offered
+from ttt_cli.learners import checked, offered
 from ttt_cli.learners.base import Learner
 from ttt_cli.learners.base import parameter as parameter
 from ttt_cli.learners.plain import PlainLearner as PlainLearner
@@ -53,8 +53,7 @@ from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
-from ttt_cli.training.runs import run as train_blocks
-from ttt_cli.training.trainer import Fixed, advance, kept_to_its_answers, new_run
+from ttt_cli.training.trainer import Fixed, blocks, kept_to_its_answers, new_run
 
 
 class Probabilities(Protocol):
@@ -263,8 +262,8 @@ def train(
         side = Fixed(_name(opponent), fixed, _digest(opponent, fixed), reproducible=known)
     nowhere = Path()  # nothing is saved
     run = new_run(nowhere, start, seed=seed, store=Path(store), games=games, opponent=side)
-    for progress in train_blocks(run.plan, run.state.table):
-        advance(run, progress)
+    for _ in blocks(run):
+        pass
     run.state.learner.tag_run(run.state.table, run.record.id)
     return run.state
 
@@ -298,7 +297,7 @@ def load(
     path = Path(path)
     if not path.is_file():
         raise InvalidFileError("there is no such file", where=str(path))
-    with offered(None if learner is None else Typed(checked(learner))):
+    with offered(None if learner is None else checked(learner)):
         found = library.load(path, rules)
     for remark in found.remarks:
         warn(remark, stacklevel=2)

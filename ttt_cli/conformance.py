@@ -390,7 +390,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if set(arguments) & {"-h", "--help"} else 2
     try:
         name = arguments[0]
-        learner = (from_file(name).kind if ":" in name else learner_class(name)).from_params()
+        learner = (from_file(name) if ":" in name else learner_class(name)).from_params()
     except TttError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code

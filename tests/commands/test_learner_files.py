@@ -59,7 +59,7 @@ def mc(ttt: Run) -> Run:
 
 def test_the_example_learns(mc: Run):
     content = Path(f"state_store/{NAME}.json").read_bytes()
-    assert same(content, library.content(train(from_file(LEARNER).kind, games=300, seed=1, rules=SMALL)))
+    assert same(content, library.content(train(from_file(LEARNER), games=300, seed=1, rules=SMALL)))
     assert b'"learner":"mc",\n"kernel_version":1,' in content and b"my_learner" not in content
     verdict = mc("evaluate", NAME, "random", "--learner", LEARNER, "--json").json
     empty = mc("evaluate", "random", "random", *BOARD, "--json").json
@@ -91,7 +91,7 @@ def test_every_command_takes_it_where_it_is_typed(mc: Run):
 
 
 def test_a_stopped_run_goes_on(ttt: Run):
-    kind = from_file(LEARNER).kind()
+    kind = from_file(LEARNER)()
     whole, half = (continued(State.empty(kind, SMALL), 300, 1, planned) for planned in (None, 300))
     assert half.games == 256
     library.save(half, Path("half.json"))

@@ -543,7 +543,7 @@ def test_without_it_its_states_are_not_read(ttt: Run) -> None:
     from ttt_cli import save, train
     from ttt_cli.learners import from_file
 
-    save(train(from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep").kind, games=5), "one.json")
+    save(train(from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep"), games=5), "one.json")
     found = ttt("show", "one.json")
     assert found.code == 3 and "is a state of the learner constant-mc, which is not built in" in found.err
     assert ttt("train", "constant-mc").code == 2

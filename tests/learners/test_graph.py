@@ -204,8 +204,9 @@ def test_complete_graph():
     values = np.where(SPACE.legal, np.sign(solve(SPACE).move_scores()), -2)
     careless = (policy.support & (values < values.max(axis=1, keepdims=True))).any(axis=1)
     assert careless.sum() == 236
-    targets, steps = walk(complete())
-    assert (~SPACE.terminal & ((targets == 0) | (steps > 0))[FIRST:]).sum() == 1061
+    table = complete()
+    targets, steps = walk(table, np.arange(FIRST, len(table.rows)))
+    assert (~SPACE.terminal & ((targets == 0) | (steps > 0))).sum() == 1061
     chosen = [
         f"{SPACE.text(node)},{' '.join(str(cell + 1) for cell in np.flatnonzero(policy.support[node]))}"
         for node in np.flatnonzero(~SPACE.terminal).tolist()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ttt_cli.learners.random_numbers import uniform
+from ttt_cli.learners.loop import uniform
 
 SEED = np.uint64(1234567)
 

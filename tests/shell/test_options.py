@@ -11,7 +11,6 @@ from ttt_cli.app import Commands
 from ttt_cli.documents import json_text
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.learners import Typed
 from ttt_cli.shell.frame import make_command
 from ttt_cli.shell.options import given_rules, whole
 
@@ -47,7 +46,7 @@ def learn(env: Environment, learner: str, given: dict[str, Any], options: Shared
 
 
 def command(name: str = "dummy") -> Any:
-    return make_command(name, learn, fixed={"learner": "dummy"}, learner=Typed(Dummy))  # type: ignore[arg-type]
+    return make_command(name, learn, fixed={"learner": "dummy"}, learner=Dummy)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ def test_a_field_may_not_hide_another_option() -> None:
     def clash(env: Environment, given: dict[str, Any], alpha: float = 1.0) -> None: ...
 
     with pytest.raises(UsageError, match="alpha"):
-        make_command("clash", clash, learner=Typed(Dummy))  # type: ignore[arg-type]
+        make_command("clash", clash, learner=Dummy)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ttt_cli.errors import TttError, UsageError, did_you_mean
 from ttt_cli.guests import LEARNERS as PLUGGED
@@ -40,17 +40,7 @@ _PLAYERS = {"random", "heuristic", "minimax", "search", "human", "exec", "py"}
 RESERVED = {*_PLAYERS, "easy", "medium", "hard", "self"}
 """The players without a file: a learner of such a name could not be called."""
 
-_typed: ContextVar[Mapping[str, "Typed"]] = ContextVar("_typed", default=MappingProxyType({}))
-
-
-class Typed(NamedTuple):
-    """A learner that is not found by its name alone.
-
-    :ivar argument: how it was typed: ``FILE.py:CLASS``, or nothing where a program gave the class.
-    """
-
-    kind: "type[Learner[Any]]"
-    argument: str = ""
+_typed: ContextVar[Mapping[str, "type[Learner[Any]]"]] = ContextVar("_typed", default=MappingProxyType({}))
 
 
 def learner_class(name: str) -> "type[Learner[Any]]":
@@ -63,7 +53,7 @@ def learner_class(name: str) -> "type[Learner[Any]]":
         items = vars(import_module(f"ttt_cli.learners.{name}")).values()
         return next(item for item in items if isinstance(item, type) and getattr(item, "name", None) == name)
     if name in _typed.get():
-        return _typed.get()[name].kind
+        return _typed.get()[name]
     plugged = plugin(PLUGGED, name, type)
     if plugged is None:
         hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, and FILE.py:CLASS"
@@ -94,14 +84,15 @@ def is_name(name: Any) -> bool:
     return isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", name) is not None
 
 
-def from_file(argument: str) -> "Typed":
+def from_file(argument: str) -> "type[Learner[Any]]":
     """The learner that ``FILE.py:CLASS`` names.
 
     :raises UsageError: if it names no learner, or one that takes a name it must not.
     :raises InvalidFileError: if the file cannot be run.
     """
-    found, _ = named_in(argument, EXAMPLE)
-    return Typed(checked(found, argument), argument)
+    found = checked(named_in(argument, EXAMPLE)[0], argument)
+    found.typed = argument
+    return found
 
 
 def checked(found: Any, where: str = "") -> "type[Learner[Any]]":
@@ -132,11 +123,10 @@ def checked(found: Any, where: str = "") -> "type[Learner[Any]]":
     return found
 
 
-def offer(typed: "Typed") -> str:
+def offer(kind: "type[Learner[Any]]") -> str:
     """Let a learner be found by its name for the rest of this call; returns the name."""
-    name = typed.kind.name
-    _typed.set({**_typed.get(), name: typed})
-    return name
+    _typed.set({**_typed.get(), kind.name: kind})
+    return kind.name
 
 
 def offer_file(argument: str) -> str:
@@ -144,17 +134,17 @@ def offer_file(argument: str) -> str:
 
     :raises TttError: as ``from_file``; a file that was run for this call is not run again.
     """
-    known = (name for name, typed in _typed.get().items() if typed.argument == argument)
+    known = (name for name, kind in _typed.get().items() if kind.typed == argument)
     return next(known, None) or offer(from_file(argument))
 
 
 @contextmanager
-def offered(typed: "Typed | None") -> Iterator[None]:
+def offered(kind: "type[Learner[Any]] | None") -> Iterator[None]:
     """Let a learner be found by its name meanwhile."""
     token = _typed.set(_typed.get())
     try:
-        if typed is not None:
-            offer(typed)
+        if kind is not None:
+            offer(kind)
         yield
     finally:
         _typed.reset(token)
@@ -162,10 +152,9 @@ def offered(typed: "Typed | None") -> Iterator[None]:
 
 def any_offered() -> bool:
     """Whether a learner from outside takes part in this call."""
-    return any(name not in LEARNERS for name in _typed.get())
+    return not _typed.get().keys() <= LEARNERS.keys()
 
 
 def typed_as(name: str) -> str:
     """How a learner was typed: ``FILE.py:CLASS``, or its name."""
-    known = _typed.get().get(name)
-    return known.argument if known and known.argument else name
+    return (name in _typed.get() and _typed.get()[name].typed) or name

@@ -89,6 +89,8 @@ class Learner(ABC, Generic[T]):
     name: ClassVar[str]
     title: ClassVar[str]
     """The method and its source in a few words; by default the first sentence of the class's docstring."""
+    typed: ClassVar[str] = ""
+    """How it was named, if by ``FILE.py:CLASS``."""
     kernel_version: ClassVar[int] = 1
     """Raised whenever the arithmetic changes: part of every run's id."""
     choices: ClassVar[tuple[str, ...]] = ("default",)

@@ -32,13 +32,13 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint16s
 from ttt_cli.engine.kernel import Inlined, Part, u32
-from ttt_cli.engine.policy import Policy, best, uniform
+from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -46,7 +46,7 @@ from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import BATCH, Batch, are_lists, chained, counts, in_batches, numbered, require
 from ttt_cli.learners.growth import FIRST, OPEN
 from ttt_cli.learners.table import PIECE, Column, Table, grown
-from ttt_cli.learners.table_learner import Learned, TableLearner
+from ttt_cli.learners.table_learner import TableLearner
 
 SETTLING = 20_000.0
 """The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
@@ -72,9 +72,9 @@ class BookTable(Table):
     :ivar runs: the rows of each run. What no run has been named for yet is in ``counts`` alone.
     """
 
-    counts: Int64s
-    used_counts: Int64s
-    runs: dict[str, Rows]
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.hold({})
 
     def hold(self, shares: dict[str, Rows]) -> None:
         """Hold the rows of these runs; those of no run yet under an empty name."""
@@ -97,13 +97,13 @@ class BookTable(Table):
         moves, stages = np.divmod(keys, self.rules.cells + 1)
         return self.moves["sighted"][moves] + stages - self.first_stages(moves)
 
-    def rows_of(self, counted: Int64s) -> Rows:
-        """The rows that ``counts``, or an array like it, holds more than 0 of."""
+    def counted(self, counts: Int64s) -> Rows:
+        """The rows that such counts say have been seen."""
         moves, cells = np.flatnonzero(self.moves["sighted"]), self.rules.cells
         first, blocks = self.first_stages(moves), self.moves["sighted"][moves].astype(np.int64)
         sizes = cells + 1 - first
         stages = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes - first, sizes)
-        seen = counted[np.repeat(blocks - first, sizes) + stages]
+        seen = counts[np.repeat(blocks - first, sizes) + stages]
         return (np.repeat(moves, sizes) * (cells + 1) + stages)[seen > 0], seen[seen > 0]
 
     @property
@@ -112,7 +112,7 @@ class BookTable(Table):
         left = self.counts.copy()
         for keys, seen in self.runs.values():
             left[self.places(keys)] -= seen
-        return {**self.runs, "": self.rows_of(left)}
+        return {**self.runs, "": self.counted(left)}
 
     def reserve(self, games: int) -> None:
         super().reserve(games)
@@ -120,8 +120,8 @@ class BookTable(Table):
         if room > len(self.counts):
             self.counts = grown(self.counts, room * 3 // 2)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "BookTable":
-        copied = cast(BookTable, super().__deepcopy__(memo))
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = super().__deepcopy__(memo)
         copied.counts, copied.used_counts = self.counts.copy(), self.used_counts.copy()
         return copied
 
@@ -183,7 +183,7 @@ def centre_of(rules: Rules) -> int:
 
 
 @dataclass(frozen=True)
-class Book(TableLearner):
+class Book(TableLearner[BookTable]):
     """The experience book; see the module."""
 
     name: ClassVar[str] = "book"
@@ -199,6 +199,7 @@ class Book(TableLearner):
     keeps_runs_apart: ClassVar[bool] = True
     one_number: ClassVar[bool] = True
     suffix: ClassVar[str] = ".csv"
+    table_kind: ClassVar[type[Table]] = BookTable
 
     choice: str = parameter("default", "article: the shortest game", choices=choices)
     epsilon: float = parameter(0.8, "exploration in the first game", least=0, most=1)
@@ -215,24 +216,18 @@ class Book(TableLearner):
     def parts(self) -> tuple[Part, Part]:
         return choose, (learn_article if self.choice == "article" else learn)
 
-    def rule(self, table: Table) -> tuple[Int64s, Int64s, int, int, int]:
-        book, rules = cast(BookTable, table), table.rules
+    def rule(self, table: BookTable) -> tuple[Int64s, Int64s, int, int, int]:
+        rules = table.rules
         centre = centre_of(rules) if self.choice == "article" else -1
-        return book.counts, book.used_counts, rules.cells, first_stage(rules), centre
+        return table.counts, table.used_counts, rules.cells, first_stage(rules), centre
 
-    def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
+    def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(self.epsilon_end), SETTLING
 
-    def empty(self, rules: Rules, symmetric: bool = False) -> BookTable:
-        table = BookTable(rules, symmetric, (), self.move_columns(rules), self.choice)
-        table.hold({})
-        return table
-
-    def derive(self, table: Table, rows: Int64s) -> None:
+    def derive(self, table: BookTable, rows: Int64s) -> None:
         """Work out what the book says of its moves. The author's player goes by every row; by default those
         that no game can have left, such as some written in by hand, are kept but not believed."""
-        book = cast(BookTable, table)
-        keys, seen = book.rows_of(book.counts)
+        keys, seen = table.counted(table.counts)
         moves, stages = np.divmod(keys, table.rules.cells + 1)
         scores = table.moves["score"]
         if self.choice == "article":
@@ -255,46 +250,42 @@ class Book(TableLearner):
     def value_scale(self) -> tuple[float, float] | None:
         return None if self.choice == "article" else (0.0, 1.0)
 
-    def policy(self, table: Table) -> Policy:
-        """What the book says now: what it notes later changes nothing."""
-        scores_now, noted = self.updated(table).moves["score"].copy(), table.moves["sighted"] > 0
-        rows_now, article, centre = len(table.rows), self.choice == "article", centre_of(table.rules)
+    def answer(
+        self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools
+    ) -> tuple[Floats, Floats, Bools]:
+        moves, centre = self.updated(table).moves, centre_of(table.rules)
+        seen = table.by_cell(moves["sighted"], rows, legal) > 0
+        scores = table.by_cell(moves["score"], rows, legal)
+        scores[rows == OPEN] = UNKNOWN if self.choice == "article" else 0.5
+        known = legal & (scores > UNKNOWN) if self.choice == "article" else seen
+        chosen = best(scores, legal)
+        if self.choice == "article" and centre >= 0:
+            by_rule = legal[:, centre] & (positions.plies % 2 == 1) & ~known.any(axis=1)
+            chosen[by_rule] = np.arange(legal.shape[1]) == centre
+        return uniform(chosen), np.where(known, scores, np.nan), np.any(seen, axis=1)
 
-        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
-            rows = np.where(rows < rows_now, rows, OPEN)
-            seen, scores = (table.by_cell(values, rows, legal) for values in (noted, scores_now))
-            scores[rows == OPEN] = UNKNOWN if article else 0.5
-            told = legal & (scores > UNKNOWN) if article else seen
-            chosen = best(scores, legal)
-            if article and centre >= 0:
-                by_rule = legal[:, centre] & (positions.plies % 2 == 1) & ~told.any(axis=1)
-                chosen[by_rule] = np.arange(legal.shape[1]) == centre
-            return uniform(chosen), np.where(told, scores, np.nan), np.any(seen, axis=1)
-
-        return Learned(table, answer)
-
-    def seen(self, table: Table) -> Positions:
+    def seen(self, table: BookTable) -> Positions:
         return table.spread(table.positions(table.owners(table.moves["sighted"] > 0)))
 
     # ---- Runs and merging ----
 
-    def tag_run(self, table: Table, run: str) -> None:
-        shares = cast(BookTable, table).shares
+    def tag_run(self, table: BookTable, run: str) -> None:
+        shares = table.shares
         shares[run] = combined(np.add, [shares.get(run, NO_ROWS), shares.pop("")])
-        cast(BookTable, table).hold(shares)
+        table.hold(shares)
 
-    def changes(self, base: Table, part: Table) -> Table:
+    def changes(self, base: BookTable, part: BookTable) -> BookTable:
         return part
 
-    def merge(self, base: Table, parts: Sequence[Table]) -> Table:
+    def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
-        merged, width = cast(BookTable, deepcopy(base)), base.rules.cells + 1
+        merged, width = deepcopy(base), base.rules.cells + 1
         together = {run: [rows] for run, rows in merged.shares.items()}
         keys, seen = together[""][0]
         together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             moves = merged.moves_in(merged.take_in(part))[1]
-            for run, (keys, seen) in cast(BookTable, part).shares.items():
+            for run, (keys, seen) in part.shares.items():
                 together.setdefault(run, []).append((moves[keys // width] * width + keys % width, seen))
         merged.hold({run: combined(np.maximum if run else np.add, found) for run, found in together.items()})
         self.derive(merged, np.arange(len(merged.rows)))
@@ -308,10 +299,10 @@ class Book(TableLearner):
     def entry_moves(self, entry: list[list[Any]]) -> int:
         return len({row[0] for row in entry})
 
-    def to_entries(self, table: Table) -> Iterator[Entry]:
+    def to_entries(self, table: BookTable) -> Iterator[Entry]:
         """For each position its rows, sorted: ``[move, plies, result, run, count]`` with the cell from 1 and
         the result ``X``, ``O`` or ``draw``; the run is empty where none has been named yet."""
-        for text, rows in groupby(_rows_in_order(cast(BookTable, table)), itemgetter(0)):
+        for text, rows in groupby(_rows_in_order(table), itemgetter(0)):
             yield text, [row for _, row in rows]
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
@@ -415,18 +406,26 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
+def place_of(moves: Any, rule: Any, move: int, ply: int, stage: int) -> int:
+    """Where the row of a move and a stage is counted; there is room for all stages once a move is seen."""
+    _, used, cells, least, _ = rule
+    first = max(ply, least)
+    if moves[move].sighted == 0:
+        moves[move].sighted = used[0]
+        used[0] += cells + 1 - first
+    return moves[move].sighted + stage - first
+
+
+@Inlined
 def learn(
     rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
 ) -> None:
     """A row for each move of both sides, and what the book says of it then."""
-    counts, used, cells, least, _ = rule
+    counts, _, cells, _, _ = rule
     stage = plies - 1 if result != 0 else cells
     for ply in range(plies):
-        move, first = taken[ply], max(ply, least)
-        if moves[move].sighted == 0:
-            moves[move].sighted = used[0]
-            used[0] += cells + 1 - first
-        counts[moves[move].sighted + stage - first] += 1
+        move = taken[ply]
+        counts[place_of(moves, rule, move, ply, stage)] += 1
         points, games = moves[move].points + 1 + result * (1 - 2 * (ply & 1)), moves[move].games + 1
         moves[move].points, moves[move].games = points, games
         moves[move].score = (points + 1) / (2 * games + 2)
@@ -437,13 +436,10 @@ def learn_article(
     rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
 ) -> None:
     """The author's: a row for each move from the second on, once."""
-    counts, used, cells, least, _ = rule
+    counts, _, cells, _, _ = rule
     stage = plies - 1 if result != 0 else cells
     for ply in range(1, plies):
-        move, first = taken[ply], max(ply, least)
-        if moves[move].sighted == 0:
-            moves[move].sighted = used[0]
-            used[0] += cells + 1 - first
-        counts[moves[move].sighted + stage - first] = 1
+        move = taken[ply]
+        counts[place_of(moves, rule, move, ply, stage)] = 1
         if result != 0 and moves[move].score < -stage:
             moves[move].score = -float(stage)

@@ -36,33 +36,39 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint32s
-from ttt_cli.engine.bits import ONE, ZERO, image_of_class, popcount, turned
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint8s, Uint16s, Uint32s, Uint64s
+from ttt_cli.engine.bits import ONE, ZERO, popcount
 from ttt_cli.engine.bits import first as lowest
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import Policy, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Entry, parameter
-from ttt_cli.learners.entries import in_batches, unfit
-from ttt_cli.learners.graph_order import Order, edges_of, read_nodes, whole_orders
-from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, SYMMETRIC, Growth, find
+from ttt_cli.learners.entries import Batch, chained, counts, in_batches, numbered, require, unfit
+from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
 from ttt_cli.learners.loop import RARE
-from ttt_cli.learners.table import Column, Table, pieces
+from ttt_cli.learners.table import Column, Table
 from ttt_cli.learners.table_learner import Learned, TableLearner
 
 DISCOUNT = 0.9
 
 ALL = np.uint64(2**64 - 1)
 
+KEYS = {"next", "seen", "visits"}
+"""What an entry holds; one of an earlier version may hold ``score`` too, which follows from these."""
+
+MOST_NODES = 2**31
+
+Order = tuple[Int32s, Uint8s]
+"""An order of first sight: the columns ``seen`` and ``order``."""
+
 Rule = tuple[bool, Growth, Uint32s]
 """Whether scores are the author's; how rows are found; and uint32[rows], scratch."""
 
 
 @dataclass(frozen=True)
-class Graph(TableLearner):
+class Graph(TableLearner[Table]):
     """The graph machine; see the module."""
 
     name: ClassVar[str] = "graph"
@@ -84,21 +90,21 @@ class Graph(TableLearner):
         is no node; of the empty board, always the first, how many nodes there are.
 
         What follows from these and the edges: ``score``; ``tried``, how many edges there are; ``best``, those
-        that lead to the best score for the mover, a bit for each by its place among the moves; ``low``, that
-        place of the first edge to the smallest score, from 1, 0 if none is below +1, and ``high``, of the one
-        to the largest, 0 if none is above -1."""
+        that lead to the best score for the mover, a bit for each by its place among the moves; ``low``, the
+        row after the first edge to the smallest score, 0 if none is below +1, and ``high``, after the one to
+        the largest, 0 if none is above -1."""
         return (
             Column("visits", "i8", counts=True),
             Column("seen", "i4", -1),
             Column("score", "f8", (0.0, 1.0, -1.0, 0.0)),
             Column("best", "u8"),
-            *(Column(name, "u1") for name in ("tried", "low", "high")),
+            *(Column("tried", "u1"), Column("low", "u4"), Column("high", "u4")),
         )
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``edge``: over a position's moves, the places of those played from it in the order of first sight,
-        then -1."""
-        return (Column("edge", "i1", -1),)
+        """``order``: of the moves played from a position its place in the order of first sight, from 1; 0 of
+        those that have not been played: the others are the edges."""
+        return (Column("order", "u1"),)
 
     @property
     def parts(self) -> tuple[Part, Part]:
@@ -116,7 +122,7 @@ class Graph(TableLearner):
         :raises UsageError: if it is to be symmetric and the choice is the author's.
         """
         self._check_fits(symmetric)
-        return Table(rules, symmetric, self.row_columns(rules), self.move_columns(rules), self.choice)
+        return super().empty(rules, symmetric)
 
     def derive(self, table: Table, rows: Int64s) -> None:
         """Work out all that follows from nodes and edges."""
@@ -127,12 +133,11 @@ class Graph(TableLearner):
         records["score"] = records["end"]
         for ply, nodes, edges, at, starts in backwards(table):
             scores, side = records["score"][after[edges]], 1 - 2 * (ply % 2)
-            places = edges - records["first"][nodes].astype(np.int64)[at]
             for name, sign in (("low", 1.0), ("high", -1.0)):
                 least, found = first_least(sign * scores, at, starts)
-                records[name][nodes] = np.where(least < 1, places[found] + 1, 0)
+                records[name][nodes] = np.where(least < 1, after[edges[found]], OPEN)
             least, found = first_least(-side * scores, at, starts)
-            bits = (ONE << places.astype(np.uint64)) * (least[at] == -side * scores)
+            bits = place_bits(table, nodes[at], edges) * (least[at] == -side * scores)
             records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
             records["tried"][nodes] = np.bincount(at)
             if self.choice == "article":
@@ -146,27 +151,23 @@ class Graph(TableLearner):
     def policy(self, table: Table) -> Policy:
         """What the machine plays; the values are the known successors' scores from the mover's side."""
         self._check_fits(table.symmetric)
-        owners, edges = edges_of(self.updated(table))
-        tried, values = np.zeros(len(table.moves), np.bool_), np.full(len(table.moves), np.nan)
-        tried[edges] = True
-        values[edges] = sides_of(table, owners) * table.rows["score"][table.moves["after"][edges]] + 0.0
-        if self.choice == "article":
-            chosen = wanted_moves(table, *walk(table))
-        else:
-            chosen = traps(table, best_known(table, tried), tried)
-        seen = len(table.rows)
+        self.updated(table)
+        chosen = None if self.choice == "article" else sound_moves(table)
 
         def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
-            rows = np.where(rows < seen, rows, OPEN)  # what has been seen since is unknown
-            known = table.by_cell(tried, rows, legal)
-            some: Bools = np.any(known, axis=1)
+            tried = table.by_cell(table.moves["order"], rows, legal) > 0
+            some: Bools = np.any(tried, axis=1)
+            scores = table.rows["score"][table.by_cell(table.moves["after"], rows, legal)]
+            values = np.where(tried, np.where(positions.x_to_move, 1, -1)[:, None] * scores + 0.0, np.nan)
+            if chosen is None:
+                return uniform(authors_moves(table, rows, positions)), values, some
             played = np.where(some[:, None], table.by_cell(chosen, rows, legal), legal)
-            return uniform(played), np.where(known, table.by_cell(values, rows, legal), np.nan), some
+            return uniform(played), values, some
 
         return Learned(table, answer)
 
     def position_scores(self, table: Table, positions: Positions) -> Floats:
-        rows = self.updated(table).find(classes(positions).positions if table.symmetric else positions)
+        rows = self.updated(table).rows_of(positions)
         scores: Floats = np.where(table.rows["seen"][rows] >= 0, table.rows["score"][rows], np.nan)
         return scores
 
@@ -187,12 +188,12 @@ class Graph(TableLearner):
             old = rows < len(base.rows)
             merged.rows["visits"][rows] += part.rows["visits"]
             merged.rows["visits"][rows[old]] -= base.rows["visits"][rows[old]]
-            mine: Order = merged.rows["seen"].copy(), merged.moves["edge"].copy()
-            theirs: Order = np.full_like(mine[0], -1), np.full_like(mine[1], -1)
+            mine: Order = merged.rows["seen"].copy(), merged.moves["order"].copy()
+            theirs: Order = np.full_like(mine[0], -1), np.zeros_like(mine[1])
             theirs[0][rows] = part.rows["seen"]
-            theirs[1][merged.moves_in(rows)[1]] = part.moves["edge"]
+            theirs[1][merged.moves_in(rows)[1]] = part.moves["order"]
             whole, plain = whole_orders(merged, [mine, theirs][not is_whole :], [mine, theirs])
-            merged.rows["seen"], merged.moves["edge"] = whole or plain
+            merged.rows["seen"], merged.moves["order"] = whole or plain
             is_whole = whole is not None
         self.derive(merged, np.arange(len(merged.rows)))
         return merged
@@ -212,11 +213,12 @@ class Graph(TableLearner):
         records, moves = table.rows, table.moves
         for piece in table.pieces():
             rows = piece[records["seen"][piece] >= 0]
-            at, places = table.moves_in(rows)
-            some = moves["edge"][places] >= 0
-            edges = records["first"][rows[at[some]]] + moves["edge"][places[some]]
-            played = iter((moves["cell"][edges] + 1).tolist())
-            numbers = np.bincount(at[some], minlength=len(rows))
+            at, edges = table.moves_in(rows)
+            some = moves["order"][edges] > 0
+            at, edges = at[some], edges[some]
+            in_order = np.lexsort((moves["order"][edges], at))
+            played = iter((moves["cell"][edges[in_order]] + 1).tolist())
+            numbers = np.bincount(at, minlength=len(rows))
             columns = numbers, np.where(rows == FIRST, 0, records["seen"][rows]), records["visits"][rows]
             listed = (column.tolist() for column in columns)
             for text, number, place, visits in zip(table.positions(rows).texts(), *listed, strict=True):
@@ -225,9 +227,9 @@ class Graph(TableLearner):
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         table, given = self.empty(rules, symmetric), 0
         batches = in_batches(rules, symmetric, entries, read_nodes)
-        for rows, (places, visits, at, moves, order) in table.include_all(batches):
-            table.rows["seen"][rows], table.rows["visits"][rows] = places, visits
-            table.moves["edge"][table.rows["first"][rows][at] + order] = moves
+        for rows, (seen, visits, at, places, order) in table.include_all(batches):
+            table.rows["seen"][rows], table.rows["visits"][rows] = seen, visits
+            table.moves["order"][table.rows["first"][rows][at] + places] = order
             given += len(rows)
         records = table.rows
         if given:
@@ -252,9 +254,18 @@ class Graph(TableLearner):
             )
 
 
-def sides_of(table: Table, rows: Int64s) -> Int8s:
-    """int8[k]: +1 where X moves in these rows, -1 where O does."""
-    return 1 - 2 * (table.positions(rows).plies.astype(np.int8) % 2)
+def edges_of(table: Table) -> tuple[Int64s, Int64s]:
+    """int64[k] each: the rows that edges start from, ascending, and the edges of each in the order of first
+    sight, as numbers of moves."""
+    order = table.moves["order"]
+    edges = np.flatnonzero(order)
+    owners = table.owners_of(edges)
+    return owners, edges[np.argsort(table.rows["first"][owners].astype(np.int64) + order[edges])]
+
+
+def place_bits(table: Table, owners: Int64s, moves: Int64s) -> Uint64s:
+    """uint64[k]: a bit for each of some moves, by its place among those of the row that it belongs to."""
+    return ONE << (moves - table.rows["first"][owners].astype(np.int64)).astype(np.uint64)
 
 
 def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64s]]:
@@ -278,77 +289,108 @@ def first_least(values: Floats, at: Int64s, starts: Int64s) -> tuple[Floats, Int
     return least, places
 
 
-def walk(table: Table) -> tuple[Int64s, Int32s]:
-    """The author's walk from every node with edges at once.
+def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
+    """The author's walks from some rows at once.
 
-    :returns: int64[rows], the target, 0 where there is none, and int32[rows], the steps taken to reach it.
+    :returns: int64[k] each: the targets, 0 where there is none, and the steps taken to reach them.
     """
-    scores = table.rows["score"]
-    targets, steps = np.zeros(len(scores), np.int64), np.zeros(len(scores), np.int32)
-    walking = at = np.flatnonzero(table.rows["tried"])
-    side = sides_of(table, walking)
+    records, plies = table.rows, table.positions(start).plies.astype(np.int64)
+    targets, steps = np.zeros((2, len(start)), np.int64)
+    (walking,) = np.nonzero(records["tried"][start])
+    at, side = start[walking], 1 - 2 * (plies[walking] % 2)
     for step in range(longest_walk(table.rules.cells)):
-        low, high = (successor_at(table, at, name) for name in ("low", "high"))
-        wanted = np.where(side > 0, high, low)
-        found = (wanted >= FIRST) & (side * scores[wanted] > 0)
+        wanted = np.where(side > 0, records["high"][at], records["low"][at])
+        other = np.where(side > 0, records["low"][at], records["high"][at])
+        found = side * records["score"][wanted] > 0
         targets[walking[found]], steps[walking[found]] = wanted[found], step
-        at = np.maximum(np.where(side > 0, low, high), FIRST)[~found]
-        walking, side = walking[~found], -side[~found]
+        walking, at, side = walking[~found], np.maximum(other, FIRST)[~found], -side[~found]
     return targets, steps
 
 
-def successor_at(table: Table, rows: Int64s, name: str) -> Int64s:
-    """int64[k]: the rows that the moves named by a column, ``low`` or ``high``, lead to; 0 where none is."""
-    places = table.rows[name][rows].astype(np.int64)
-    moves = np.where(places > 0, table.rows["first"][rows] + places - 1, 0)
-    return np.where(places > 0, table.moves["after"][moves], 0).astype(np.int64)
+def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
+    """bool[k, cells]: what the author's machine chooses from in the positions of these rows."""
+    targets, steps = walk(table, rows)
+    goal, cells = table.positions(targets).stones, positions.legal.copy()
+    wanted = np.where(positions.x_to_move == (steps == 0), 2, 1)[:, None]
+    for stone in (3 - wanted, wanted):
+        found = first(positions.legal & (goal == stone))
+        some = (targets > 0) & found.any(axis=1)
+        cells[some] = found[some]
+    return cells
 
 
-def wanted_moves(table: Table, targets: Int64s, steps: Int32s) -> Bools:
-    """bool[moves]: what the author's machine chooses from, given where its walks lead."""
-    chosen = np.ones(len(table.moves), np.bool_)
-    for rows in pieces(np.flatnonzero(targets)):
-        positions, goal = table.positions(rows), table.positions(targets[rows]).stones
-        legal = positions.legal
-        wanted = np.where(positions.x_to_move == (steps[rows] == 0), 2, 1)[:, None]
-        cells = legal.copy()
-        for stone in (3 - wanted, wanted):
-            found = first(legal & (goal == stone))
-            some = found.any(axis=1)
-            cells[some] = found[some]
-        chosen[table.moves_in(rows)[1]] = cells[legal]
-    return chosen
-
-
-def best_known(table: Table, tried: Bools) -> Bools:
-    """bool[moves]: of each node's known successors the best, but untried moves where that is a loss."""
-    rows = np.flatnonzero(table.rows["tried"])
-    chosen = np.zeros(len(table.moves), np.bool_)
-    records, (at, places) = table.rows[rows], table.moves_in(rows)
-    bits = records["best"][at] >> (places - records["first"][at]).astype(np.uint64) & ONE
-    lost = sides_of(table, rows) * records["score"] < 0
-    desperate = lost & (records["tried"] < records["number"])
-    chosen[places] = np.where(desperate[at], ~tried[places], bits != 0)
-    return chosen
-
-
-def traps(table: Table, chosen: Bools, tried: Bools) -> Bools:
-    """bool[moves]: of the ``chosen`` moves those that promise most against an opponent who replies with any
-    known move, when going on in the same way: the mean result, wins minus losses. Untried moves stay."""
-    sound, kept = chosen & tried, chosen.copy()
+def sound_moves(table: Table) -> Bools:
+    """bool[moves]: what the default plays at each node. Of the best known successors those that promise most
+    against an opponent who replies with any known move, when going on in the same way: the mean result, wins
+    minus losses. Untried moves where the best is a loss."""
+    records, chosen = table.rows, np.zeros(len(table.moves), np.bool_)
     for parity, sign in ((0, 1.0), (1, -1.0)):
-        hope = sign * table.rows["end"]  # a side's, when it plays so
+        hope = sign * records["end"]  # a side's, when it plays so
         for ply, nodes, edges, at, starts in backwards(table):
             after = hope[table.moves["after"][edges]]
             if ply % 2 == parity:
-                after[~sound[edges]] = -np.inf
-                promised = np.maximum.reduceat(after, starts)
-                kept[edges] &= ~sound[edges] | (after >= promised[at] - 1e-12)  # closer ones are equal
-                hope[nodes] = np.where(promised > -np.inf, promised, hope[nodes])
+                lost = sign * records["score"][nodes] < 0
+                desperate = lost & (records["tried"][nodes] < records["number"][nodes])
+                is_best = records["best"][nodes[at]] & place_bits(table, nodes[at], edges) > 0
+                after[~is_best | desperate[at]] = -np.inf
+                promised = np.where(desperate, np.inf, np.maximum.reduceat(after, starts))
+                chosen[table.moves_in(nodes[desperate])[1]] = True
+                chosen[edges] = after >= promised[at] - 1e-12  # closer ones are equal
+                hope[nodes] = np.where(desperate, hope[nodes], promised)
             else:
                 by_cell = np.argsort(edges)  # so that sums are always the same
                 hope[nodes] = np.bincount(at[by_cell], after[by_cell]) / np.bincount(at)
-    return kept
+    return chosen
+
+
+def whole_orders(table: Table, inputs: list[Order], all_of: list[Order]) -> tuple[Order | None, Order]:
+    """Of several orders of first sight the one among ``inputs`` that holds the nodes and edges of all, if any
+    does; and the plain one: nodes by plies, then text, edges by cell.
+
+    Of several that do, one in plain order gives way, as it may have come of merging the others; beyond that
+    any rule will do that looks at content alone. So nested merges agree.
+    """
+    (nodes,) = np.nonzero(np.logical_or.reduce([seen >= 0 for seen, _ in all_of]))
+    (edges,) = np.nonzero(np.logical_or.reduce([order > 0 for _, order in all_of]))
+    nodes, owners = nodes[table.positions(nodes).order()], table.owners_of(edges)
+    plain = np.full(len(table.rows), -1, np.int32), np.zeros(len(table.moves), np.uint8)
+    plain[0][nodes], plain[0][nodes[:1]] = np.arange(len(nodes)), len(nodes)
+    plain[1][edges] = 1 + np.arange(len(edges)) - np.searchsorted(owners, owners)
+    moves = table.moves_in(nodes)[1]
+
+    def shape(order: Order) -> tuple[bytes, bytes]:
+        return order[0][nodes].tobytes(), order[1][moves].tobytes()
+
+    whole = [one for one in inputs if (one[0] >= 0).sum() == len(nodes) and (one[1] > 0).sum() == len(edges)]
+    return min(whole, key=lambda one: (shape(one) == shape(plain), shape(one)), default=None), plain
+
+
+def read_nodes(batch: Batch) -> tuple[Int32s, Int64s, Uint16s, Int8s, Uint8s]:
+    """What entries tell of nodes: their places in the order of first sight and their visits; of edges: the
+    number of the entry, the place among the position's moves and that in the order of first sight.
+
+    :raises InvalidFileError: for an entry that is not one of a graph.
+    """
+    found, legal = batch.found, batch.legal
+    fits = all(isinstance(entry, dict) and entry.keys() - {"score"} == KEYS for entry in found)
+    require(fits, 'expected an object of "next", "seen" and "visits"')
+    following, seen, visits = ([entry[name] for entry in found] for name in ("next", "seen", "visits"))
+    places = counts(seen, '"seen" must be a place in the order of first sight, from 0', 0, MOST_NODES - 1)
+    visited = counts(visits, '"visits" must be a whole number from 0')
+    named = (
+        f"hold different ones of the cells {batch.cells}" if legal[0].any() else "be empty: the game is over"
+    )
+    require(all(isinstance(cells, list) for cells in following), f'"next" must {named}')
+    at, played = (
+        numbered(following),
+        counts(chained(following), f'"next" must {named}', 1, legal.shape[1]) - 1,
+    )
+    edges = np.zeros(legal.shape, np.bool_)
+    edges[at, played] = True
+    require(np.count_nonzero(edges & legal) == len(played), f'"next" must {named}')
+    order = np.arange(len(at)) - np.searchsorted(at, at) + 1
+    few = at.astype(np.uint16), batch.places[at, played], order.astype(np.uint8)  # all of a file is held so
+    return places.astype(np.int32), visited, *few
 
 
 @Inlined
@@ -371,8 +413,9 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
     free, start = rows[row].number, rows[row].first
     candidates = ALL >> np.uint64(64 - free)
     if rows[row].tried < free:
-        for place in range(start, start + rows[row].tried):
-            candidates &= ~(ONE << np.uint64(moves[place].edge))
+        for place in range(free):
+            if moves[start + place].order > 0:
+                candidates &= ~(ONE << np.uint64(place))
     elif u >= epsilon:
         u, candidates = (u - epsilon) * trusted, np.uint64(rows[row].best)
     else:
@@ -409,11 +452,10 @@ def choose_article(
         wanted, step = rows[at].high, rows[at].low
         if sign < 0:
             wanted, step = step, wanted
-        found = moves[rows[at].first + wanted - u32(1)].after if wanted > 0 else u32(OPEN)
-        if sign * rows[found].score > 0:
-            target = found
+        if sign * rows[wanted].score > 0:
+            target = wanted
         else:
-            at = moves[rows[at].first + step - u32(1)].after if step > 0 else u32(FIRST)
+            at = step if step > 0 else u32(FIRST)
             sign, steps = -sign, steps + 1
     if target != 0:
         goal, other = np.uint64(rows[target].x), np.uint64(rows[target].o)
@@ -436,20 +478,15 @@ def learn(
     rows[FIRST].visits += 1
     new = ZERO
     for ply in range(1, plies + 1):
-        row, parent = path[ply], path[ply - 1]
+        row, parent, move = path[ply], path[ply - 1], taken[ply - 1]
         rows[row].visits += 1
         if rows[row].seen < 0:
             rows[row].seen = rows[FIRST].seen
             rows[FIRST].seen += 1
-        start, tried = rows[parent].first, rows[parent].tried
-        if tried < rows[parent].number:
-            option, place = taken[ply - 1] - start, u32(0)
-            while place < tried and moves[start + place].edge != option:
-                place += u32(1)
-            if place == tried:
-                moves[start + place].edge = option
-                rows[parent].tried = tried + 1
-                new |= ONE << np.uint64(ply)
+        if moves[move].order == 0:
+            rows[parent].tried += 1
+            moves[move].order = rows[parent].tried
+            new |= ONE << np.uint64(ply)
     if new != ZERO:
         back_up_from(rows, moves, rule, path, plies, new)
 
@@ -470,44 +507,32 @@ def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: n
             at += 1
             for cell in range(growth[2].shape[0]):
                 if (x if ply & 1 else o) >> np.uint64(cell) & ONE != ZERO:
-                    parent = predecessor(rows, growth, x, o, cell, ply)
+                    parent = predecessor(rows, growth, x, o, cell, ply)[0]
                     if rows[parent].tried > 0 and scored_anew(rows, moves, parent, ply, article):
                         queue[queued] = parent
                         queued += 1
 
 
 @Part
-def predecessor(rows: Any, growth: Any, x: np.uint64, o: np.uint64, cell: int, ply: int) -> int:
-    """The row of a position before the last stone was put on this cell, ``OPEN`` where it has none."""
-    stone = ONE << np.uint64(cell)
-    if ply & 1:
-        x ^= stone
-    else:
-        o ^= stone
-    if SYMMETRIC:
-        image = image_of_class(growth[4], x, o)
-        x, o = turned(growth[4], x, image), turned(growth[4], o, image)
-    return find(rows, growth, x, o)
-
-
-@Part
 def scored_anew(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
     """Back up the scores of a node's successors, which have ``ply`` stones; whether its own has changed."""
-    start, low, high, best, sign = rows[row].first, 0, 0, ZERO, 2 * (ply & 1) - 1
+    start, low, high, best, sign = rows[row].first, u32(OPEN), u32(OPEN), ZERO, 2 * (ply & 1) - 1
     least, most, largest, top = 1.0, -1.0, 0.0, -2.0
-    for place in range(start, start + rows[row].tried):
-        option = u32(moves[place].edge)
-        score = rows[moves[start + option].after].score
-        if score < least:
-            low, least = option + 1, score
-        if score > most:
-            high, most = option + 1, score
-        if abs(score) > abs(largest):
-            largest = score
-        if sign * score > top:
-            top, best = sign * score, ZERO
-        if sign * score == top:
-            best |= ONE << np.uint64(option)
+    lows, highs, largests = 0, 0, 0  # the places of those edges in the order of first sight
+    for place in range(rows[row].number):
+        order, after = moves[start + u32(place)].order, moves[start + u32(place)].after
+        if order > 0:
+            score = rows[after].score
+            if score < least or (score == least and order < lows):
+                low, least, lows = after, score, order
+            if score > most or (score == most and order < highs):
+                high, most, highs = after, score, order
+            if abs(score) > abs(largest) or (abs(score) == abs(largest) and order < largests):
+                largest, largests = score, order
+            if sign * score > top:
+                top, best = sign * score, ZERO
+            if sign * score == top:
+                best |= ONE << np.uint64(place)
     rows[row].low, rows[row].high, rows[row].best = low, high, best
     score = DISCOUNT * largest if article else DISCOUNT * (sign * top)
     changed = score != rows[row].score

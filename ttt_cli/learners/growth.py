@@ -88,6 +88,23 @@ def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, 
 
 
 @Part
+def predecessor(
+    rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int
+) -> tuple[int, int]:
+    """The row of a position before the last stone was put on this cell, ``OPEN`` where it has none; and the
+    symmetry that takes it to the board of its class."""
+    sources, stone, image = growth[4], ONE << np.uint64(cell), 0
+    if ply & 1:
+        x ^= stone
+    else:
+        o ^= stone
+    if SYMMETRIC:
+        image = image_of_class(sources, x, o)
+        x, o = turned(sources, x, image), turned(sources, o, image)
+    return find(rows, growth, x, o), image
+
+
+@Part
 def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
     """Link a row to its successors, and all moves that lead to it to the row."""
     _, _, lines, images, sources, _ = growth
@@ -98,19 +115,16 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
     for taken in range(lines.shape[0]):
         stone = ONE << np.uint64(taken)
         if last & stone != ZERO:
-            old_x, old_o = (x ^ stone, o) if ply & 1 else (x, o ^ stone)
-            if SYMMETRIC:
-                image = image_of_class(sources, old_x, old_o)
-                old_x, old_o = turned(sources, old_x, image), turned(sources, old_o, image)
-                cell = lowest_of(sources, old_x, old_o, np.int64(images[image, taken]))
-                before = find(rows, growth, old_x, old_o)
-                for move in range(rows[before].first, rows[before].first + rows[before].number):
-                    if moves[move].cell == cell:
-                        moves[move].after = row
-            else:
-                before = find(rows, growth, old_x, old_o)
-                if rows[before].number > 0:
-                    moves[rows[before].first + u32(place)].after = row
+            before, image = predecessor(rows, growth, x, o, taken, ply)
+            first, number = rows[before].first, rows[before].number
+            if SYMMETRIC and number > 0:
+                cell = np.int64(images[image, taken])
+                cell = lowest_of(sources, np.uint64(rows[before].x), np.uint64(rows[before].o), cell)
+                place = 0
+                while moves[first + u32(place)].cell != cell:
+                    place += 1
+            if number > 0:
+                moves[first + u32(place)].after = row
         elif (x | o) & stone == ZERO:
             place += 1
 

@@ -40,7 +40,7 @@ from ttt_cli.learners.table_learner import TableLearner
 
 
 @dataclass(frozen=True)
-class Menace(TableLearner):
+class Menace(TableLearner[Table]):
     """Boxes of beads; see the module."""
 
     name: ClassVar[str] = "menace"

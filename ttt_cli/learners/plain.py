@@ -5,7 +5,9 @@ what a move is worth. How such a learner plays, trains, is merged and kept in fi
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
+from itertools import zip_longest
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -23,9 +25,6 @@ from ttt_cli.learners.entries import LARGEST, is_count, is_number, positions_of,
 
 KEPT_ANSWERS = 1 << 17
 """Answers of fixed sides that are kept."""
-
-UNIT = 2**1074
-"""Every float is a whole number of 2^-1074: sums of such numbers are exact, whatever the order."""
 
 
 class Table(dict[str, Any]):
@@ -118,16 +117,22 @@ class PlainLearner(Learner[Table]):
             game = Game(rules)
             while not game.is_over:
                 own = shard.opponent is None or game.to_move == (shard.first + number) % 2
-                policy = shard.behaviour if own else shard.opponent
+                policy, text = shard.behaviour if own else shard.opponent, game.position.text
                 if policy is None:
-                    self._explore(table, game, shard.rng)
-                    continue
-                drawn, mosts = shard.rng.random(), enumerate(answer(policy, game.position.text))
-                cell = next((cell for cell, most in mosts if most > drawn), None)
-                if cell is None:
-                    game.resign()
+                    cell = self.explore(table, game.position, shard.rng)
                 else:
+                    drawn = shard.rng.random()
+                    cell = next((cell for cell, most in enumerate(answer(policy, text)) if most > drawn), -1)
+                if policy is not None and cell < 0:
+                    game.resign()
+                    continue
+                try:
                     game.push(cell)
+                except (NotationError, TypeError):
+                    hint = "one of position.legal"
+                    raise TttError(
+                        f"explore plays {cell!r} in {text!r}", where=self.name, hint=hint
+                    ) from None
             assert game.result is not None
             results[game.result + 1] += 1
             if self.learns_resigned or not game.resigned:
@@ -136,19 +141,6 @@ class PlainLearner(Learner[Table]):
                 shard.journal.append(np.full((1, rules.cells), -1, np.int8))
                 shard.journal[-1][0, : len(game.moves)] = game.moves
         return results
-
-    def _explore(self, table: Table, game: Game, rng: "np.random.Generator") -> None:
-        """Play what ``explore`` says.
-
-        :raises TttError: if it is no free cell.
-        """
-        cell = self.explore(table, game.position, rng)
-        try:
-            game.push(cell)
-        except (NotationError, TypeError):
-            raise TttError(
-                f"explore plays {cell!r} in {game.text!r}", where=self.name, hint="one of position.legal"
-            ) from None
 
     def _worth(self, table: Table, position: Position, cell: int) -> float | None:
         """What ``value`` says.
@@ -247,50 +239,42 @@ def _free(text: str) -> list[str]:
     return [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
 
 
-def _units(number: float) -> int:
-    """A number in units of 2^-1074."""
-    above, below = number.as_integer_ratio()
-    return above * (UNIT // below)
+def _exact(number: Any) -> Any:
+    """A number that sums exactly, whatever the order."""
+    return number if isinstance(number, int) else Fraction(*number.as_integer_ratio())
 
 
 def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
     """The means of what the parts have learned since the base, weighted by visits; what only one part has
     learned stays as it is."""
     merged = {key: [float(value), visits] for key, (value, visits) in base.items()}
-    learned: dict[str, list[Any]] = {}
+    learned: dict[str, tuple[int, int, Any, float]] = {}
     for part in parts:
         for key, (value, visits) in part.items():
             merged.setdefault(key, [0.0, 0])
             if (weight := visits - base.get(key, (0, 0))[1]) > 0:
-                known = learned.setdefault(key, [0, 0, 0, 0.0])
-                pairs = zip(known[:3], (1, weight, _units(weight * float(value))), strict=True)
-                learned[key] = [*(one + other for one, other in pairs), float(value)]
+                count, weights, total, _ = learned.get(key, (0, 0, 0, 0.0))
+                total += _exact(weight * float(value))
+                learned[key] = count + 1, weights + weight, total, float(value)
     for key, (count, weight, total, value) in learned.items():
-        merged[key] = [value if count == 1 else total / UNIT / weight, merged[key][1] + weight]
+        merged[key] = [value if count == 1 else float(total) / weight, merged[key][1] + weight]
     return merged
 
 
 def _sums(base: Table, parts: Sequence[Table]) -> dict[str, Any]:
     """The entries of the base and what each part has added to them; whole numbers where all of them are."""
-    sums: dict[str, list[int]] = {}
-    lists, fractions = set[str](), set[tuple[str, int]]()
+    sums, lists = dict[str, list[Any]](), set[str]()
     for table, sign in ((base, 1), *(item for part in parts for item in ((part, 1), (base, -1)))):
         for key, given in table.items():
             entry = _plain(given)
             numbers = entry if isinstance(entry, list) else [entry]
             if numbers is entry:
                 lists.add(key)
-            found = sums.setdefault(key, [])
-            found += [0] * (len(numbers) - len(found))
-            for place, number in enumerate(numbers):
-                found[place] += sign * _units(number)
-                if isinstance(number, float):
-                    fractions.add((key, place))
-    merged = {
-        key: [total / UNIT if (key, at) in fractions else total // UNIT for at, total in enumerate(totals)]
-        for key, totals in sums.items()
-    }
-    return {key: totals if key in lists else totals[0] for key, totals in merged.items()}
+            pairs = zip_longest(sums.get(key, ()), numbers, fillvalue=0)
+            sums[key] = [total + sign * _exact(number) for total, number in pairs]
+    for totals in sums.values():
+        totals[:] = [float(total) if isinstance(total, Fraction) else total for total in totals]
+    return {key: totals if key in lists else totals[0] for key, totals in sums.items()}
 
 
 class _Greedy(Policy):

@@ -61,7 +61,7 @@ from ttt_cli.learners.table_learner import TableLearner
 
 
 @dataclass(frozen=True)
-class Q(TableLearner):
+class Q(TableLearner[Table]):
     """Q-learning; see the module."""
 
     name: ClassVar[str] = "q"

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,28 +111,20 @@ class Table:
         if not self.complete:
             self._add(Positions.start(rules))
         elif row_columns or move_columns:
-            self._begin_as(complete_table(rules, symmetric))
+            bare = complete_table(rules, symmetric)
+            self._make_room(len(bare.rows), len(bare.moves))
+            for own, given in ((self._rows, bare.rows), (self._moves, bare.moves)):
+                for name in given.dtype.names or ():
+                    own[name] = given[name]
+            self.slots, self.used = bare.slots, bare.used
+            self._begin(FIRST)
 
-    def _begin_as(self, bare: "Table") -> None:
-        """Have the rows and moves of a complete table without columns."""
-        stands, self._rows = self._rows, np.zeros(len(bare._rows), self._rows.dtype)
-        self._moves = np.zeros(len(bare._moves), self._moves.dtype)
-        for own, given in ((self._rows, bare._rows), (self._moves, bare._moves)):
-            for name in given.dtype.names or ():
-                own[name] = given[name]
-        self.slots, self.used = bare.slots, bare.used
-        self._fill(stands, slice(0, len(self._rows)), slice(0, len(self._moves)))
-
-    def _fill(self, stands: NDArray[Any], rows: slice, moves: slice) -> None:
-        """Let rows and moves hold what unseen ones do."""
-        here = self._rows[rows]
+    def _begin(self, start: int) -> None:
+        """Let the rows from ``start`` on hold what unseen ones do."""
+        here = self.rows[start:]
         kind = np.select([here["end"] > 0, here["end"] < 0, here["number"] == 0], [X_WON, O_WON, DRAWN], OPEN)
-        kind[: max(FIRST - rows.start, 0)] = np.arange(rows.start, FIRST)
         for column in self.row_columns:
-            here[column.name] = stands[column.name][kind]
-        for column in self.move_columns:
-            if column.unseen:
-                self._moves[column.name][moves] = column.unseen
+            here[column.name] = self._rows[column.name][kind]
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -202,7 +194,7 @@ class Table:
         rows[FIRST:] = self.include(part.positions(slice(FIRST, None)))
         return rows
 
-    def part(self, rows: Int64s) -> "Table":
+    def part(self, rows: Int64s) -> Self:
         """A table of these rows (ascending) and the empty board's, without links."""
         rows = np.concatenate([np.arange(FIRST + 1), rows[rows > FIRST]])
         part = type(self)(self.rules, self.symmetric, self.row_columns, self.move_columns, self.choice)
@@ -213,7 +205,7 @@ class Table:
             part.moves[column.name] = self.moves[column.name][self.moves_in(rows)[1]]
         return part
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Table":
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         with _linking:  # here, for the copies of a table that are to be trained not to do it each
             self.link()
         copied = copy(self)
@@ -266,8 +258,8 @@ class Table:
         )
         here["first"] = moves + np.cumsum(numbers, dtype=np.uint32) - numbers
         self._moves["cell"][moves:moves_then] = cells_of
-        self._fill(self._rows[:FIRST].copy(), slice(rows, count), slice(moves, moves_then))
         self.used[:2], slots = (count, moves_then), len(self.slots)
+        self._begin(rows)
         self._make_slots(0)
         if len(self.slots) == slots:
             self._enter(rows)
@@ -310,6 +302,10 @@ class Table:
             asked, at = asked[on], at[on] + ONE & mask
         return rows
 
+    def rows_of(self, positions: Positions) -> Int64s:
+        """int64[k]: the row of each position, or of its class, ``OPEN`` where it has none."""
+        return self.find(classes(positions).positions if self.symmetric else positions)
+
     def positions(self, rows: Any) -> Positions:
         """The positions of these rows."""
         return Positions(self.rules, self.rows["x"][rows], self.rows["o"][rows])
@@ -328,8 +324,7 @@ class Table:
         """int64[k]: the rows that moves lead to, or those that stand for them: from the positions
         ``positions[at]`` by these cells."""
         reached = positions.play(at, cells)
-        found = self.find(classes(reached).positions if self.symmetric else reached)
-        results = reached.results
+        found, results = self.rows_of(reached), reached.results
         unseen = np.select([results > 0, results < 0, reached.terminal], [X_WON, O_WON, DRAWN], OPEN)
         return np.where(found == OPEN, unseen, found)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from ttt_cli.learners.entries import (
 from ttt_cli.learners.growth import FIRST, OPEN
 from ttt_cli.learners.table import Column, Table, pieces
 from ttt_cli.learners.weighted_mean import MergeAccumulator
+
+AnyTable = TypeVar("AnyTable", bound=Table)
 
 Answer = Callable[[Int64s, Positions, Bools], tuple[Floats, Floats, Bools]]
 
@@ -74,9 +76,10 @@ class Learned(Policy):
         return shared, np.where(positions.legal, found.lift(values), np.nan), known
 
 
-class TableLearner(Learner[Table]):
+class TableLearner(Learner[AnyTable]):
     """A method that declares its columns, and gives the game loop its parts."""
 
+    table_kind: ClassVar[type[Table]] = Table
     unseen_up_to: ClassVar[int] = OPEN
     """Which positions are added to a table that grows: open ones only, or up to ``DRAWN`` all."""
     one_number: ClassVar[bool] = False
@@ -96,30 +99,31 @@ class TableLearner(Learner[Table]):
         """``choose`` and ``learn``, see ``learners.loop``."""
 
     @abstractmethod
-    def rule(self, table: Table) -> tuple[Any, ...]:
+    def rule(self, table: AnyTable) -> tuple[Any, ...]:
         """The constants and arrays that the parts are given."""
 
     @abstractmethod
-    def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
+    def exploration(self, table: AnyTable, number: int) -> tuple[float, float, float]:
         """Exploration from the ``number``-th game of the run on: in the first game, in the last, and the
         games after which it has fallen half way."""
 
-    def derive(self, table: Table, rows: Int64s) -> None:
+    def derive(self, table: AnyTable, rows: Int64s) -> None:
         """Work out the derived columns of these rows."""
 
     def answer(
-        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
+        self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools
     ) -> tuple[Floats, Floats, Bools]:
         """What the table's owner plays in some rows, as ``Learned`` asks for it."""
         raise NotImplementedError
 
-    def policy(self, table: Table) -> Policy:
+    def policy(self, table: AnyTable) -> Policy:
         return Learned(table, partial(self.answer, table))
 
-    def empty(self, rules: Rules, symmetric: bool = False) -> Table:
-        return Table(rules, symmetric, self.row_columns(rules), self.move_columns(rules), self.choice)
+    def empty(self, rules: Rules, symmetric: bool = False) -> AnyTable:
+        columns = self.row_columns(rules), self.move_columns(rules)
+        return cast(AnyTable, self.table_kind(rules, symmetric, *columns, self.choice))
 
-    def updated(self, table: Table) -> Table:
+    def updated(self, table: AnyTable) -> AnyTable:
         """The table with its derived columns by this learner's choice rule, which may be another one's."""
         if table.choice != self.choice:
             table.choice = self.choice
@@ -128,7 +132,7 @@ class TableLearner(Learner[Table]):
 
     # ---- Learning ----
 
-    def train(self, table: Table, shard: Shard) -> Int64s:
+    def train(self, table: AnyTable, shard: Shard) -> Int64s:
         cells, results = table.rules.cells, np.zeros(3, np.int64)
         alone = shard.opponent is None and shard.behaviour is None
         draws = 1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells
@@ -145,7 +149,7 @@ class TableLearner(Learner[Table]):
         return results
 
     def _step(
-        self, table: Table, shard: Shard, history: Int8s, luck: Floats, number: int, fixed: loop.Fixed
+        self, table: AnyTable, shard: Shard, history: Int8s, luck: Floats, number: int, fixed: loop.Fixed
     ) -> None:
         """Play games in lockstep, without learning from them: wherever fixed sides move, each is asked once
         for all of its games."""
@@ -159,7 +163,7 @@ class TableLearner(Learner[Table]):
             self.play(table, shard.taught, history, luck, number, (*fixed[:2], waiting), nobody)
             loop.move(shard, history, luck, number, np.flatnonzero(waiting), asked)
 
-    def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
+    def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
             history = np.full((1, table.rules.cells), loop.NOT_YET, np.int8)
             history[0, : len(game.moves)] = table.options(game)
@@ -168,7 +172,7 @@ class TableLearner(Learner[Table]):
 
     def play(
         self,
-        table: Table,
+        table: AnyTable,
         sides: int,
         history: Int8s,
         luck: Floats,
@@ -187,7 +191,7 @@ class TableLearner(Learner[Table]):
 
     # ---- Merging ----
 
-    def merge(self, base: Table, parts: Sequence[Table]) -> Table:
+    def merge(self, base: AnyTable, parts: Sequence[AnyTable]) -> AnyTable:
         merged, joined = deepcopy(base), dict[str, MergeAccumulator]()
         for part in parts:
             rows = merged.take_in(part)
@@ -233,7 +237,7 @@ class TableLearner(Learner[Table]):
                 joining.add(entries, theirs[column.name].ravel(), found.ravel())
             mine[counted][at] += found
 
-    def changes(self, base: Table, part: Table) -> Table:
+    def changes(self, base: AnyTable, part: AnyTable) -> AnyTable:
         if part.complete:
             return part
         changed = np.arange(len(part.rows)) >= len(base.rows)
@@ -249,14 +253,14 @@ class TableLearner(Learner[Table]):
 
     # ---- Files ----
 
-    def shown(self, table: Table) -> tuple[bool, list[str]]:
+    def shown(self, table: AnyTable) -> tuple[bool, list[str]]:
         """Whether the entries of a file show columns of the moves, not the rows; and which: a mean with the
         count that weighs it, or one count."""
         by_move = any(column.counts for column in table.move_columns)
         columns = table.move_columns if by_move else table.row_columns
         return by_move, [column.name for column in columns if column.counts or column.mean_by]
 
-    def to_entries(self, table: Table) -> Iterator[Entry]:
+    def to_entries(self, table: AnyTable) -> Iterator[Entry]:
         """For each position that something has been learned of, by cell, from 1, or by side, ``x`` and ``o``,
         the mean and its count, ``{"5": [value, visits]}``, or the count: ``{"1": 12, "5": -2}``."""
         by_move, shown = self.shown(table)
@@ -278,7 +282,7 @@ class TableLearner(Learner[Table]):
             for text, length in zip(positions[some].texts(), lengths[some].tolist(), strict=True):
                 yield text, dict(islice(together, length))
 
-    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
+    def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> AnyTable:
         table = self.empty(rules, symmetric)
         by_move, shown = self.shown(table)
         read = partial(self._read, by_move, len(shown) == 2)
@@ -318,7 +322,7 @@ class TableLearner(Learner[Table]):
         both = chained(values)
         return *small, [numbers(both[::2], fault), counts(both[1::2], fault, 1)]
 
-    def check(self, table: Table) -> None:
+    def check(self, table: AnyTable) -> None:
         by_row, by_move = (table.row_columns, table.rows), (table.move_columns, table.moves)
         for columns, records in (by_row, by_move):
             for column in columns:
@@ -335,7 +339,7 @@ class TableLearner(Learner[Table]):
         pairs = [pair for pair in entry.values() if isinstance(pair, list)]
         return sum(pair[1] for pair in pairs) if pairs else None
 
-    def seen(self, table: Table) -> Positions:
+    def seen(self, table: AnyTable) -> Positions:
         by_move, shown = self.shown(table)
         learned = (table.moves if by_move else table.rows)[shown[-1]] != 0
         return table.spread(

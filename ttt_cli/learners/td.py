@@ -56,7 +56,7 @@ SETTLING = 10_000.0
 
 
 @dataclass(frozen=True)
-class Td(TableLearner):
+class Td(TableLearner[Table]):
     """TD(0) on position values; see the module."""
 
     name: ClassVar[str] = "td"

@@ -34,7 +34,7 @@ import typer
 from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.learners import Typed, any_offered, offer
+from ttt_cli.learners import any_offered, offer
 from ttt_cli.shell.options import Common, finite
 
 PARAMETERS = "Parameters of the learner"
@@ -46,7 +46,7 @@ def make_command(
     function: Callable[..., Any],
     *,
     fixed: Mapping[str, Any] = MappingProxyType({}),
-    learner: Typed | None = None,
+    learner: type[Any] | None = None,
     doc: str = "",
     hidden: Collection[str] = (),
 ) -> Any:
@@ -66,7 +66,7 @@ def make_command(
             own_names = takes.keys() - fixed.keys()
             groups[own.name] = [option for option in _options_of(Common) if option.name not in own_names]
         elif own.name == "given":
-            groups[own.name] = [] if learner is None else _parameters_of(learner.kind)
+            groups[own.name] = [] if learner is None else _parameters_of(learner)
         elif is_dataclass(own.annotation):
             groups[own.name] = _options_of(own.annotation)
         elif own.name not in fixed:

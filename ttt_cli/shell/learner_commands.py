@@ -12,7 +12,6 @@ from ttt_cli.learners import (
     EXAMPLE,
     LEARNERS,
     REMEDY,
-    Typed,
     from_file,
     is_learner,
     is_name,
@@ -73,13 +72,13 @@ def learner_command(
         return f"train {name}", command, rest
     if not (argument or is_learner(name)):
         _refuse(name, "--resume" in rest)
-    typed = from_file(argument) if argument and not is_learner(name) else Typed(learner_class(name))
-    kind, called = typed.kind, typed.argument or typed.kind.name
+    kind = from_file(argument) if argument and not is_learner(name) else learner_class(name)
+    called = kind.typed or name
     if name not in (kind.name, argument):
         raise UsageError(f"{argument} is called {kind.name!r}", where=name)
     title = f"{kind.title[0].upper()}{kind.title[1:]}"
     doc = HELP.format(title=title, games=kind.default_games, name=called, suffix=kind.suffix)
-    command = make_command(name, function, fixed={"learner": kind.name}, learner=typed, doc=doc)
+    command = make_command(name, function, fixed={"learner": kind.name}, learner=kind, doc=doc)
     return f"train {name}", command, rest
 
 

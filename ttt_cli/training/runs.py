@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from itertools import count, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,14 +101,10 @@ class Plan:
         ]
 
 
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """Where a run stands after a block.
+class Progress(NamedTuple):
+    """Where a run stands after a block: the games of the run so far, and its table; and int64[3], how many of
+    the games since the start were won by O, drawn, won by X."""
 
-    :ivar results: int64[3], games of the run so far won by O, drawn, won by X.
-    """
-
-    blocks: int
     games: int
     results: Int64s
     table: Any
@@ -128,18 +124,19 @@ def here(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Tra
     return [train_shard(learner, table, shard) for shard in shards]
 
 
-def run(
-    plan: Plan, table: Any, *, done: Progress | None = None, executor: Executor = here
-) -> Iterator[Progress]:
-    """Train block by block, from ``table`` (which is used up) or on from where ``done`` stands."""
-    blocks, games = (done.blocks, done.games) if done else (0, 0)
-    results = done.results if done else np.zeros(3, np.int64)
-    while games < plan.games:
-        shards = plan.block(blocks)
+def run(plan: Plan, table: Any, *, done: int = 0, executor: Executor = here) -> Iterator[Progress]:
+    """Train block by block, from ``table``, which is used up.
+
+    :param done: the games of the run that are in the table already.
+    """
+    games, results = done, np.zeros(3, np.int64)
+    for index in count(plan.block_at(done)):
+        if games >= plan.games:
+            break
+        shards = plan.block(index)
         trained = executor(plan.learner, table, shards)
         parts = [part for part, _ in trained]
         table = parts[0] if len(parts) == 1 else plan.learner.merge(table, parts)
         results = results + sum(counted for _, counted in trained)
-        blocks += 1
         games += sum(shard.games for shard in shards)
-        yield Progress(blocks, games, results, table)
+        yield Progress(games, results, table)

@@ -9,7 +9,7 @@ al., Empirical design in reinforcement learning (2023): many seeds, reported by 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -22,13 +22,12 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
-from ttt_cli.store.curves import Row, row_of, to_record
+from ttt_cli.store.curves import Row, read_groups
 from ttt_cli.store.reading import read_bytes
 from ttt_cli.store.state import State
 from ttt_cli.store.text import decode, quoted
 from ttt_cli.training.curve import due, points, row
-from ttt_cli.training.runs import run as train_blocks
-from ttt_cli.training.trainer import TrainingRun, advance, new_run, warm_up
+from ttt_cli.training.trainer import TrainingRun, blocks, new_run, warm_up
 
 LIMIT = 256 * 2**20
 """Bytes of a file that is read as a study."""
@@ -255,20 +254,18 @@ def _train(
     if stopping():
         return None
     run, looks = design.training(key), points(design.games)
-    rows = [row(0, run.state.policy)]
-    seconds, since = 0.0, monotonic()
-    for progress in train_blocks(run.plan, run.state.table):
+    rows, seconds, since = [row(0, run.state.policy)], 0.0, monotonic()
+    for games in blocks(run):
         if stopping():
             return None
-        advance(run, progress)
         seconds += monotonic() - since
-        if due(looks, rows[-1].games, progress.games):
-            rows.append(row(progress.games, run.state.policy))
+        if due(looks, rows[-1].games, games):
+            rows.append(row(games, run.state.policy))
         since = monotonic()
     if keep is not None:
-        record = replace(run.record, details={**run.record.details, "curve": to_record(rows, 0)})
-        run.state.learner.tag_run(run.state.table, record.id)
-        library.save(run.state.with_run(record, run.state.table), keep / run.path.name)
+        run.note(rows)
+        run.state.learner.tag_run(run.state.table, run.record.id)
+        library.save(run.state, keep / run.path.name)
     return rows, seconds
 
 
@@ -300,39 +297,27 @@ def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
     :param kind_of: the learner of a name.
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
-    lines = decode(read_bytes(path, LIMIT), path, bom=True).splitlines()
-    names = lines[0].strip().split(",") if lines else []
+    content = read_bytes(path, LIMIT)
+    names = decode(content.partition(b"\n")[0], path, bom=True).strip().split(",")
     at = names.index("seed") if "seed" in names else 0
     if names[:3] != ["learner", "preset", "call"] or tuple(names[at:]) != ("seed", "games", *MEASURES):
         raise InvalidFileError("is not a study", where=str(path), hint="ttt study … -o FILE makes one")
     study = Study(tuple(names[3:at]))
-    kinds: dict[str, Mapping[str, Any]] = {}
-    for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
-        parts = line.strip().split(",")
+    for (learner, preset, call, *values, seed), rows in read_groups(content, str(path)).items():
+        method = learner, preset
         try:
-            if len(parts) != len(names):
-                raise TttError(f"expected {len(names)} values, found {len(parts)}")
-            method, call = (parts[0], parts[1]), parts[2]
-            if method[0] not in kinds:
-                kinds[method[0]] = {item.name: item.default for item in fields(kind_of(method[0]))}  # type: ignore[arg-type]
-            if unknown := [name for name in study.varied if name not in kinds[method[0]]]:
-                raise TttError(f"{method[0]} has no parameter {unknown[0]!r}")
+            known = {item.name: item.default for item in fields(kind_of(learner))}  # type: ignore[arg-type]
+            if unknown := [name for name in study.varied if name not in known]:
+                raise TttError(f"{learner} has no parameter {unknown[0]!r}")
             if study.calls.setdefault(method, call) != call:
-                raise TttError("belongs to another study")
-            pairs = zip(study.varied, parts[3:at], strict=True)
-            setting = tuple(_value(text, kinds[method[0]][name], text) for name, text in pairs)
-            rows = study.runs.setdefault((method, setting, _count("seed", parts[at])), [])
-            rows.append(row_of(("games", *MEASURES), parts[at + 1 :], rows, f"{path}, line {number}"))
+                raise TttError(f"the call {call} of {learner} belongs to another study")
+            if not (seed.isascii() and seed.isdecimal() and len(seed) < 20):
+                raise TttError(f"seed: expected a whole number, found {quoted(seed)}")
+            pairs = zip(study.varied, values, strict=True)
+            setting = tuple(_value(text, known[name], text) for name, text in pairs)
         except TttError as error:
-            raise InvalidFileError(error.message, where=error.where or f"{path}, line {number}") from None
+            raise InvalidFileError(error.message, where=str(path)) from None
+        study.runs[method, setting, int(seed)] = rows
     if not study.runs:
         raise InvalidFileError("holds no trainings", where=str(path))
     return study
-
-
-def _count(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 20):
-        raise TttError(f"{name}: expected a whole number, found {quoted(text)}")
-    return int(text)

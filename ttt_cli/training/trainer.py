@@ -5,9 +5,9 @@ through checkpoints each of which is a whole state that training can go on from.
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
@@ -27,7 +27,7 @@ from ttt_cli.store.runs import Run, train_run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve
-from ttt_cli.training.runs import Executor, Plan, Progress, here
+from ttt_cli.training.runs import Executor, Plan, here
 from ttt_cli.training.runs import run as train_blocks
 
 SMALL = Rules(2, 2, 2)
@@ -38,16 +38,20 @@ ENDS = ("o", "draw", "x")
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """A side whose behaviour is fixed during training.
+    """A side during training, whose behaviour is fixed if there is a policy.
 
     :ivar digest: of the state it plays by, if it is one.
     :ivar reproducible: whether it is sure to play so again; nobody knows of a program.
     """
 
     name: str
-    policy: Policy
+    policy: Policy | None
     digest: str | None = None
     reproducible: bool = True
+
+
+ITSELF = Fixed("self", None)
+"""The learner's own side, as it is by then."""
 
 
 @dataclass(eq=False)
@@ -58,7 +62,8 @@ class TrainingRun:
     :ivar plan: what it does, fixed before its first game.
     :ivar state: after the blocks trained by now.
     :ivar record: what the state says about the run.
-    :ivar done: where a run that is resumed stands at the start of this call.
+    :ivar before: the games that were played before this call.
+    :ivar results: how the games of this call ended.
     :ivar seconds: of this call, from the first block to the last.
     :ivar enough: whether the observer had seen enough: the state is as it saw it.
     :ivar finished: whether that, or all planned games were played.
@@ -70,7 +75,8 @@ class TrainingRun:
     plan: Plan
     state: State
     record: Run
-    done: Progress | None = None
+    before: int = 0
+    results: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     seconds: float = 0.0
     enough: bool = False
     finished: bool = False
@@ -82,10 +88,11 @@ class TrainingRun:
         games again."""
         self.kept = replace(self.state, table=deepcopy(self.state.table))
 
-    @property
-    def before(self) -> int:
-        """The games that were played before this call."""
-        return self.done.games if self.done else 0
+    def note(self, rows: Sequence[Row]) -> None:
+        """Keep a learning curve by the games of the run in its record."""
+        details = {**self.record.details, "curve": to_record(rows, self.games_before)}
+        self.record = replace(self.record, details=details)
+        self.state = self.state.with_run(self.record, self.state.table)
 
     @property
     def games(self) -> int:
@@ -103,16 +110,9 @@ class TrainingRun:
         rows = from_record(self.record.details["curve"]) if "curve" in self.record.details else []
         return [replace(row, games=row.games - self.games_before) for row in rows]
 
-    @property
-    def results(self) -> dict[str, int]:
-        """How the games of this call ended."""
-        before = self.done.results.tolist() if self.done else (0, 0, 0)
-        total = self.record.results or dict.fromkeys(ENDS, 0)
-        return {key: total[key] - count for key, count in zip(ENDS, before, strict=True)}
 
-
-def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False) -> Fixed | None:
-    """The side that an AGENT argument names, None for the learner itself (``self``).
+def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bool = False) -> Fixed:
+    """The side that an AGENT argument names.
 
     :param start: the state that is trained.
     :param path: of its file: it cannot be its own fixed opponent.
@@ -120,7 +120,7 @@ def fixed(agent: str | None, store: Path, start: State, path: Path, *, typed: bo
     :raises UsageError: if it is that, a person, or a program that was not typed.
     """
     if agent is None or agent == "self":
-        return None
+        return ITSELF
     found = resolve(agent, store, start.rules, typed=typed)
     if found.source is not None and found.source.resolve() == path.resolve():
         raise UsageError("the opponent is the state being trained", where=agent, hint="copy its file first")
@@ -155,7 +155,7 @@ def new_run(
 ) -> TrainingRun:
     """A new run from ``start``; what is not said as the method, or its author where the choice rule is the
     author's, would have it."""
-    learner, behaviour = start.learner, None
+    learner, behaviour = start.learner, ITSELF
     article = learner.choice == "article"
     if games is None:
         games = learner.article_games if article else learner.default_games
@@ -170,14 +170,14 @@ def new_run(
         start.symmetric,
         seed=seed,
         planned=games,
-        opponent=opponent.name if opponent else "self",
-        opponent_digest=opponent.digest if opponent else None,
-        behaviour=behaviour.name if behaviour else None,
+        opponent=opponent.name,
+        opponent_digest=opponent.digest,
+        behaviour=None if behaviour is ITSELF else behaviour.name,
         start=library.digest(start) if start.runs else None,
     )
-    if opponent and not opponent.reproducible:
+    if not opponent.reproducible:
         record = replace(record, details={**record.details, "reproducible": False})
-    plan = Plan(learner, games, seed, _policy(opponent), _policy(behaviour))
+    plan = Plan(learner, games, seed, opponent.policy, behaviour.policy)
     return TrainingRun(path, plan, start.own().closed(), record)
 
 
@@ -201,7 +201,7 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
         raise UsageError(f"the run's opponent is {details['opponent']}, not {typed}", where="--opponent")
     opponent = fixed(details["opponent"], store, state, path, typed=typed is not None)
     behaviour = fixed(details["behaviour"], store, state, path)
-    if opponent is not None and opponent.digest != details["opponent_digest"]:
+    if opponent.digest != details["opponent_digest"]:
         raise InvalidFileError(
             f"the opponent {opponent.name} has changed since the run began",
             where=str(path),
@@ -217,33 +217,24 @@ def resumed_run(path: Path, state: State, store: Path, typed: str | None = None)
             where=str(path),
             hint="train without --resume: a new run starts from the file",
         )
-    plan = Plan(learner, details["planned"], details["seed"], _policy(opponent), _policy(behaviour))
+    plan = Plan(learner, details["planned"], details["seed"], opponent.policy, behaviour.policy)
     games = record.games or 0
     try:
-        blocks = plan.block_at(games)
+        plan.block_at(games)
     except ValueError as error:
         raise InvalidFileError(f"the run stands inside a block: {error}", where=str(path)) from None
-    results = np.array([(record.results or {}).get(key, 0) for key in ENDS], np.int64)
-    return TrainingRun(path, plan, state, record, Progress(blocks, games, results, state.table))
+    return TrainingRun(path, plan, state, record, games)
 
 
-def _policy(side: Fixed | None) -> Policy | None:
-    return None if side is None else side.policy
-
-
-def look(run: TrainingRun, curve: Curve, *, now: bool = False) -> None:
-    """Look at a run if its curve is due (or ``now``), and keep what was seen in its record."""
-    if curve.look(run.record.games or 0, lambda: run.state.policy, now=now):
-        seen = to_record(curve.rows, run.games_before)
-        run.record = replace(run.record, details={**run.record.details, "curve": seen})
-        run.state = run.state.with_run(run.record, run.state.table)
-
-
-def advance(run: TrainingRun, progress: Progress) -> None:
-    """Take a block into a run: the state it has led to, and its record."""
-    lost, drawn, won = map(int, progress.results)
-    run.record = replace(run.record, games=progress.games, results={"x": won, "o": lost, "draw": drawn})
-    run.state = run.state.with_run(run.record, progress.table)
+def blocks(run: TrainingRun, executor: Executor = here) -> Iterator[int]:
+    """Train block by block; yields the games of the run so far, with its state and record after each."""
+    before = run.record.results or run.results
+    for games, results, table in train_blocks(run.plan, run.state.table, done=run.before, executor=executor):
+        run.results = dict(zip(ENDS, map(int, results), strict=True))
+        total = {key: before[key] + run.results[key] for key in ("x", "o", "draw")}
+        run.record = replace(run.record, games=games, results=total)
+        run.state = run.state.with_run(run.record, table)
+        yield games
 
 
 def train(
@@ -268,26 +259,32 @@ def train(
     :param store: the store whose waiting games are learned at the end, by the state called ``name``; not by
         a state that the observer chose.
     """
-    backup = library.would_lose_runs(run.path, run.state)
-    if curve:
-        look(run, curve)
+    backup, games = library.would_lose_runs(run.path, run.state), run.before
+
+    def look(now: bool = False) -> None:
+        if curve and curve.look(games, lambda: run.state.policy, now=now):
+            run.note(curve.rows)
+
+    def save(state: State) -> None:
+        nonlocal backup
+        run.backup = library.save(state, run.path, keep_backup=backup) or run.backup
+        backup = False
+
+    look()
     started = last_save = monotonic()
-    for progress in train_blocks(run.plan, run.state.table, done=run.done, executor=executor):
-        advance(run, progress)
+    for games in blocks(run, executor):
         run.enough = after_block(run)
-        if curve:
-            look(run, curve, now=run.enough)
+        look(now=run.enough)
         if run.enough or stopping():
             break
-        if monotonic() - last_save >= checkpoint and (run.record.games or 0) < run.plan.games:
+        if monotonic() - last_save >= checkpoint and games < run.plan.games:
             state = run.kept or run.state
             state.learner.tag_run(state.table, run.record.id)
-            run.backup = library.save(state, run.path, keep_backup=backup) or run.backup
-            backup = False
+            save(state)
             saved(run)
             last_save = monotonic()
     run.seconds = monotonic() - started
-    run.finished = run.enough or (run.record.games or 0) >= run.plan.games
+    run.finished = run.enough or games >= run.plan.games
     if run.kept and not run.enough:
         run.state = run.kept
     if run.finished:
@@ -296,7 +293,7 @@ def train(
     if run.finished and store is not None and not (run.enough or run.kept):
         waiting = waiting_games(store, library.taught_names(store, run.path), run.state)
         run.state = teach(run.state, waiting, name).state
-    run.backup = library.save(run.state, run.path, keep_backup=backup) or run.backup
+    save(run.state)
 
 
 def warm_up(state: State) -> None:
