@@ -30,7 +30,7 @@ def empty(learner: str = "q") -> State:
 
 
 def waiting(store: Path, path: Path) -> list[str]:
-    return [game.id for game in waiting_games(store, library.taught_names(store, path), empty())]
+    return [game.id for game in waiting_games(store, library.taught_name(store, path), empty())]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_an_unfinished_training_run_lets_games_wait(tmp_path):
     run = train_run(state.learner, state.rules, state.symmetric, seed=1, planned=100, opponent="self")
     library.save(state.with_run(run, state.table), tmp_path / "td.json")
     before = (tmp_path / "td.json").read_bytes()
-    record_game(tmp_path, record(*X_WINS, teaches=("td",)))
+    record_game(tmp_path, record(*X_WINS, teaches=("td.json",)))
     assert "training run" in pupil(tmp_path).catch_up().waits
     assert (tmp_path / "td.json").read_bytes() == before
     finished = replace(run, games=100, results=None)
@@ -86,8 +86,8 @@ def test_an_unfinished_training_run_lets_games_wait(tmp_path):
 
 def test_games_for_others_and_of_other_boards_teach_nothing(tmp_path):
     wide = Rules(3, 4, 3)
-    record_game(tmp_path, record(*X_WINS, teaches=("q",)))
-    record_game(tmp_path, record(1, 5, 2, 6, 3, rules=wide, teaches=("td",)))
+    record_game(tmp_path, record(*X_WINS, teaches=("q.json",)))
+    record_game(tmp_path, record(1, 5, 2, 6, 3, rules=wide, teaches=("td.json",)))
     assert pupil(tmp_path).catch_up().games == 0
     assert not (tmp_path / "td.json").exists()
 
@@ -100,10 +100,10 @@ def test_waiting_games_are_found_whatever_the_name(tmp_path, name):
     with (tmp_path / "games.jsonl").open("ab") as log:  # another program may escape what need not be
         escaped = "".join(f"\\u{ord(char):04x}" for char in name).encode()
         log.write(record(*X_WINS, teaches=("NAME",)).to_line().replace(b"NAME", escaped) + b"\n")
-    waiting = list(waiting_games(tmp_path, [name], state))
+    waiting = list(waiting_games(tmp_path, name, state))
     assert [one.teaches for one in waiting] == [(name,), ("other", name), (name,)]
     lesson = teach(state, waiting[:2], name)
-    assert list(waiting_games(tmp_path, [name], lesson.state)) == waiting[2:]
+    assert list(waiting_games(tmp_path, name, lesson.state)) == waiting[2:]
 
 
 def test_a_lesson_adds_to_an_earlier_one_only_while_the_state_still_has_it():
@@ -164,7 +164,7 @@ def test_a_run_in_a_file_that_was_put_back_is_not_continued(tmp_path):
     td, path = pupil(tmp_path), tmp_path / "td.json"
 
     def study() -> bytes:
-        record_game(tmp_path, record(*X_WINS, teaches=("td",)))
+        record_game(tmp_path, record(*X_WINS, teaches=("td.json",)))
         td.catch_up()
         return path.read_bytes()
 

@@ -25,7 +25,7 @@ from ttt_cli.shell.options import AgentName, Seed, Walked, argument, flag, numbe
 from ttt_cli.store.csv_text import to_csv
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
-from ttt_cli.store.library import refuse_state
+from ttt_cli.store.library import refuse_loss
 from ttt_cli.store.runs import digest_of
 from ttt_cli.views.evaluation import Exact, Explanation, Sampled, blunder_rows
 from ttt_cli.views.numbers import percent
@@ -147,7 +147,7 @@ def _matches(
     matches, file = [], None
     with ExitStack() as stack:
         if games_to is not None:
-            refuse_state(games_to)
+            refuse_loss(games_to)
             file = stack.enter_context(writing(games_to))
         tick = stack.enter_context(progress(env, games * len(others), title="match"))
         for number, other in enumerate(others):

@@ -180,8 +180,8 @@ class Call:
     def _taught(self, state: State) -> State:
         """The state after the games that wait for it, and those of a file of game records."""
         games_from = self.options.games_from
-        names = library.taught_names(self.env.store, self.path)
-        lesson = teach(state, waiting_games(self.env.store, names, state), self.name)
+        name = library.taught_name(self.env.store, self.path)
+        lesson = teach(state, waiting_games(self.env.store, name, state), self.name)
         if lesson.learnt:
             self.env.say(f"learned {lesson.learnt:,} games that were waiting in games.jsonl")
         if games_from is None:

@@ -53,15 +53,10 @@ class OnlineLearner:
         self.name = name
         self.state = state
         self.total = Learned()
-        self._names = library.taught_names(store, path)
+        self.taught_name = library.taught_name(store, path)
         self._held: Lock | None = None
         self._run: Run | None = None
         self._unsaved = False
-
-    @property
-    def taught_name(self) -> str:
-        """Its name in game records, among the states that a game teaches."""
-        return self._names[0]
 
     @property
     def known(self) -> int:
@@ -103,7 +98,7 @@ class OnlineLearner:
 
     def learn_waiting(self) -> Learned:
         """Learn from the games of the log that wait for it, in memory."""
-        return self.learn(waiting_games(self.store, self._names, self.state))
+        return self.learn(waiting_games(self.store, self.taught_name, self.state))
 
     def save(self) -> None:
         """Write what has been learned since the last time."""

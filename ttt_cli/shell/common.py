@@ -53,7 +53,7 @@ def write_report(
         env.out_bytes(chunks)
         return False
     refuse_source(out, source)
-    library.refuse_state(Path(out))
+    library.refuse_loss(Path(out))
     write_bytes(Path(out), chunks)
     return True
 

@@ -11,10 +11,8 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.text import decode
 
-MOST_LINES = 1_000_000
-"""The most lines of a CSV file that is read whole."""
-LONGEST_LINE = 10_000
-"""And the most bytes of a line."""
+MOST_FIELDS = 8_000_000
+"""The most fields of a CSV file that is read whole."""
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
@@ -28,12 +26,11 @@ def number_in(text: str) -> float | None:
 def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
 
-    :raises InvalidFileError: if it is not valid CSV, or has too many lines to be held.
+    :raises InvalidFileError: if it is not valid CSV, or has too many fields to be held.
     """
-    if (many := data.count(b"\n")) > (most := allowed(MOST_LINES)):
-        raise beyond(f"has {many:,} lines; the limit is {most:,}", where)
-    if (long := max(map(len, data.split(b"\n")))) > (longest := allowed(LONGEST_LINE)):
-        raise beyond(f"has a line of {long:,} bytes; the limit is {longest:,}", where)
+    many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), allowed(MOST_FIELDS)
+    if many > most:
+        raise beyond(f"has some {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where, bom=True)
     first = text.lstrip("\r\n").partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)

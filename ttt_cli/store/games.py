@@ -7,7 +7,7 @@ learned, so a crash in between neither loses a game nor teaches it twice.
 import logging
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
@@ -25,6 +25,8 @@ from ttt_cli.store.strict_json import load_json
 from ttt_cli.store.typed import check, rules_of
 
 LOG = "games.jsonl"
+LONGEST_LINE = 2**20
+"""In bytes."""
 notices = logging.getLogger("ttt_cli")
 
 _START = b'{"id":"'
@@ -153,10 +155,10 @@ def each_record(
 ) -> Iterator[tuple[int, "GameRecord | InvalidFileError"]]:
     """The game records of a file in JSON Lines, one at a time, with the numbers of their lines; in the place
     of another line what is wrong with it. A line of a log that is being written is left out."""
-    for number, line in enumerate(read_lines(path, cut=True), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if line.strip() and wanted(line):
             try:
-                found = load_json(line, str(path), line=number)
+                found = load_json(line, str(path), line=number, limit=LONGEST_LINE)
                 yield number, GameRecord.from_json(found, f"{path}: line {number}")
             except InvalidFileError as error:
                 if line.endswith(b"\n") or path.name != LOG:
@@ -190,13 +192,11 @@ def read_games(path: Path) -> Iterator[GameRecord]:
 
     :raises InvalidFileError: naming a line of another file that is not one.
     """
-    games = SoundGames(path)
-    for game in games:
-        if games.fault and path.name != LOG:
-            break
-        yield game
-    if games.fault and path.name != LOG:
-        raise games.fault
+    for _, record in each_record(path):
+        if isinstance(record, GameRecord):
+            yield record
+        elif path.name != LOG:
+            raise record
 
 
 def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
@@ -212,29 +212,26 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
     return (counts[0], counts[1], counts[2]) if any(counts) else None
 
 
-def waiting_games(store: Path, names: Collection[str], state: State) -> Iterator[GameRecord]:
+def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
     """The games of the store's log that a state is to learn and has not, one at a time; lines that cannot be
     read are left out, and counted in a notice.
 
-    :param names: what the log may call the state (see ``library.taught_names``).
+    :param name: what the log calls the state (see ``library.taught_name``).
     """
     log = store / LOG
     if not log.exists():
         return
     learned = state.learned_games
-    ids, quoted = {game.encode() for game in learned}, [orjson.dumps(name) for name in names]
+    ids, quoted = {game.encode() for game in learned}, orjson.dumps(name)
 
     def wanted(line: bytes) -> bool:
         """A log grows for years: most lines are recognized by their bytes, if nothing in them is escaped."""
-        if b"\\" in line:
-            return True
-        return any(name in line for name in quoted) and not (
-            line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
-        )
+        known = line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
+        return b"\\" in line or (quoted in line and not known)
 
     games = SoundGames(log, wanted)
     for game in games:
-        if game.id not in learned and not set(names).isdisjoint(game.teaches):
+        if game.id not in learned and name in game.teaches:
             yield game
     if games.fault:
         notices.warning("lines left out that cannot be read: %d; the first: %s", games.left_out, games.fault)

@@ -137,13 +137,6 @@ def taught_name(store: Path, path: Path) -> str:
     return Path(relative).as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def taught_names(store: Path, path: Path) -> list[str]:
-    """All that the store's log may call a state: also the bare name that earlier versions gave one in the
-    store."""
-    inside = path.suffix in SUFFIXES and is_stored(store, path)
-    return [taught_name(store, path), *[path.stem] * inside]
-
-
 def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:
     """The state that has seen nothing, if ``name`` is the one under which training would save (``q``,
     ``q.article``), and the file that is not there yet."""
@@ -183,23 +176,16 @@ def _native_format(source: Source) -> NativeFormat | None:
     return next((form for form in native_formats() if form.recognises(source, DEFAULTS)), None)
 
 
-def refuse_state(path: Path) -> None:
-    """Keep a report out of the place of a learned state, or of a log of games.
+def refuse_loss(path: Path, *, states: bool = True) -> None:
+    """Keep anything out of the place of a log of games, and a report out of that of a learned state.
 
     :raises UsageError: if one is there.
     """
-    if holds_state(path):
-        raise UsageError("is a learned state, which would be lost", where=str(path), hint="name another file")
-    refuse_games(path)
-
-
-def refuse_games(path: Path) -> None:
-    """Keep anything out of the place of a log of games.
-
-    :raises UsageError: if one is there.
-    """
-    if holds_games(path):
-        raise UsageError("is a log of games, which would be lost", where=str(path), hint="name another file")
+    lost = (
+        "a log of games" if holds_games(path) else "a learned state" if states and holds_state(path) else ""
+    )
+    if lost:
+        raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
 
 def load(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) -> Loaded:
@@ -322,7 +308,7 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     :raises BusyError: if the lock of the file is held and somebody who does not heed it has written the file
         meanwhile: the state is saved beside it then.
     """
-    refuse_games(path)
+    refuse_loss(path, states=False)
     held, now, target = held_lock(path), stamp(path), path
     if held is not None and now is not None and now != held.seen:
         beside = (path.with_name(f"{path.stem}.beside{number or ''}{path.suffix}") for number in count())

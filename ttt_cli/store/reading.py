@@ -6,10 +6,11 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, did_you_mean
 from ttt_cli.store.system import NO_WAITING, AnyPath, fault
 
 LIMIT = 256 * 2**20
@@ -17,8 +18,6 @@ LIMIT = 256 * 2**20
 is the longest line of a file that is read in blocks: a state's runs, with the games learned, are on one."""
 LARGE = 16 * 2**20
 """From here on a file is read in parts where its format allows it."""
-LONGEST_LINE = 2**20
-"""The longest line of a log, in bytes."""
 
 _times: ContextVar[int] = ContextVar("_times", default=1)
 
@@ -53,30 +52,15 @@ def read_bytes(path: AnyPath, limit: int = LIMIT) -> bytes:
     return data
 
 
-def read_lines(path: AnyPath, longest: int = LONGEST_LINE, *, cut: bool = False) -> Iterator[bytes]:
-    """The lines of the file at ``path``, each with its end, however many there are: one at a time is held.
-
-    :param cut: whether of a line that is too long the beginning is good enough.
-
-    :raises InvalidFileError: as ``read_bytes``, and for a line of more than ``longest`` bytes.
-    """
-    longest, number = allowed(longest), 0
-    with _opened(path) as file:
-        while line := file.readline(longest + 1):
-            number += 1
-            if len(line) > longest:
-                if not cut:
-                    place = f"{os.fspath(path)}, line {number}"
-                    raise beyond(f"the line is longer than {longest:,} bytes", place)
-                rest = line
-                while rest and not rest.endswith(b"\n"):
-                    rest = file.readline(longest)
-                line = line[:longest] + b"\n"
-            yield line
+def read_lines(path: AnyPath) -> Iterator[bytes]:
+    """The lines of the file at ``path``, each with its end, however many there are; raises as
+    ``read_blocks``."""
+    for block in read_blocks(path):
+        yield from BytesIO(block)
 
 
 def peek(path: AnyPath) -> tuple[int, bytes]:
-    """The size of the file at ``path`` in bytes, and its first 4,096; raises as ``read_lines``."""
+    """The size of the file at ``path`` in bytes, and its first 4,096; raises as ``read_blocks``."""
     with _opened(path) as file:
         return os.fstat(file.fileno()).st_size, file.read(4096)
 
@@ -84,7 +68,7 @@ def peek(path: AnyPath) -> tuple[int, bytes]:
 def read_blocks(path: AnyPath, size: int = 2**20) -> Iterator[bytes]:
     """The content of the file at ``path``, however long, in blocks of whole lines of some ``size`` bytes.
 
-    :raises InvalidFileError: as ``read_lines``.
+    :raises InvalidFileError: as ``read_bytes``, and for a line that is longer than that limit.
     """
     with _opened(path) as file:
         rest = b""
@@ -112,20 +96,13 @@ def _opened(path: AnyPath) -> Iterator[BinaryIO]:
                 return
             kind = "a pipe" if stat.S_ISFIFO(mode) else kind
     except FileNotFoundError:
-        raise InvalidFileError("no such file", where=name, hint=_neighbours(Path(path))) from None
+        beside: list[str] = []
+        with suppress(OSError):
+            beside = [one for one in os.listdir(Path(path).parent) if not one.startswith(".")]
+        hint = did_you_mean(Path(path).name, beside)
+        raise InvalidFileError("no such file", where=name, hint=hint) from None
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise fault(error, path, "cannot be read", InvalidFileError) from None
         kind = "a socket"
     raise InvalidFileError(f"is {kind}, not a file", where=name, hint="write its content into a file first")
-
-
-def _neighbours(wanted: Path) -> str:
-    """Files beside a missing one that are named much like it, as a hint."""
-    from difflib import get_close_matches
-
-    names: list[str] = []
-    with suppress(OSError):
-        names = [name for name in os.listdir(wanted.parent)[:1000] if not name.startswith(".")]
-    close = get_close_matches(wanted.name, names, 3, 0.6)
-    return f"did you mean {' or '.join(str(wanted.with_name(name)) for name in close)}?" if close else ""

@@ -34,15 +34,11 @@ class Source:
         :raises InvalidFileError: if there is no such file, or it cannot be read.
         """
         self.where = os.fspath(path)
-        self._hash: hashlib._Hash | None = None
         if data is None:
             self.size, self.start = peek(path)
+            self.large = self.size > reading.LARGE
         else:
-            self.size, self.start = len(data), data[:4096]
-        self.large = data is None and self.size > reading.LARGE
-        if not self.large:
-            self.data = read_bytes(path) if data is None else data
-            self.size = len(self.data)
+            self.size, self.start, self.large, self.data = len(data), data[:4096], False, data
 
     @cached_property
     def data(self) -> bytes:
@@ -54,18 +50,15 @@ class Source:
 
     def blocks(self) -> Iterator[bytes]:
         """All of it, in blocks of whole lines if it is large."""
-        if not self.large:
-            yield self.data
-            return
-        self._hash = hashlib.sha256()
-        for block in read_blocks(self.where):
-            self._hash.update(block)
-            yield block
+        return read_blocks(self.where) if self.large else iter((self.data,))
 
-    @property
+    @cached_property
     def sha256(self) -> str:
-        """The digest of the content, in hexadecimal; of a large file, of what has been read last."""
-        return (self._hash or hashlib.sha256(self.data)).hexdigest()
+        """The digest of the content, in hexadecimal."""
+        digest = hashlib.sha256()
+        for block in self.blocks():
+            digest.update(block)
+        return digest.hexdigest()
 
     @cached_property
     def is_json(self) -> bool:

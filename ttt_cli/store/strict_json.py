@@ -8,6 +8,7 @@ they suspect is settled by an exact, slower reading.
 import json
 import os
 import re
+from collections import Counter
 from typing import Any, NoReturn
 
 import orjson
@@ -22,7 +23,15 @@ MEMORY = 8
 
 _HUGE = re.compile(rb"[\[,:\s-][0-9]{19,}(?![0-9.eE])")  # no integer of fewer digits leaves 64 bits
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
-_CONSTANT = re.compile("NaN|Infinity")
+_CONSTANT = re.compile("-?(NaN|Infinity)")
+_TOO_DEEP = "is nested too deeply; the limit is 254"
+_MESSAGES = {
+    "infinity": "the number is too large",
+    "depth": _TOO_DEEP,
+    "unexpected end": "the file ends in the middle: it was cut off",
+    "after document": "something follows the end of the JSON value",
+}
+"""Messages of ours, by a part of those of ``orjson``."""
 
 
 def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT) -> Any:
@@ -47,7 +56,7 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     try:
         again = orjson.dumps(value)
     except TypeError:
-        raise InvalidFileError("is nested too deeply; the limit is 254", where=os.fspath(where)) from None
+        raise InvalidFileError(_TOO_DEEP, where=os.fspath(where)) from None
     # Each member of an object has one colon outside strings, and orjson never escapes a colon. So a text
     # without escaped colons has as many of them as its value written anew, unless members were dropped:
     # duplicate keys.
@@ -64,11 +73,10 @@ def _check_exactly(data: bytes, where: AnyPath) -> None:
 
     def members(pairs: list[tuple[str, Any]]) -> None:
         if len(dict(pairs)) < len(pairs):
-            seen = set()
-            for key, _ in pairs:
-                if key in seen:
-                    raise InvalidFileError("the key is there twice", where=f"{name}, key {quoted(key)}")
-                seen.add(key)
+            counts = Counter(key for key, _ in pairs)
+            raise InvalidFileError(
+                "the key is there twice", where=f"{name}, key {quoted(max(counts, key=counts.__getitem__))}"
+            )
 
     def integer(digits: str) -> None:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
@@ -78,21 +86,15 @@ def _check_exactly(data: bytes, where: AnyPath) -> None:
 
 
 def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDecodeError) -> NoReturn:
-    name = os.fspath(where)
     if not data.strip():
-        raise InvalidFileError("is empty", where=name) from None
+        raise InvalidFileError("is empty", where=os.fspath(where)) from None
     decode(data, where, line=line)
-    column, at, message, hint = error.colno, error.pos, f"is not valid JSON: {error.msg}", ""
+    at = error.pos - (error.doc[max(0, error.pos - 1) : error.pos] == "-")
     if constant := _CONSTANT.match(error.doc, at):
-        minus = "-" * (error.doc[max(0, at - 1) : at] == "-")
-        column, message = column - len(minus), f"{minus}{constant[0]} is not a JSON number"
-    elif "infinity" in error.msg:
-        message = "the number is too large"
-    elif "depth" in error.msg:
-        message = "is nested too deeply; the limit is 254"
-    elif "unexpected end" in error.msg:
-        message, hint = "the file ends in the middle", "it was cut off; take it from a backup"
-    elif "after document" in error.msg:
-        message = "something follows the end of the JSON value"
-    place = f"{name}, line {error.lineno + line - 1}, column {column}"
-    raise InvalidFileError(message, where=place, hint=hint) from None
+        message = f"{constant[0]} is not a JSON number"
+    else:
+        known = (text for part, text in _MESSAGES.items() if part in error.msg)
+        message = next(known, f"is not valid JSON: {error.msg}")
+    column = error.colno - (error.pos - at if constant else 0)
+    place = f"{os.fspath(where)}, line {error.lineno + line - 1}, column {column}"
+    raise InvalidFileError(message, where=place) from None

@@ -291,7 +291,7 @@ def train(
         run.state = run.state.closed()
     run.state.learner.tag_run(run.state.table, run.record.id)
     if run.finished and store is not None and not (run.enough or run.kept):
-        waiting = waiting_games(store, library.taught_names(store, run.path), run.state)
+        waiting = waiting_games(store, library.taught_name(store, run.path), run.state)
         run.state = teach(run.state, waiting, name).state
     save(run.state)
 
