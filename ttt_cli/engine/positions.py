@@ -17,6 +17,9 @@ from ttt_cli.engine.bits import ONE
 from ttt_cli.engine.position import SYMBOLS, Position
 from ttt_cli.engine.rules import Rules
 
+CACHED = 1 << 16
+"""Moves that are gone through at a time, so that temporary arrays stay in the processor's cache."""
+
 KEPT = ("plies", "results", "terminal")
 """Properties that a part of a batch takes over, once they are known for the whole."""
 
@@ -144,7 +147,10 @@ class Positions:
         if self.cells <= 32 and len(self):
             stone = int(self.plies[0]) % 2 == 0
             added = ONE << (62 + stone - 2 * np.arange(self.cells)).astype(np.uint64)
-            keys = (self.keys[:, 0].take(rows) + added.take(cells))[:, None]
+            keys = np.empty((len(rows), 1), np.uint64)
+            for start in range(0, len(rows), CACHED):
+                moves = slice(start, start + CACHED)
+                keys[moves, 0] = self.keys[:, 0].take(rows[moves]) + added.take(cells[moves])
             # A stable sort merges what is sorted already: moves on one cell lead to positions in their order.
             order = np.argsort(keys[:, 0], kind="stable")
         else:

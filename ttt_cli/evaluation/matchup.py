@@ -78,8 +78,10 @@ def play_on(walk: Walk, opponents: Sequence[Policy] = ()) -> list[Matchup]:
             gone = _answer(layer, opponents, here, after)
         else:
             gone = [layer.resigning for _ in several]
-            for now, then in zip(here, after, strict=True):
-                np.add.at(then, layer.targets, now[layer.rows] * layer.probabilities)
+            for some in layer.pieces:
+                rows, targets, chances = layer.rows[some], layer.targets[some], layer.probabilities[some]
+                for now, then in zip(here, after, strict=True):
+                    np.add.at(then, targets, now[rows] * chances)
         over = layer.positions.terminal
         for at in several:
             np.add.at(ends[at], layer.positions.results[over] + 1, here[at][over])

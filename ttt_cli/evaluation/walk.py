@@ -17,7 +17,7 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
 from ttt_cli.engine.policy import Policy, PolicyTable, uniform
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.positions import CACHED, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -67,6 +67,11 @@ class Layer:
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    @property
+    def pieces(self) -> Iterator[slice]:
+        """The moves in turn, as many at a time as are gone through in the processor's cache."""
+        return (slice(start, start + CACHED) for start in range(0, len(self.rows), CACHED))
 
     @cached_property
     def resigning(self) -> Bools:

@@ -69,17 +69,18 @@ def backward(layer: Layer, values: Floats, following: Floats) -> Floats:
     :param values: float64[k], what it has where the game is over, and at least has where it is open; changed.
     :param following: the same of the next layer.
     """
-    if layer.probabilities is None:
-        np.maximum.at(values, layer.rows, following[layer.targets])
-        return values
-    parts = layer.probabilities * following[layer.targets]
-    if layer.positions.plies[0]:
-        np.add.at(values, layer.rows, parts)
-    else:  # the empty board alone: pairwise, which is more precise
-        row = np.zeros(layer.positions.rules.cells)
-        row[layer.cells] = parts
-        values += row.sum()
-    values[layer.resigning] = 1.0
+    for some in layer.pieces:
+        rows, after = layer.rows[some], following[layer.targets[some]]
+        if layer.probabilities is None:
+            np.maximum.at(values, rows, after)
+        elif layer.positions.plies[0]:
+            np.add.at(values, rows, layer.probabilities[some] * after)
+        else:  # the empty board alone: pairwise, which is more precise
+            row = np.zeros(layer.positions.rules.cells)
+            row[layer.cells] = layer.probabilities * after
+            values += row.sum()
+    if layer.probabilities is not None:
+        values[layer.resigning] = 1.0
     return values
 
 
@@ -99,7 +100,8 @@ def _results(layer: Layer, side: Side) -> Int8s:
 def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
     """int8[k]: the results below which nobody can bring the player, given those of the next layer."""
     results[~layer.positions.terminal] = 1
-    np.minimum.at(results, layer.rows, following[layer.targets])
+    for some in layer.pieces:
+        np.minimum.at(results, layer.rows[some], following[layer.targets[some]])
     if layer.probabilities is not None:
         results[layer.resigning] = -1
     return results
