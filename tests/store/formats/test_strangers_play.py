@@ -314,7 +314,32 @@ def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
     def program(board: str) -> Moves:
         return picked({cell: table.get(after(board, cell), 0.0) for cell in free(board)})
 
+    asked = r"'1' always moves first .*'1' are one's own stones"
+    with pytest.raises(InvalidFileError, match=asked):  # what the other's wins are tells, or nothing
+        read(json.dumps(own).encode(), "f.json")
     judged(json.dumps(own), program, tmp_path, spelling={"mine": "1", "theirs": "-1"})
+
+
+def test_moves_that_are_not_in_a_table_of_costs_are_asked_about(tmp_path):
+    """A program that pays for every move and knows those in its table alone: 0 would be the best of all."""
+    moves = {move: value - 1 for move, value in strangers.move_values(600).items()}
+
+    def program(board: str) -> Moves:
+        known = {cell: moves[board, cell] for cell in free(board) if (board, cell) in moves}
+        return picked(known or dict.fromkeys(free(board), 0.0))
+
+    data = json.dumps({str(move): value for move, value in moves.items()})
+    with pytest.raises(InvalidFileError, match="unknown=random"):
+        read(data.encode(), "f.json")
+    judged(data, program, tmp_path, unknown="random")
+
+
+def test_numbers_beside_a_board_are_no_part_of_a_key():
+    """A value for each of eight cells: the key would be the board and seven of them."""
+    rows = strangers.in_rows(strangers.move_values(300)).items()
+    lines = [f"{board}:{','.join(map(str, row[1:]))}" for board, row in rows]
+    with pytest.raises(InvalidFileError, match="hold more than a position"):
+        read("\n".join(lines).encode(), "f.csv")
 
 
 CSV = {
@@ -345,6 +370,8 @@ def test_rows_may_have_pairs_of_a_cell_and_its_value(tmp_path):
     for (text, cell), value in moves.items():
         rows[text] = rows.get(text, text.replace(".", "-") + ",") + f"{cell},{value!r},"
     judged("\n".join(rows.values()) + "\n", goes_by(moves), tmp_path)
+    lines = [f"{text}:{', '.join(map(str, row))}" for text, row in strangers.in_rows(moves).items()]
+    judged("\n".join(lines) + "\n", goes_by(moves), tmp_path)
 
 
 PRINTED = {

@@ -24,7 +24,7 @@ class Convention(Enum):
     SECOND_BEGINS = 1, "usually X or 1 moves first, not O, 2 or -1"
     OWN_STONES = 1, "usually each side has its stones; a table for both sides writes the mover's as 1 or X"
     OWN_STONES_REVERSED = 3, "hardly anybody writes the mover's own stones as -1, 2 or O"
-    FIRST_CELL_COUNTS_MOST = 1, "in a number, usually the first cell's digit counts least"
+    UNUSUAL_NUMBER = 1, "in base 3 the first cell's digit usually counts most, in sets of bits least"
     OTHER_ORDER = 5, "usually cells come row by row from the top left"
     UNEXPLAINED = 3, "usually every part of a key says something"
     ADDED_UP = 3, "usually two tables belong to two players; double Q-learning adds them up"
@@ -42,11 +42,12 @@ def rarity(conventions: Iterable[Convention]) -> int:
     return sum(convention.rarity for convention in conventions)
 
 
-OF_KEYS = ("board", "empty", "first", "second", "mine", "theirs")
+OF_KEYS = ("board", "empty", "first", "second", "mine", "theirs", "turn")
 """The facets of how keys are spelled."""
 STONES = "who moves first"
 QUESTIONS = {
     STONES: ("first", "mine"),
+    "whose are one's own stones": ("turn",),
     "whose win do large values mean": ("values",),
     "how are the cells counted": ("cells",),
     "whose table is which": ("player-x",),
@@ -69,11 +70,12 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "moved": "that of whoever has just moved",
         "owner": "that of the player in the key",
     },
+    "turn": {"mover": "those of whoever is to move", "moved": "those of whoever has just moved"},
     "symmetry": {"rotations": "alone", "yes": "all images", "no": "each key is itself alone"},
     "cells": {"0": "from 0", "1": "from 1"},
     "player-x": {ADDED: "neither's: its program adds the two up", "": "{} is X's"},
     "first": {"": "{} always moves first"},
-    "mine": {"": "{} are the stones of whoever is to move"},
+    "mine": {"": "{} are one's own stones, whoever began"},
 }
 """Answers in words, by facet; under the empty text that for any other value."""
 MOST_VALUES, MOST_WAYS = 12, 5

@@ -17,6 +17,7 @@ from ttt_cli.store.text import quoted
 MOST_PARTS = 100
 """The most objects of a file that are tried as tables."""
 _BEHIND = re.compile(r"(\S.*?)\s*(?:->|=>|[:=]|\s)\s*([^\s:=>]+|[(\[][0-9, ]+[)\]])\s*")
+_FIRST = re.compile(r"(.+?)(?:->|=>|[:=])\s*([-+.0-9eE]+)\s*")
 _NAMED = re.compile(r"[A-Ca-c][1-4]")  # a cell
 _ITEM = re.compile(r"[^\s,;\[\]()]+")
 
@@ -99,6 +100,10 @@ def tables_of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rul
         parted = [_BEHIND.fullmatch(row[0]) for row in rows]
         if parted[0] and all(match and _value_in(match[2]) is not None for match in parted[1:]):
             rows = [[match[1], match[2]] for match in parted if match]
+    elif rows and all(len(row) == rules.cells for row in rows):  # "board:0.5,0.1,…"
+        parted = [_FIRST.fullmatch(row[0]) for row in rows]
+        if all(parted):
+            rows = [[match[1], match[2], *row[1:]] for match, row in zip(parted, rows, strict=True) if match]
     if (paired := _paired(rows)) is not None:
         yield paired
         return

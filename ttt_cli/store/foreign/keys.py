@@ -25,6 +25,8 @@ MOST_BESIDE = 3
 """The most items of a key beside the board: a player, a cell as row and column."""
 MOST_KEPT = 0.5
 """The least share of keys that have to be boards for a form, or a spelling, to be worth considering."""
+LAST_FIRST = "rows from bottom right"
+"""The order of a number's digits from the least on."""
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
 
@@ -52,7 +54,7 @@ class Spelling:
     :ivar first: the stone of the side that moves first; None: it has none.
     :ivar second: the stone of the other side.
     :ivar order: how the cells follow each other.
-    :ivar mover: whose stone ``first`` is instead: of the side ``to move``, or that has just ``moved``.
+    :ivar turn: whose stone ``first`` is instead: of the ``mover``, who is to move, or who has just ``moved``.
     """
 
     form: str
@@ -60,20 +62,25 @@ class Spelling:
     first: str | None
     second: str | None
     order: str = "rows"
-    mover: str = ""
+    turn: str = ""
 
     @property
     def facets(self) -> dict[str, str]:
         """The facets of it by which a user may name it."""
-        names = ("mine", "theirs") if self.mover else ("first", "second")
-        symbols = {"empty": self.empty, names[0]: self.first, names[1]: self.second}
+        names = ("mine", "theirs") if self.turn else ("first", "second")
+        symbols = {
+            "empty": self.empty,
+            names[0]: self.first,
+            names[1]: self.second,
+            "turn": self.turn or None,
+        }
         stated = {name: symbol for name, symbol in symbols.items() if symbol is not None}
         return {"board": self.form, "order": self.order, **stated}
 
     @property
     def hardly_used(self) -> bool:
         """Whether the mover's own stones are written as hardly anybody writes them: -1, 2 or O."""
-        return bool(self.mover) and (self.first or "").rstrip("0.").lower() not in _MINE
+        return bool(self.turn) and (self.first or "").rstrip("0.").lower() not in _MINE
 
     @property
     def conventions(self) -> list[Convention]:
@@ -81,7 +88,7 @@ class Spelling:
         found = [Convention.STONE_IS_BLANK for stone in (self.first, self.second) if stone in _BLANKS]
         if self.empty is not None and self.empty not in _BLANKS:
             found.append(Convention.ZERO_IS_EMPTY if self.empty in _ZEROS else Convention.ODD_EMPTY)
-        if self.mover:
+        if self.turn:
             found.append(Convention.OWN_STONES_REVERSED if self.hardly_used else Convention.OWN_STONES)
         elif self.first is not None and self.first in _FIRST.get(self.second or "", ()):
             found.append(Convention.SECOND_BEGINS)
@@ -199,8 +206,8 @@ FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
 a row; an item with a mark between its rows; digits with signs; a number whose digits are the cells, leading
 zeros lost; a number in base 3, or of two bits a cell; the sets of the cells that either side holds, a bit a
 cell. What has another number of cells than the board is none."""
-NUMBERED = ("base-3 number", "two bits a cell", "bit sets")
-"""The forms in which cells are powers: they may as well count from the last one."""
+NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": LAST_FIRST}
+"""The forms in which cells are powers, which may count from either end, and from which they usually do."""
 
 
 def _quoted(key: str) -> list[str]:
@@ -317,10 +324,10 @@ def _spelled(
             continue
         is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
         over = _won(is_first, is_second, space.rules) | (is_first | is_second).all(axis=1)
-        for mover, codes in _codes(is_first, is_second, own):
+        for turn, codes in _codes(is_first, is_second, own):
             indexes = np.where(whole, space.find(codes), -1)
             ended = whole & (indexes < 0) & over
-            spelling = Spelling(form, empty, first, second, mover=mover)
+            spelling = Spelling(form, empty, first, second, turn=turn)
             yield Boards(space, spelling, indexes, beside, ended, nothing)
 
 
@@ -356,6 +363,6 @@ def _codes(is_first: Bools, is_second: Bools, own: bool) -> Iterator[tuple[str, 
     lead = is_second.sum(axis=1) - is_first.sum(axis=1)
     swapped = is_second @ (2 * powers) + is_first @ powers
     if own or (lead == 1).any():
-        yield "to move", np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
+        yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
     if own:
         yield "moved", np.where(lead == -1, codes, np.where(lead == 0, swapped, -1))

@@ -14,12 +14,9 @@ import numpy as np
 from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.conventions import ADDED, Convention
-from ttt_cli.store.foreign.keys import NUMBERED, Boards
+from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Boards
 from ttt_cli.store.foreign.reading import Images, Reading
 from ttt_cli.store.foreign.values import Values, namings
-
-LAST_FIRST = "rows from bottom right"
-"""The order of a number's digits from the least on."""
 
 
 class _Meant(NamedTuple):
@@ -42,14 +39,14 @@ class _Meant(NamedTuple):
 
     def orders(self) -> Iterator[tuple["_Meant", bool]]:
         """The same under each order of the cells, and whether that is one to be tried in any case."""
-        form, own = self.boards.spelling.form, list(self.conventions)
-        numbered = form in NUMBERED
-        yield self._replace(conventions=own + [Convention.FIRST_CELL_COUNTS_MOST] * numbered), True
-        for turned in self.boards.turned():
-            last_first = numbered and turned.spelling.order == LAST_FIRST
-            rare = [] if last_first else [Convention.OTHER_ORDER]
-            meant = self._replace(boards=turned, conventions=own + rare)
-            yield meant, last_first or (numbered and self.of_moves)
+        usual = NUMBERED.get(self.boards.spelling.form)
+        for boards in (self.boards, *self.boards.turned()):
+            order, rare = boards.spelling.order, [Convention.OTHER_ORDER]
+            either_end = order == "rows" or (usual is not None and order == LAST_FIRST)
+            if either_end:
+                rare = [Convention.UNUSUAL_NUMBER] * (order != (usual or "rows"))
+            meant = self._replace(boards=boards, conventions=[*self.conventions, *rare])
+            yield meant, either_end or (usual is not None and self.of_moves)
 
     def named(
         self, meaning: str, usual: str, words: Mapping[str, str] | None = None
@@ -61,7 +58,7 @@ class _Meant(NamedTuple):
         :param words: the facets about the cells of moves.
         """
         spelling, other = self.boards.spelling, [Convention.OTHER_MEANING] * (meaning != usual)
-        if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.mover:
+        if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
             meaning = {"x": "o", "o": "x"}.get(meaning, meaning)
         facets = {**spelling.facets, **self.facets, **(words or {}), "values": meaning}
         return facets, [*spelling.conventions, *self.conventions, *other]
@@ -73,7 +70,7 @@ def readings(boards: Boards, values: Values, group: Images | None) -> Iterator[R
     :param group: the symmetries whose images a key stands for, if it does.
     """
     for meant in _explained(boards, values):
-        if meant.of_moves and boards.spelling.mover == "moved":
+        if meant.of_moves and boards.spelling.turn == "moved":
             continue  # moves are valued before they are made
         found: list[Reading] = []
         for ordered, always in meant.orders():
@@ -98,7 +95,7 @@ def _explained(boards: Boards, values: Values) -> Iterator[_Meant]:
             ways.append(((0,), replace(values, shape="list", places=played[values.rows])))
     for span, meant in ways:
         rest = [boards.beside[at] for at in columns if at not in span]
-        if any(_is_board(column, rules.cells) for column in rest):
+        if any(_says_more(column, rules.cells) for column in rest):
             continue
         varied = sum(len(set(column)) > 1 for column in rest)
         players = [(column, way) for column in rest for way in _players(column, boards)]
@@ -111,9 +108,16 @@ def _explained(boards: Boards, values: Values) -> Iterator[_Meant]:
 
 
 def second_board(boards: Boards) -> str | None:
-    """What stands beside the board in a key and could be a board itself, other than that after a move."""
-    columns = (column for column in boards.beside if _is_board(column, boards.space.cells))
+    """What stands beside the board in a key and could be a board itself, or numbers, other than the board
+    after a move."""
+    columns = (column for column in boards.beside if _says_more(column, boards.space.cells))
     return next((column[0] for column in columns if _played(column, boards) is None), None)
+
+
+def _says_more(column: Sequence[str], cells: int) -> bool:
+    """Whether a column is more than the name of a player, a cell or a number of plies: no part of a position
+    that may be passed over."""
+    return len(set(column)) > cells + 1 or _is_board(column, cells)
 
 
 def _is_board(column: Sequence[str], cells: int) -> bool:
@@ -125,7 +129,7 @@ def _played(column: Sequence[str], boards: Boards) -> Int64s | None:
     """int64[keys]: the cells that lead from each key's position to the board in a column, if all do."""
     spelling, space = boards.spelling, boards.space
     digits = {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
-    if spelling.mover or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
+    if spelling.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
         return None
     codes = np.array([[digits[symbol] for symbol in item] for item in column], np.int64) @ space.powers
     after = space.find(codes)[:, None]
@@ -142,10 +146,10 @@ def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict
     known = {(stone or "").rstrip(".").lower(): side for stone, side in zip(stones, (1, -1), strict=True)}
     if len(labels) > 2:
         return
-    if all(label.lower() in known for label in labels) and spelling.mover != "moved":
+    if all(label.lower() in known for label in labels) and spelling.turn != "moved":
         owners = np.array([known[label.lower()] for label in column], np.int64)
         # one's own stones are those of whoever is to move
-        yield True, {}, owners * sides if spelling.mover else owners
+        yield True, {}, owners * sides if spelling.turn else owners
     elif len(labels) == 2:
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
         if len(set((owners * sides)[~space.terminal[boards.indexes]].tolist())) == 1:
@@ -171,8 +175,8 @@ def _positions(meant: _Meant) -> Iterator[Reading]:
     whose = np.zeros_like(player)
     to_move = set(side[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
     usual = "moved" if len(to_move) == 1 else None
-    if spelling.mover:
-        usual = {"to move": "mover", "moved": "moved"}[spelling.mover]
+    if spelling.turn:
+        usual = spelling.turn
     if owners is not None:
         usual = "owner"
         if len(np.unique(indexes)) < len(indexes):

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import command_line
@@ -54,6 +55,9 @@ MOST_SPELLINGS = 24
 """The most spellings, the best ones, that are tried with the values."""
 OFTEN, MANY = 0.1, 3
 """The least share, and number, of equal values for theirs to be taken as the initial value."""
+PASSED_OVER = 0.2
+"""The share of boards whose known moves are all worse than an unknown one at 0, beyond which it is asked
+whether that is meant: of programs that take it for 0 up to an eighth."""
 SHOWN = 3
 """The most keys that an error names."""
 
@@ -138,29 +142,33 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
 
 
 def _about_unknown(reading: Reading, options: Options) -> Question | None:
-    """Whether a move that is not in the file counts as 0 or as the usual initial value, if that matters."""
+    """What a move counts as that is not in the file, if that matters: 0, the usual initial value, or nothing,
+    where on many boards all moves that are known are worth less than 0."""
     if options.unknown is not None or reading.decided or reading.are_beads or not len(reading.opened):
         return None
     numbers, counts = np.unique(reading.opened, return_counts=True)
-    often, many = int(counts.argmax()), reading.counts[1]
-    if not numbers[often] or counts[often] < MANY or counts[often] <= OFTEN * many:
-        return None
+    often, many, space = int(counts.argmax()), reading.counts[1], reading.space
     # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
     x, o = reading.whose
     value = abs(float(numbers[often])) if x != o else float(numbers[often])
     plays = Plays(wins=options.wins or Plays.wins, tables=reading.tables)
-    values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, reading.space, plays)
-    played = []
-    for guess in (0.0, value):
+    values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, space, plays)
+
+    def played(guess: float) -> Floats:
         counted = replace(plays, unknown=(guess * x + 0.0, guess * o + 0.0))
-        played.append(policy_by(values, reading.space, counted).table(reading.space).played)
-    if np.array_equal(played[0], played[1]):
+        return policy_by(values, space, counted).table(space).played
+
+    ways = {"unknown=0": "0"}
+    initial = numbers[often] and counts[often] >= MANY and counts[often] > OFTEN * many
+    if initial and not np.array_equal(played(0.0), played(value)):
+        ways[f"unknown={value:g}"] = f"{value:g}, as {counts[often]:,} of {many:,} values"
+    held = space.legal & ~np.isnan(values)
+    known = np.any(held, axis=1)
+    passed_over = np.all(~(values >= 0), axis=1)[known] & np.any(held < space.legal, axis=1)[known]
+    often_passed = passed_over.sum() >= MANY and passed_over.mean() > PASSED_OVER
+    if len(ways) == 1 and not (reading.of_moves and often_passed):
         return None
-    ways = {
-        "unknown=0": "0",
-        f"unknown={value:g}": f"{value:g}, as {counts[often]:,} of {many:,} values",
-        "unknown=random": "nothing, it is made only where no move is known",
-    }
+    ways["unknown=random"] = "nothing, it is made only where no move is known"
     return Question("what does a move count as that is not in the file", ways)
 
 
@@ -190,31 +198,39 @@ def _boards(
         fitting = [boards for boards in fitting if not boards.left_out.any()]
     if not fitting:
         raise _misfit(table.keys, found, space.rules, where)
-    return (fitting if of_keys else list(_usual(fitting, where, options)))[:MOST_SPELLINGS]
+    if not of_keys:
+        of_positions = any(type(value) is float for value in table.values)
+        fitting = list(_usual(fitting, of_positions, where, options))
+    return fitting[:MOST_SPELLINGS]
 
 
-def _usual(found: list[Boards], where: str, options: Options) -> Sequence[Boards]:
+def _usual(found: list[Boards], of_positions: bool, where: str, options: Options) -> Sequence[Boards]:
     """The spellings that are left of those under which every key has a reason: where one side always moves
     first and no key is left out, these; else one that leaves out games played on after their end, before
     one's own stones written as hardly anybody does.
 
+    :param of_positions: whether positions may be valued, as by a player that looks at them after its move: if
+        the other's stones are then usual ones for whoever is to move, its own are.
     :raises UndecidedError: if a common way to write one's own stones explains the keys as well.
     """
     whole = [boards for boards in found if not boards.left_out.any()]
-    if not all(boards.spelling.mover for boards in whole):
+    if not all(boards.spelling.turn for boards in whole):
         return whole
-    fixed = [boards for boards in found if not boards.spelling.mover]
+    fixed = [boards for boards in found if not boards.spelling.turn]
     for other in found if fixed else ():
-        if not other.spelling.mover:
+        if not other.spelling.turn:
             continue
-        if other.spelling.hardly_used and fixed[0].left_out.mean() <= GIVES_WAY:
+        facets, has_moved = other.spelling.facets, of_positions and not other.left_out.any()
+        if other.spelling.hardly_used and has_moved and not other.beside:
+            facets = {"mine": other.spelling.second or ""}
+        elif other.spelling.hardly_used and fixed[0].left_out.mean() <= GIVES_WAY:
             fixed = [replace(it, unless=f"spelling.mine={other.spelling.first}") for it in fixed]
             continue
         both = ~fixed[0].left_out & ~other.left_out
         opened = other.indexes[both & ~other.space.terminal[other.indexes]]
         both_move = len(set((other.space.plies[opened] % 2).tolist())) == 2
         if both_move and (fixed[0].indexes != other.indexes)[both].any():
-            asked = questions([fixed[0].spelling.facets, other.spelling.facets])
+            asked = questions([fixed[0].spelling.facets, facets])
             raise UndecidedError(asked[:1], where, options)
     return fixed or [boards for boards in found if boards.left_out.sum() == found[0].left_out.sum()]
 
@@ -228,7 +244,7 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
         return NoPositionsError(
             f"the keys are not positions of {rules.describe()}, such as {shown}", where=where
         )
-    begun = len({boards.spelling.first for boards in found if not boards.spelling.mover}) > 1
+    begun = len({boards.spelling.first for boards in found if not boards.spelling.turn}) > 1
     ways: dict[str, str] = {}
     for boards in found:
         broken = np.flatnonzero(boards.left_out).tolist()
@@ -268,7 +284,7 @@ def _group(boards: Boards, options: Options, where: str) -> Images | None:
     known = groups(boards.space.rules)
     symmetry = options.spelling.get("symmetry")
     if symmetry is None:
-        own = bool(boards.spelling.mover)
+        own = bool(boards.spelling.turn)
         fits = (name for name in known if is_canonical(boards.space, boards.indexes, known[name], own=own))
         symmetry = next(fits, "no")
         if symmetry == "rotations":  # or the least of these and some mirrored ones
