@@ -23,7 +23,6 @@ from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageE
 from ttt_cli.guests import at_fault, described
 from ttt_cli.learners import any_offered
 from ttt_cli.shell.frame import make_command, split_examples
-from ttt_cli.shell.options import Common
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.streams import give_up
 
@@ -243,7 +242,7 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)
 
 
-_COMMON = {item.name for item in fields(Common)}
+_COMMON = {item.name for item in fields(Environment) if item.metadata}
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from re import MULTILINE, sub
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ttt_cli.streams import standard_streams
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 DEFAULT_STORE = Path("state_store")
+
+
+def common(default: Any, help: str, *names: str, **more: Any) -> Any:
+    """A common option as Typer takes it."""
+    return field(default=default, metadata={"names": names, "settings": {"help": help, **more}})
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +35,15 @@ class Environment:
     stdout: TextIO
     stderr: TextIO
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    store: Path = DEFAULT_STORE
-    board: str | None = None
-    """``--board`` as given, such as ``3x4``; ``None`` leaves a state its own."""
-    line: int | None = None
-    """``--line`` as given."""
-    learner: str | None = None
-    """``--learner`` as given: ``FILE.py:CLASS``."""
-    quiet: bool = False
-    json: bool = False
-    debug: bool = False
+    store: Path = common(DEFAULT_STORE, "State directory.", metavar="DIR", envvar="TTT_STORE")
+    board: str | None = common(None, "Board size.", metavar="ROWSxCOLS", show_default="3x3, or the state's")
+    line: int | None = common(None, "Stones in a row.", show_default="3, or the state's")
+    learner: str | None = common(
+        None, "The learner of a state, if it is your own class.", metavar="FILE.py:CLASS"
+    )
+    quiet: bool = common(False, "No notices on stderr.", "--quiet")
+    json: bool = common(False, "The result as one JSON document.", "--json")
+    debug: bool = common(False, "Show the traceback of an error.", "--debug")
     notes: list[str] = field(default_factory=list)
     """What has been remarked on the files used."""
 
@@ -205,12 +209,10 @@ class Environment:
         ``tell``, or as notices."""
         import logging
 
-        class Notices(logging.Handler):
-            def emit(handler, record: logging.LogRecord) -> None:  # noqa: N805
-                (tell or self.say)(record.getMessage())
-
+        handler = logging.Handler()
+        handler.emit = lambda record: (tell or self.say)(record.getMessage())  # type: ignore[method-assign]
         log = logging.getLogger("ttt_cli")
-        log.handlers = [Notices()]
+        log.handlers = [handler]
         log.setLevel(logging.INFO)
         if kernel := sys.modules.get("ttt_cli.engine.kernel"):
             vars(kernel)["announce"] = partial(self.compiling, tell)
@@ -252,10 +254,5 @@ def command_line(*words: object) -> str:
 
 def _spelled_out(word: str) -> str:
     """A word as bash, ksh and zsh quote control characters: ``$'…'``."""
-    return "$'" + "".join(map(_spelled, word)) + "'"
-
-
-def _spelled(char: str) -> str:
-    if char in "\\'":
-        return f"\\{char}"
-    return char if char.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(char))
+    escape = "".join(f"\\x{byte:02x}" for byte in os.fsencode(word))
+    return f"$'{escape}'"

@@ -46,7 +46,7 @@ def learn(env: Environment, learner: str, given: dict[str, Any], options: Shared
 
 
 def command(name: str = "dummy") -> Any:
-    return make_command(name, learn, fixed={"learner": "dummy"}, learner=Dummy)  # type: ignore[arg-type]
+    return make_command(name, learn, fixed={"learner": "dummy"}, learner=Dummy)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_field_may_not_hide_another_option() -> None:
     def clash(env: Environment, given: dict[str, Any], alpha: float = 1.0) -> None: ...
 
     with pytest.raises(UsageError, match="alpha"):
-        make_command("clash", clash, learner=Dummy)  # type: ignore[arg-type]
+        make_command("clash", clash, learner=Dummy)
 
 
 @pytest.mark.parametrize(

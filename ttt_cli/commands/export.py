@@ -96,13 +96,12 @@ def export(
     """
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
-    formats = _formats(format_name)
     (agent,) = resolved(env, source, estimated=True)
     player = ExportSource(printable(agent.name), _state(agent), agent.policy)
-    form = _chosen(player, out, format_name, formats)
+    form = _format(player, out, format_name)
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     for name in (name for name, value in given.items() if value and name not in form.options):
-        hint = f"it is for {', '.join(_names(other for other in formats if name in other.options))}"
+        hint = f"it is for {', '.join(_names(other for other in _written() if name in other.options))}"
         raise UsageError(f"does not go with --format {form.name}", where=name, hint=hint)
     folded = form.name == "svg" and start is None and depth is None
     if folded:
@@ -179,37 +178,26 @@ def _state(agent: Agent) -> State | None:
     return state.choosing(agent.options["choice"]) if "choice" in agent.options else state
 
 
-def _formats(asked: str | None) -> list[Format]:
-    """What can be written, one that a plug-in brings included if it is asked for.
-
-    :raises UsageError: if it is unknown.
-    """
-    formats = _written()
-    names = _names(formats)
-    if asked is None or asked in (*names, "state"):
-        return formats
-    if (plugged := get(asked)) is not None and plugged.written:
-        return [*formats, plugged]
-    hint = did_you_mean(asked, names) or f"there are {', '.join(names)}"
-    raise UsageError(f"no such format {asked!r}", where="--format", hint=hint)
-
-
-def _chosen(player: ExportSource, out: str, asked: str | None, formats: list[Format]) -> Format:
+def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     """The format asked for, or the one that the name of the file means.
 
     :raises UsageError: naming the formats that fit.
     """
-    fitting = [form for form in formats if form.fits(player.state)]
+    written = _written()
+    if asked is not None and (plugged := get(asked)) is not None and plugged.written:
+        written.append(plugged)
+    fitting = [form for form in written if form.fits(player.state)]
+    ending = Path(out).suffix.lower()
     if asked is not None:
         found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]
-        if not found:
-            hint = f"it has {', '.join(_names(fitting))}"
-            raise UsageError(f"{player.name} has no {asked} form", where="--format", hint=hint)
-        return found[0]
-    ending = Path(out).suffix.lower()
-    meant = [form for form in fitting if out != "-" and ending in form.endings]
-    if len(meant) != 1:
-        what = f"{ending} may mean several formats" if meant else "ambiguous format"
-        hint = f"one of {', '.join(_names(meant or fitting))}"
+        what, known = f"{player.name} has no {asked} form", [*_names(written), "state"]
+        hint = f"it has {', '.join(_names(fitting))}"
+        if asked not in known:
+            what, hint = f"no such format {asked!r}", did_you_mean(asked, known) or hint
+    else:
+        found = [form for form in fitting if out != "-" and ending in form.endings]
+        what = f"{ending} may mean several formats" if found else "ambiguous format"
+        hint = f"one of {', '.join(_names(found or fitting))}"
+    if not found or (asked is None and len(found) > 1):
         raise UsageError(what, where="--format", hint=hint)
-    return meant[0]
+    return found[0]

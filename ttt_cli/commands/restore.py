@@ -66,20 +66,11 @@ def restore(
         library.load(Path(file))  # what cannot be read is not brought back
         path = put_back(Path(file))
         return Backups(backups(path), path, file)
-    path = library.find(env.store, file) or _lost(env, file)
+    lost = (Path(file), *(env.store / f"{file}{suffix}" for suffix in library.SUFFIXES))
+    kept = (path for path in (library.find(env.store, file), *lost) if path is not None and backups(path))
+    path = next(kept, None) or library.existing(env.store, file, what="file")
     found = backups(path)
     if not found and (checked := library.verify(path)).unfit:  # more than "no backups" alone would say
         fault = checked.faults[0]
         raise InvalidFileError(f"{fault.why}; there are no backups of it", where=f"{path}, {fault.where}")
     return Backups(found, None)
-
-
-def _lost(env: Environment, name: str) -> Path:
-    """The file of a state that is gone, but has backups.
-
-    :raises TttError: if there are none either.
-    """
-    for path in (Path(name), *(env.store / f"{name}{suffix}" for suffix in library.SUFFIXES)):
-        if backups(path):
-            return path
-    return library.existing(env.store, name, what="file")

@@ -22,9 +22,10 @@ accepted, and its help leaves them out. The command is listed once, in ``ttt_cli
 """
 
 import inspect
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext, redirect_stdout
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -34,11 +35,8 @@ import typer
 from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.learners import any_offered, offer
-from ttt_cli.shell.options import Common, finite
-
-PARAMETERS = "Parameters of the learner"
-"""The heading of a learner's own options in the help."""
+from ttt_cli.learners import any_offered, offer_file
+from ttt_cli.shell.options import finite
 
 
 def make_command(
@@ -46,7 +44,7 @@ def make_command(
     function: Callable[..., Any],
     *,
     fixed: Mapping[str, Any] = MappingProxyType({}),
-    learner: type[Any] | None = None,
+    learner: type | None = None,
     doc: str = "",
     hidden: Collection[str] = (),
 ) -> Any:
@@ -59,19 +57,20 @@ def make_command(
     :raises UsageError: if two options have the same name.
     """
     takes = inspect.signature(function, eval_str=True).parameters
-    plain: list[inspect.Parameter] = []
     groups: dict[str, list[inspect.Parameter]] = {}
     for own in sorted(takes.values(), key=lambda own: own.annotation is Environment):  # common options last
         if own.annotation is Environment:
-            own_names = takes.keys() - fixed.keys()
-            groups[own.name] = [option for option in _options_of(Common) if option.name not in own_names]
+            groups[own.name] = [option for option in _common() if option.name not in takes.keys() - fixed]
         elif own.name == "given":
             groups[own.name] = [] if learner is None else _parameters_of(learner)
         elif is_dataclass(own.annotation):
-            groups[own.name] = _options_of(own.annotation)
+            hints = get_type_hints(own.annotation, include_extras=True)
+            groups[own.name] = [
+                _option(item.name, hints[item.name], item.default) for item in fields(own.annotation)
+            ]
         elif own.name not in fixed:
-            plain.append(own.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-    options = [*plain, *(option for group in groups.values() for option in group)]
+            groups[own.name] = [own.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+    options = [option for group in groups.values() for option in group]
     names = [option.name for option in options]
     if twice := {name for name in names if names.count(name) > 1}:
         taken = ", ".join(f"--{name}" for name in sorted(twice))
@@ -79,21 +78,18 @@ def make_command(
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
         arguments, env = dict(fixed), context.obj
-        if learner is not None:
-            offer(learner)
         for group, members in groups.items():
-            own, kind = {one.name: values.pop(one.name) for one in members}, takes[group].annotation
+            own, kind = {one.name: values[one.name] for one in members}, takes[group].annotation
             if kind is Environment:
-                env = arguments[group] = Common(**own).environment(env)
+                env = arguments[group] = replace(env, **own)
             elif group == "given":
                 arguments[group] = {key: value for key, value in own.items() if value is not None}
             else:
-                arguments[group] = kind(**own)
-        import_module("ttt_cli.engine.kernel")  # whose announcements are listened to
-        env.listen()
+                arguments[group] = values[group] if group in values else kind(**own)
+        _prepare(env)
         # What a learner from a file prints is no result.
         with redirect_stdout(env.stderr) if any_offered() else nullcontext():
-            return _put(env, function(**arguments, **values))
+            return _put(env, function(**arguments))
 
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     call.__annotations__ = {option.name: option.annotation for option in (context, *options)}
@@ -107,6 +103,27 @@ def make_command(
     return made
 
 
+def _prepare(env: Environment) -> None:
+    """What the common options and the variables say counts from here on.
+
+    :raises UsageError: if a variable makes no sense; that is reported before any work, not after it.
+    """
+    if env.learner is not None:
+        offer_file(env.learner)
+    if times := env.variables.get("TTT_LIMITS"):
+        from ttt_cli.store.reading import scale_limits
+
+        if not (times.isascii() and times.isdigit() and 1 <= int(times) <= 1000):
+            raise UsageError(f"{times!r} is not a whole number from 1 to 1000", where="TTT_LIMITS")
+        scale_limits(int(times))
+    if "TTT_BACKUPS" in os.environ:
+        from ttt_cli.store.backups import allowed
+
+        allowed()
+    import_module("ttt_cli.engine.kernel")  # whose announcements are listened to
+    env.listen()
+
+
 def _put(env: Environment, result: Any) -> ExitCode:
     """Write the results of a command; the exit code is the worst of them."""
     if isinstance(result, Iterator):
@@ -114,17 +131,22 @@ def _put(env: Environment, result: Any) -> ExitCode:
     return put(env, result) if isinstance(result, Document) else ExitCode(result or 0)
 
 
-def _options_of(kind: Any) -> list[inspect.Parameter]:
-    """An option for each field of a dataclass, annotated as Typer wants it."""
-    hints = get_type_hints(kind, include_extras=True)
-    return [_option(item.name, hints[item.name], item.default) for item in fields(kind)]
-
-
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _parameters_of(learner: type) -> list[inspect.Parameter]:
+def _common() -> list[inspect.Parameter]:
+    """The options of every command."""
+    hints, options = get_type_hints(Environment), []
+    for item in fields(Environment):
+        if item.metadata:
+            names, settings = item.metadata["names"], item.metadata["settings"]
+            option = typer.Option(*names, rich_help_panel="Common options", **settings)
+            options.append(_option(item.name, Annotated[hints[item.name], option], item.default))
+    return options
+
+
+def _parameters_of(learner: Any) -> list[inspect.Parameter]:
     """An option for each parameter of a learner.
 
     A field's type may be ``int``, ``float``, ``bool``, ``str``, a ``Literal``, or one of these or ``None``;
@@ -136,18 +158,17 @@ def _parameters_of(learner: type) -> list[inspect.Parameter]:
             continue
         if item.default is MISSING:
             raise TypeError(f"{learner.__name__}.{item.name} needs a default")
-        kind = hints[item.name]
+        kind, default = hints[item.name], item.default
         if get_origin(kind) in {Union, type(int | None)}:
             (kind,) = [part for part in get_args(kind) if part is not type(None)]
-        default = str(item.default)
-        if isinstance(item.default, bool):
-            default = "on" if item.default else "off"
+        if isinstance(default, bool):
+            default = "on" if default else "off"
         option = typer.Option(
             help=item.metadata.get("help", ""),
             min=item.metadata.get("min"),
             max=item.metadata.get("max"),
-            show_default=False if item.default is None else default,
-            rich_help_panel=PARAMETERS,
+            show_default=default is not None and str(default),
+            rich_help_panel="Parameters of the learner",
             callback=finite if kind is float else None,
         )
         options.append(_option(item.name, Annotated[kind | None, option], None))

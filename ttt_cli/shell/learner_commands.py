@@ -12,10 +12,12 @@ from ttt_cli.learners import (
     EXAMPLE,
     LEARNERS,
     REMEDY,
-    from_file,
     is_learner,
     is_name,
     learner_class,
+    offer,
+    offer_file,
+    typed_as,
 )
 from ttt_cli.shell.frame import make_command, split_examples
 
@@ -72,13 +74,13 @@ def learner_command(
         return f"train {name}", command, rest
     if not (argument or is_learner(name)):
         _refuse(name, "--resume" in rest)
-    kind = from_file(argument) if argument and not is_learner(name) else learner_class(name)
-    called = kind.typed or name
-    if name not in (kind.name, argument):
-        raise UsageError(f"{argument} is called {kind.name!r}", where=name)
+    called = offer_file(argument) if argument and not is_learner(name) else offer(learner_class(name))
+    if name not in (called, argument):
+        raise UsageError(f"{argument} is called {called!r}", where=name)
+    kind = learner_class(called)
     title = f"{kind.title[0].upper()}{kind.title[1:]}"
-    doc = HELP.format(title=title, games=kind.default_games, name=called, suffix=kind.suffix)
-    command = make_command(name, function, fixed={"learner": kind.name}, learner=kind, doc=doc)
+    text = HELP.format(title=title, games=kind.default_games, name=typed_as(called), suffix=kind.suffix)
+    command = make_command(name, function, fixed={"learner": called}, learner=kind, doc=text)
     return f"train {name}", command, rest
 
 

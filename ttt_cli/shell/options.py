@@ -4,19 +4,16 @@
 the parameters that several commands have.
 """
 
-import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ttt_cli.environment import DEFAULT_STORE, Environment
+from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.learners import offer_file
 from ttt_cli.shell.completion import complete_agents, complete_states
 
 if TYPE_CHECKING:
@@ -98,53 +95,6 @@ Report = Annotated[str | None, option("FILE", "The file to write; - is stdout.",
 Seed = Annotated[int | None, number("Random seed.", least=0)]
 Symmetry = Annotated[bool, flag("--symmetry", "One entry for all rotations and reflections of a position.")]
 Walked = Annotated[int | None, number("Visit at most N positions.", show_default="10,000,000")]
-
-
-COMMON = "Common options"
-"""The heading of the common options in the help."""
-
-
-def _common(*names: str, **settings: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=COMMON, **settings)
-
-
-@dataclass(frozen=True)
-class Common:
-    """The options of every command."""
-
-    store: Annotated[Path, _common(metavar="DIR", envvar="TTT_STORE", help="State directory.")] = (
-        DEFAULT_STORE
-    )
-    board: Annotated[
-        str | None,
-        _common(metavar="ROWSxCOLS", help="Board size.", show_default="3x3, or the state's"),
-    ] = None
-    line: Annotated[int | None, _common(help="Stones in a row.", show_default="3, or the state's")] = None
-    learner: Annotated[
-        str | None, _common(metavar="FILE.py:CLASS", help="The learner of a state, if it is your own class.")
-    ] = None
-    quiet: Annotated[bool, _common("--quiet", help="No notices on stderr.")] = False
-    json: Annotated[bool, _common("--json", help="The result as one JSON document.")] = False
-    debug: Annotated[bool, _common("--debug", help="Show the traceback of an error.")] = False
-
-    def environment(self, env: Environment) -> Environment:
-        """``env`` with these options; what the variables say of limits and backups counts from here on.
-
-        :raises UsageError: if a variable makes no sense; that is reported before any work, not after it.
-        """
-        if self.learner is not None:
-            offer_file(self.learner)
-        if times := env.variables.get("TTT_LIMITS"):
-            from ttt_cli.store.reading import scale_limits
-
-            if not (times.isascii() and times.isdigit() and 1 <= int(times) <= 1000):
-                raise UsageError(f"{times!r} is not a whole number from 1 to 1000", where="TTT_LIMITS")
-            scale_limits(int(times))
-        if "TTT_BACKUPS" in os.environ:
-            from ttt_cli.store.backups import allowed
-
-            allowed()
-        return replace(env, **vars(self))
 
 
 def given_rules(env: Environment) -> "Rules | None":
