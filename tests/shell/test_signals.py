@@ -15,7 +15,6 @@ BOARD = ["--board", "8x8", "--line", "5"]
 
 DEEP = {
     "evaluate": ["evaluate", "search:depth=12", "random", *BOARD],
-    "play": ["play", "--x", "search:depth=12", "--o", "random", "--games", "2", *BOARD],
     "solve": ["solve", *BOARD],
 }
 
