@@ -109,6 +109,8 @@ def test_late_positions_have_the_value_that_looking_to_the_end_gives(rules: Rule
 @pytest.mark.compiled
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(4, 4, 3, misere=True)], ids=str)
 def test_positions_of_4x4_have_the_value_that_the_state_space_gives(rules: Rules, sized):
+    if not sized(rules.misere, True):
+        pytest.skip("a state space takes ten seconds: --size full")
     space = StateSpace.of(rules)
     rows = np.random.default_rng(1).choice(len(space), sized(20_000, 1_000_000), replace=False)
     positions = space[rows]

@@ -199,7 +199,7 @@ def boards() -> dict[str, list[str]]:
 
 
 def larger_boards() -> dict[str, list[str]]:
-    """Each learner on boards of twelve cells, in all that depends on the board."""
+    """Each learner on a board of twelve cells, in all that depends on the board."""
     return {
         f"{learner}-3x4-{line}": commands(f"""
             train {learner} --games 20000 --seed 1 --board 3x4 --line {line} -o {file} --json
@@ -211,8 +211,7 @@ def larger_boards() -> dict[str, list[str]]:
             export ./s-{file} -f policy-csv -o policy.csv
             merge {file} r-{file} -o merged-{file} --json
         """)
-        for learner, file in FILES.items()
-        for line in (3, 4)
+        for (learner, file), line in zip(FILES.items(), (4, 3, 3, 4, 3), strict=True)
     }
 
 
