@@ -1,46 +1,43 @@
-"""Make the N-th call on the operating system fail, or be the last one of a killed process."""
+"""Make each call on the operating system fail in turn, or be the last one of a killed process."""
 
 import errno
 import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ttt_cli.errors import TttError
 
 CALLS = ["open", "write", "fsync", "replace", "link", "mkdir", "ftruncate"]
 
 
 class Killed(BaseException):
-    """Stands for SIGKILL in a fault."""
+    """Stands for SIGKILL."""
+
+
+FAILURES = [errno.ENOSPC, KeyboardInterrupt, Killed]
+"""What may happen at a call; a signal comes after its effect."""
 
 
 @contextmanager
-def fault_at(
-    number: int,
-    what: type[BaseException] | int,
-    *,
-    after: bool = False,
-    noticing: Callable[[], None] = lambda: None,
-) -> Iterator[list[str]]:
-    """Make the ``number``-th call on ``os`` in the body fail, once; yield the names of the calls so far.
-
-    ``what`` is an errno, an exception class, or ``Killed``: the process then ends at this call. ``after``
-    lets the call have its effect first; ``noticing`` is called before the fault.
-    """
+def fault_at(number: int, what: type[BaseException] | int) -> Iterator[list[str]]:
+    """Let this happen at the ``number``-th call on ``os`` in the body; yield the names of the calls."""
     seen: list[str] = []
-    real = {name: getattr(os, name) for name in CALLS if hasattr(os, name)}
+    real = {name: getattr(os, name) for name in CALLS}
 
     def failing(name: str) -> Callable[..., object]:
         def call(*args: object, **options: object) -> object:
             seen.append(name)
             if len(seen) != number:
                 return real[name](*args, **options)
-            noticing()
-            if after:
-                with suppress(OSError):
-                    real[name](*args, **options)
             if what is Killed:
                 os.kill(os.getpid(), signal.SIGKILL)
-            raise OSError(what, os.strerror(what)) if isinstance(what, int) else what
+            if isinstance(what, int):
+                raise OSError(what, os.strerror(what))
+            with suppress(OSError):
+                real[name](*args, **options)
+            raise what
 
         return call
 
@@ -53,8 +50,37 @@ def fault_at(
             setattr(os, name, function)
 
 
-FAULTS = [(errno.ENOSPC, False), (KeyboardInterrupt, True)]
-"""What may go wrong at a call, and whether after its effect."""
+def at_each_call(
+    what: type[BaseException] | int,
+    folder: Path,
+    prepare: Callable[[Path], object],
+    work: Callable[[Path], object],
+) -> Iterator[tuple[Path, BaseException | None]]:
+    """Do ``work`` in a folder of its own for each of the calls that it makes, at which this happens, and once
+    undisturbed: yields the folder, and the error, ``Killed``, or None where the work ended well."""
+    number, ended = 0, False
+    while not ended:
+        number += 1
+        place, failed, calls = folder / str(number), None, list[str]()
+        place.mkdir()
+        prepare(place)
+
+        def disturbed(number: int = number, place: Path = place) -> list[str]:
+            with fault_at(number, what) as calls:
+                work(place)
+            return calls
+
+        try:
+            if what is Killed:
+                ended = in_child(disturbed) == 0
+                failed = None if ended else Killed()
+            else:
+                calls = disturbed()
+                ended = len(calls) < number
+        except (TttError, KeyboardInterrupt) as error:
+            failed = error
+        yield place, failed
+    assert failed is None and number > 4
 
 
 def in_child(work: Callable[[], object]) -> int:

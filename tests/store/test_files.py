@@ -5,15 +5,21 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 
-from tests.store.faults import FAULTS, Killed, fault_at, in_child
+from tests.store.faults import FAILURES, Killed, at_each_call, fault_at, in_child
+from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import BusyError, InvalidFileError, TttError
+from ttt_cli.play.online_learner import OnlineLearner
+from ttt_cli.store import library
 from ttt_cli.store.files import append_line, try_append, write_bytes, writing
+from ttt_cli.store.games import LOG, GameRecord, record_game
 from ttt_cli.store.locks import lock, take
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.teaching import teach
 
 OLDER, OLD, NEW = b'{"games": 1}\n', b'{"games": 2}\n', b'{"games": 3}\n'
 
@@ -145,37 +151,6 @@ def test_a_write_protected_file_or_folder_is_respected():
 
 
 # ---- the N-th call fails, or is a killed process's last
-
-
-def at_each_call(what, tmp_path: Path, prepare: Callable[[Path], None], work: Callable[[Path], object]):
-    """Do ``work`` in a folder of its own for each of the calls that it makes on the system, which fails, and
-    once more: yields the folder, and the error, ``Killed``, or None where the work ended well."""
-    number, ended = 0, False
-    while not ended:
-        number += 1
-        folder, failed = tmp_path / str(number), None
-        folder.mkdir()
-        prepare(folder)
-        if what is Killed:
-
-            def child(number=number, folder=folder):
-                with fault_at(number, Killed):
-                    work(folder)
-
-            failed = Killed() if in_child(child) else None
-            ended = failed is None
-        else:
-            with fault_at(number, what[0], after=what[1]) as calls:
-                try:
-                    work(folder)
-                except (TttError, KeyboardInterrupt) as error:
-                    failed = error
-            ended = len(calls) < number
-        yield folder, failed
-    assert failed is None and number > 4
-
-
-FAILURES = [*FAULTS, Killed]
 
 
 @pytest.mark.parametrize("what", FAILURES, ids=str)
@@ -323,3 +298,30 @@ def test_an_open_file_is_written_where_it_stands(tmp_path):
             env={**os.environ, "PYTHONPATH": root},
         )
     assert log.read_bytes() == OLD + NEW
+
+
+@pytest.mark.parametrize("what", FAILURES, ids=str)
+def test_whatever_fails_games_are_played_and_learnt_once(what, tmp_path):
+    """A finished game is kept and learned once, wherever the process was stopped; nothing lies about."""
+    rules = Rules(2, 2, 2)
+    empty = State.empty(learner_of("td", "default"), rules)
+
+    def ready(folder):
+        library.save(teach(empty, [GameRecord((1, 2, 3), "x", "a", "b", rules)]).state, folder / "td.json")
+
+    def play(folder):
+        record_game(folder, GameRecord((1, 2, 3), "x", "td", "human", rules, teaches=("td.json",)))
+        OnlineLearner(folder, folder / "td.json", "td", empty).catch_up()
+
+    def finished(folder):
+        lines = (folder / LOG).read_bytes().split(b"\n")[:-1] if (folder / LOG).exists() else []
+        return {orjson.loads(line)["id"] for line in lines}
+
+    for folder, failed in at_each_call(what, tmp_path, ready, play):
+        before = finished(folder)
+        assert failed is not None or len(before) == 1
+        play(folder)
+        assert before < finished(folder) and len(finished(folder)) == len(before) + 1
+        state = library.load(folder / "td.json").state
+        assert finished(folder) < state.learned_games and state.games == len(finished(folder)) + 1
+        assert litter(folder) == []

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from tests.store.faults import fault_at
 from ttt_cli import app
 from ttt_cli.environment import Environment
 from ttt_cli.shell.signals import stop_by_signals
@@ -115,32 +114,6 @@ class Child:
 def command(arguments: Sequence[object], folder: Path, streams: Path) -> Ended:
     """Run a command undisturbed."""
     return Child(arguments, folder, streams).wait()
-
-
-def with_fault(
-    arguments: Sequence[object],
-    folder: Path,
-    streams: Path,
-    number: int,
-    what: type[BaseException] | int,
-    *,
-    after: bool = False,
-) -> tuple[Ended, bool]:
-    """Run a command whose ``number``-th call on the system fails; returns also whether it made so many."""
-    reached = streams / "reached"
-    reached.unlink(missing_ok=True)
-
-    def around(work: Callable[[], int]) -> int:
-        note = os.open(streams, os.O_RDONLY)  # before the faults
-        real_open = os.open
-
-        def noticing() -> None:
-            os.close(real_open("reached", os.O_CREAT | os.O_WRONLY, dir_fd=note))
-
-        with fault_at(number, what, after=after, noticing=noticing):
-            return work()
-
-    return Child(arguments, folder, streams, around).wait(), reached.exists()
 
 
 def litter(folder: Path) -> list[str]:
