@@ -113,23 +113,6 @@ def test_reads_what_a_strict_reader_reads(text):
         assert repr(read) == repr(wanted)
 
 
-def mutations(data: bytes) -> st.SearchStrategy[bytes]:
-    return st.builds(
-        lambda at, byte, cut: data[: at % (len(data) + 1)] + byte + data[(at + cut) % (len(data) + 1) :],
-        st.integers(0, 10**6),
-        st.binary(max_size=2),
-        st.integers(0, 3),
-    )
-
-
-@given(st.binary(max_size=200) | texts.map(str.encode).flatmap(mutations))
-def test_any_bytes_are_a_value_or_one_error(data):
-    try:
-        load_json(data, "q.json")
-    except InvalidFileError as error:
-        assert error.where.startswith("q.json")
-
-
 # ---- JSON: places and names
 
 
@@ -167,9 +150,9 @@ def test_an_integer_beyond_64_bits_is_refused_not_rounded():
     assert load_json(b"[18446744073709551615, -9223372036854775808]", "q.json") == [2**64 - 1, -(2**63)]
 
 
-@pytest.mark.parametrize("depth", [255, 1024, 1025])
-def test_nesting_is_limited_before_a_recursion_is(depth):
-    assert "nested too deeply; the limit is 254" in refusal(b"[" * depth + b"]" * depth).message
+def test_nesting_is_limited_before_a_recursion_is():
+    for depth in (255, 1024, 1025):
+        assert "nested too deeply; the limit is 254" in refusal(b"[" * depth + b"]" * depth).message
     assert load_json(b"[" * 254 + b"]" * 254, "q.json")
 
 
@@ -218,9 +201,6 @@ def test_a_bad_byte_has_its_line():
         with pytest.raises(InvalidFileError) as caught:
             load_json(b'{"a":"%b"}' % byte, "games.jsonl", line=7)
         assert caught.value.where == "games.jsonl, line 7, byte 7"
-
-
-def test_a_byte_order_mark_may_be_allowed():
     assert decode(b"\xef\xbb\xbfa", "book.csv", bom=True) == "a"
 
 

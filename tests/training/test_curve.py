@@ -127,7 +127,7 @@ LAST = GOOD.splitlines()[2]
     [
         ("", "is not a learning curve"),
         ("games,x_win\n0,1\n", "is not a learning curve"),
-        (GOOD + "10,1\n", "line 4: expected 13 numbers, found 2"),
+        (GOOD + "10,1\n", "line 4: expected 13 fields, found 2"),
         (GOOD + LAST + "\n", "line 4: 9 games do not come after 9"),
         (GOOD.replace("\n9,", "\n9.5,"), 'line 3: "games": expected a whole number from 0'),
         (GOOD.replace("\n9,", "\n-9,"), 'line 3: "games"'),

@@ -119,7 +119,7 @@ def test_what_cannot_be_varied(texts: list[str], says: str):
     ("old", "new", "says"),
     [
         (",600,", ",x,", '"games": expected a whole number'),
-        (",600,", ",600,,", "expected 11 numbers"),
+        (",600,", ",600,,", "expected 16 fields"),
         ("\nq,", "\nzzz,", "no learner is called 'zzz'"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.csv_text import number_in
+from ttt_cli.store import csv_text
 from ttt_cli.store.reading import read_bytes
 from ttt_cli.store.text import BOM, decode
 from ttt_cli.store.typed import check
@@ -57,9 +57,7 @@ HEADER = ",".join(NAMES)
 
 def to_csv(rows: Sequence[Row]) -> bytes:
     """The file of a curve."""
-    spelled = [["" if value is None else repr(value) for value in astuple(row)] for row in rows]
-    lines = [HEADER, *map(",".join, spelled)]
-    return "\n".join(lines).encode() + b"\n"
+    return csv_text.to_csv([NAMES, *map(astuple, rows)])
 
 
 def read(path: Path) -> list[Row]:
@@ -88,24 +86,15 @@ def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
         raise InvalidFileError("expected the columns of a learning curve", where=f"{where}, line 1")
     found: dict[tuple[str, ...], list[Row]] = {}
     for number, line in enumerate(lines[1:], 2):
-        if line.strip():
-            parts = line.strip().split(",")
-            rows = found.setdefault(tuple(parts[:at]), [])
-            rows.append(row_of(names[at:], parts[at:], rows, f"{where}, line {number}"))
+        if not line.strip():
+            continue
+        parts, place = line.strip().split(","), f"{where}, line {number}"
+        if len(parts) != len(names):
+            raise InvalidFileError(f"expected {len(names)} fields, found {len(parts)}", where=place)
+        rows = found.setdefault(tuple(parts[:at]), [])
+        values = dict(zip(names[at:], map(_number, parts[at:]), strict=True))
+        rows.append(_row({**dict.fromkeys(NAMES), **values}, rows, place))
     return found
-
-
-def row_of(names: Sequence[str], fields: Sequence[str], rows: Sequence[Row], where: str) -> Row:
-    """The row of some fields of a CSV file, ``games`` among them, which comes after ``rows``.
-
-    :raises InvalidFileError: naming what is wrong.
-    """
-    if len(fields) != len(names):
-        raise InvalidFileError(f"expected {len(names)} numbers, found {len(fields)}", where=where)
-    values = dict.fromkeys(NAMES) | {
-        name: _number(text.strip()) for name, text in zip(names, fields, strict=True)
-    }
-    return _row(values, rows, where)
 
 
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
@@ -126,7 +115,7 @@ def from_record(value: dict[str, list[Any]], where: str = "") -> list[Row]:
 
     :raises InvalidFileError: naming what is wrong.
     """
-    if value.keys() != set(NAMES):
+    if value.keys() != {*NAMES}:
         raise InvalidFileError(f"expected an object with the keys {', '.join(NAMES)}", where=where)
     lengths = set(map(len, value.values()))
     if len(lengths) != 1 or not 0 < max(lengths) <= MOST:
@@ -147,7 +136,8 @@ def _row(values: dict[str, Any], rows: Sequence[Row], where: str) -> Row:
 
 def _number(text: str) -> float | str | None:
     """The number that a field holds; the text itself, which is refused, if it does not hold one."""
+    text = text.strip()
     if text.isascii() and text.isdigit() and len(text) < 20:
         return int(text)
-    found = number_in(text) if text else None
+    found = csv_text.number_in(text)
     return text or None if found is None else found

@@ -92,25 +92,13 @@ def _shared_runs(inputs: Sequence[Loaded]) -> list[str]:
 
 def _wholes(inputs: Sequence[Loaded]) -> dict[Loaded, Loaded]:
     """For each input that another one contains, the other one; of two that are alike the first stays."""
-    first = {loaded: _first_name(loaded.state) for loaded in inputs}
-    wanted, holders = set(first.values()), dict[str, list[Loaded]]()
-    for loaded in inputs:
-        for name in wanted & {"", *loaded.state.learned_games, *(run.id for run in loaded.state.runs)}:
-            holders.setdefault(name, []).append(loaded)
     found: dict[Loaded, Loaded] = {}
     for loaded in reversed(inputs):
-        for other in holders[first[loaded]]:
+        for other in inputs:
             if other is not loaded and other not in found and other.state.contains(loaded.state):
                 found[loaded] = other
                 break
     return found
-
-
-def _first_name(state: State) -> str:
-    """What every state holds that contains this one: its first run, or the first game of that; or nothing."""
-    for run in state.runs[:1]:
-        return next(iter(run.game_ids), run.id) if run.kind == "play" else run.id
-    return ""
 
 
 def _games_in_several_runs(inputs: Sequence[Loaded]) -> list[str]:

@@ -2,7 +2,7 @@
 
 A pickle is a program for a small stack machine. ``pickletools`` takes its opcodes apart (protocols 0 to 5),
 and inert values are built from them. Nothing that a pickle names is looked up, imported or called: a name
-stays text, ``CALLS`` says what the few calls that stand for plain data would give, and any other becomes an
+stays text, ``NAMES`` says what the few calls that stand for plain data would give, and any other becomes an
 ``Object`` with the name and the arguments. Names of Python's own library that are not known here, functions,
 and whatever would have to be fetched from outside the file are refused.
 
@@ -40,12 +40,6 @@ LONGEST_INTEGER = 1024  # bits: it still fits into a float
 
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
 """What is made first and filled then: an array, and the type of its elements."""
-NAMED_ONLY = {
-    *(f"builtins.{name}" for name in ("object", "tuple", "int", "float", "str", "bool")),
-    *(f"numpy.{name}" for name in ("ndarray", "float32", "float64", "int64", "zeros")),
-}
-"""Names that may be mentioned, as the function that gives a default or the class of an array."""
-
 _DEFAULTS = {"collections.defaultdict", *(f"builtins.{name}" for name in ("dict", "list", "int", "float"))}
 """Functions whose defaults are as good as none: 0, or empty."""
 _REFUSED = {"__builtin__", "commands", "os2emxpath", "posixpath", "ntpath", *sys.stdlib_module_names} | {
@@ -264,7 +258,7 @@ class _Reader:
         if module in _PYTHON_2:
             module, name = _PYTHON_2[module], _RENAMED.get(name, name)
         full = f"{module}.{name}"
-        if full not in KNOWN:
+        if full not in NAMES:
             is_author_s = module == "__main__" or module.partition(".")[0] not in _REFUSED
             is_inert = is_author_s or module.startswith("numpy.random.")
             if not (is_inert and _NAME.fullmatch(module) and _NAME.fullmatch(name)):
@@ -278,11 +272,11 @@ class _Reader:
         """
         if not isinstance(called, Name) or not isinstance(arguments, tuple):
             raise self.damaged("it calls what is not a name")
-        if called in NAMED_ONLY:
-            raise self.refused(f"calls {called}")
-        if called not in CALLS:
+        if called not in NAMES:
             return Object(called, arguments)
-        return self.given(called, CALLS[called], *arguments)
+        if (call := NAMES[called]) is None:
+            raise self.refused(f"calls {called}")
+        return self.given(called, call, *arguments)
 
     def given(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
         """What a call gives for arguments that the pickle chose."""
@@ -446,7 +440,9 @@ class _Reader:
         made: dict[str, Any] = {}
         spell = _spelling_of_bytes([key for key, _ in items])
         for found, value in items:
-            key = _spelled(found, spell)
+            parts = found if isinstance(found, tuple) else (found,)
+            spelled = tuple(spell(part) if isinstance(part, bytes) else part for part in parts)
+            key = spelled if isinstance(found, tuple) else spelled[0]
             text = key if isinstance(key, str) else _written(self.value(key))
             self.count(len(text) // _TEXT_UNIT)
             if text in made:
@@ -455,7 +451,7 @@ class _Reader:
         return made
 
 
-CALLS: Mapping[str, Callable[..., Any]] = {
+NAMES: Mapping[str, Callable[..., Any] | None] = {
     **dict.fromkeys(("builtins.dict", "collections.Counter", "collections.OrderedDict"), _Reader.as_pairs),
     "collections.defaultdict": _Reader.as_defaultdict,
     **dict.fromkeys(
@@ -465,12 +461,15 @@ CALLS: Mapping[str, Callable[..., Any]] = {
     "copyreg._reconstructor": _Reader.as_object,
     **{f"numpy.{core}.multiarray.scalar": _Reader.scalar for core in ("core", "_core")},
     **{f"numpy.{core}.numeric._frombuffer": _Reader.array for core in ("core", "_core")},
+    **{
+        name: lambda reader, *arguments, name=name: Object(name, arguments)
+        for name in (*BUILT, "types.SimpleNamespace", "builtins.range", "functools.partial", "random.Random")
+    },
+    **dict.fromkeys(f"builtins.{name}" for name in ("object", "tuple", "int", "float", "str", "bool")),
+    **dict.fromkeys(f"numpy.{name}" for name in ("ndarray", "float32", "float64", "int64", "zeros")),
 }
-"""The calls that stand for plain data, by the names of what is called."""
-KNOWN = {*CALLS, *BUILT, *NAMED_ONLY, "types.SimpleNamespace"} | {
-    *("builtins.range", "functools.partial", "random.Random")
-}
-"""The names of Python's library and of NumPy that may stand in a pickle."""
+"""The names of Python's library and of NumPy that may stand in a pickle, and the values that calls of them
+give; None where they may only be mentioned, as the function that gives a default or the class of an array."""
 _VALUES = {
     *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
     *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
@@ -514,13 +513,6 @@ _DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
     "BUILD": lambda reader, _: reader.add("states", reader.pops(1)),
 }
 """Opcodes that change the stack, or what lies on top of it."""
-
-
-def _spelled(key: Any, spell: Callable[[bytes], Any]) -> Any:
-    """A key, its bytes spelled."""
-    if isinstance(key, tuple):
-        return tuple(spell(part) if isinstance(part, bytes) else part for part in key)
-    return spell(key) if isinstance(key, bytes) else key
 
 
 def _spelling_of_bytes(keys: list[Any]) -> Callable[[bytes], Any]:

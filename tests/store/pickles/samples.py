@@ -118,27 +118,21 @@ AUTHORS = [
 
 
 FUNCTIONS = [
-    b"os\nsystem",
-    b"posix\nsystem",
-    b"nt\nsystem",
-    b"builtins\neval",
-    b"__builtin__\nexecfile",
-    b"commands\ngetoutput",
-    b"pty\nspawn",
-    b"runpy\nrun_path",
-    b"importlib\nimport_module",
-    b"numpy.testing._private.utils\nrunstring",
-    b"numpy\nload",
-    b"numpy.f2py\ncompile",
-    b"os\nsystem.__call__",
-    b"pickle\nloads",
-    b"_pickle\nloads",
-    b"types\nFunctionType",
-    b"marshal\nloads",
-    b"ctypes\nCDLL",
-    b"dill._dill\n_create_function",
-    b"cloudpickle.cloudpickle\n_make_function",
-    b"joblib.memory\nMemory",
+    "os.system",
+    "posix.system",
+    "builtins.eval",
+    "__builtin__.execfile",
+    "commands.getoutput",
+    "runpy.run_path",
+    "importlib.import_module",
+    "numpy.load",
+    "numpy.f2py.compile",
+    "pickle.loads",
+    "types.FunctionType",
+    "ctypes.CDLL",
+    "dill._dill._create_function",
+    "cloudpickle.cloudpickle._make_function",
+    "joblib.memory.Memory",
 ]
 """Functions that no table needs, as a pickle names them."""
 
@@ -188,13 +182,14 @@ def harmful(mark: str) -> list[bytes]:
     written = [data for call in calls for data in dumped({"X........": 0.5, "y": call})]
     arguments = b"(V" + command.encode() + b"\nt"
     for name in FUNCTIONS:
-        named = b"c" + name + b"\n"
-        module, function = name.split(b"\n")
+        module, _, function = name.encode().rpartition(b".")
+        place = module + b"\n" + function
+        named = b"c" + place + b"\n"
         short = b"\x80\x04\x8c%c%b\x8c%c%b\x93" % (len(module), module, len(function), function)
         written += [
             named + arguments + b"R.",
-            b"(i" + name + b"\n.",
-            b"(V" + command.encode() + b"\ni" + name + b"\n.",
+            b"(i" + place + b"\n.",
+            b"(V" + command.encode() + b"\ni" + place + b"\n.",
             b"(" + named + b"V" + command.encode() + b"\no.",
             b"\x80\x02" + named + arguments + b"\x81.",
             short + arguments + b"R.",

@@ -103,22 +103,6 @@ def test_any_plain_data(value, protocol):
     assert repr(read(pickle.dumps(value, protocol))) == repr(document(value))
 
 
-@given(
-    st.sampled_from(["?", "<i1", ">i4", "<u8", "<f2", ">f4", "<f8", "<U2", "S3"]),
-    st.lists(st.integers(0, 3), max_size=3),
-    st.sampled_from("CF"),
-    st.binary(max_size=300),
-    st.sampled_from(samples.PROTOCOLS),
-)
-def test_any_array(kind, shape, order, content, protocol):
-    size = math.prod(shape) * np.dtype(kind).itemsize
-    raw = (content * 3000)[:size].ljust(size, b"\0")
-    if kind == "<U2":
-        raw = bytes(byte % 100 if at % 4 == 0 else 0 for at, byte in enumerate(raw))
-    array = np.frombuffer(raw, kind).reshape(shape, order=order) if raw else np.zeros(shape, kind)
-    assert repr(read(pickle.dumps(array, protocol))) == repr(document(array))
-
-
 def test_objects_of_an_author_are_records():
     for agent in samples.dumped(samples.Agent({"a": 1})):
         found = read_pickle(agent, "a.pkl")
