@@ -4,10 +4,10 @@ Nobody knows how such a player chooses. So it is asked about a position a second
 answers alike is taken at its word, and judged exactly; of one that does not, games alone can tell.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,23 +28,12 @@ MOST_RESTARTS = 10
 
 
 class NoAnswerError(TttError):
-    """A respondent has failed to answer; the message is followed by "to" and the position."""
+    """A player has failed to answer; the message is followed by "to" and the position."""
 
 
-class Respondent(Protocol):
-    """Whoever answers."""
-
-    def ask(self, texts: Sequence[str]) -> Iterator[str]:
-        """The answer to each position, as it is given.
-
-        :raises NoAnswerError: if there is none; the next question begins anew.
-        """
-        ...
-
-    @property
-    def chatter(self) -> list[str]:
-        """Its output besides the answers."""
-        ...
+Ask = Callable[[Sequence[str]], Iterator[str]]
+"""Gives the answer to each of some positions as it comes, or raises ``NoAnswerError``, after which the next
+question begins anew."""
 
 
 class UnsteadyError(TttError):
@@ -71,11 +60,12 @@ class _Log:
 class Asked(Policy):
     """A player from outside as a policy.
 
-    ``probabilities`` asks two respondents about each position, ``choose`` asks one, as often as it is called.
+    ``probabilities`` asks twice about each position, ``choose`` once, as often as it is called.
 
     :param name: as the user wrote it.
-    :param respondents: two that were made in the same way.
+    :param asks: two ways to ask it that know nothing of each other.
     :param samples: ask so often about each position, and take how often each cell is answered.
+    :param chatter: a summary of its output besides the answers.
     """
 
     external = True
@@ -84,11 +74,12 @@ class Asked(Policy):
         self,
         rules: Rules,
         name: str,
-        respondents: tuple[Respondent, Respondent],
+        asks: tuple[Ask, Ask],
         samples: int | None = None,
+        chatter: Callable[[], str] = str,
     ) -> None:
         self.rules = rules
-        self._name, self._respondents, self._samples = name, respondents, samples
+        self._name, self._asks, self._samples, self._chatter = name, asks, samples, chatter
         self._lenient, self._memoised = False, False
         self._log = _Log()
         self._known: dict[str, Any] = {}  # a cell, or estimates
@@ -117,7 +108,7 @@ class Asked(Policy):
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
         """As ``Policy.choose``, but what is drawn is up to the player: it is asked for each row anew."""
-        return self._ask(self._respondents[0], positions[rows].texts())
+        return self._ask(self._asks[0], positions[rows].texts())
 
     def forfeiting(self) -> Policy:
         other = copy(self)
@@ -131,7 +122,7 @@ class Asked(Policy):
 
     @property
     def remarks(self) -> list[str]:
-        said = [text for respondent in self._respondents for text in respondent.chatter][:1]
+        said = [text] if (text := self._chatter()) else []
         if self._log.judged:
             said.append("assumed deterministic: asked twice")
         if failures := self._log.failures:
@@ -145,19 +136,19 @@ class Asked(Policy):
         if self._samples is not None:
             counts = np.zeros((len(texts), self.rules.cells))
             for _ in range(self._samples):
-                chosen = self._ask(self._respondents[0], texts)
+                chosen = self._ask(self._asks[0], texts)
                 plays = np.flatnonzero(chosen != RESIGNS)
                 counts[plays, chosen[plays]] += 1
             return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        chosen = self._ask(self._respondents[0], texts)
+        chosen = self._ask(self._asks[0], texts)
         if not self._memoised:
             self._log.judged = True
-            again = self._ask(self._respondents[1], texts)
+            again = self._ask(self._asks[1], texts)
             for at in np.flatnonzero(chosen != again)[:1].tolist():
                 raise UnsteadyError(self._name, texts[at], (int(chosen[at]), int(again[at])))
         return chosen.tolist()
 
-    def _ask(self, respondent: Respondent, texts: list[str]) -> Int64s:
+    def _ask(self, ask: Ask, texts: list[str]) -> Int64s:
         """int64[k]: the cell that is answered to each position, whatever was answered before.
 
         :raises TttError: if there is no answer, or a wrong one, and that is not a lost game.
@@ -165,7 +156,7 @@ class Asked(Policy):
         cells: list[int] = []
         while len(cells) < len(texts) and self._log.restarts < MOST_RESTARTS:
             try:
-                for answer in respondent.ask(texts[len(cells) :]):
+                for answer in ask(texts[len(cells) :]):
                     cells.append(self._cell(texts[len(cells)], answer))
             except NoAnswerError as error:
                 self._fail(texts[min(len(cells), len(texts) - 1)], error)

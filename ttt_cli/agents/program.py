@@ -2,8 +2,8 @@
 
 The command is split as a shell would split it, and run without one, in the working directory. One process
 serves a whole call, and a second one answers everything again. Both pipes are served at the same time, so
-that it does not matter how much a program reads before it writes. The processes form groups of their own and
-end with the call, children included.
+that it does not matter how much a program reads before it writes; stderr is a file. The processes form groups
+of their own and end with the call, children included.
 """
 
 import os
@@ -58,21 +58,23 @@ class Program:
     def __init__(self, words: Sequence[str], name: str, patience: float = PATIENCE) -> None:
         self._words, self._name, self._patience = words, name, patience
         self._process: Popen[bytes] | None = None
-        self._errors = b""  # the last of what it has written to stderr
-        self._error_lines = 0
+        self._errors: IO[bytes] | None = None  # the file of what it writes to stderr
 
     @property
-    def chatter(self) -> list[str]:
-        """A summary of its output on stderr."""
-        if not self._error_lines:
+    def _said(self) -> list[str]:
+        """The lines that it has written to stderr."""
+        if self._errors is None:
             return []
-        lines = "a line" if self._error_lines == 1 else f"{self._error_lines:,} lines, the last"
-        return [f"wrote to stderr {lines}: {self._last_error!r}"]
+        number = self._errors.fileno()  # the program writes where this file stands: it is not moved
+        written = os.pread(number, os.fstat(number).st_size, 0)
+        return [line.strip()[:200] for line in written.decode("utf-8", "backslashreplace").splitlines()]
 
     @property
-    def _last_error(self) -> str:
-        lines = self._errors.decode("utf-8", "backslashreplace").split("\n")
-        return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
+    def chatter(self) -> str:
+        """A summary of its output on stderr."""
+        said = self._said
+        lines = "a line" if len(said) == 1 else f"{len(said):,} lines, the last"
+        return f"wrote to stderr {lines}: {_last(said)!r}" if said else ""
 
     def stop(self) -> None:
         """End the process and its children."""
@@ -82,7 +84,7 @@ class Program:
             return
         from subprocess import TimeoutExpired
 
-        assert process.stdin and process.stdout and process.stderr
+        assert process.stdin and process.stdout
         with suppress(OSError):
             process.stdin.close()
         with suppress(TimeoutExpired):
@@ -92,34 +94,30 @@ class Program:
         with suppress(TimeoutExpired):  # one that has become another user's cannot be ended
             process.wait(FAREWELL)
         process.stdout.close()
-        process.stderr.close()
 
     def __del__(self) -> None:
         self.stop()
+        if self._errors is not None:
+            self._errors.close()
 
     def _started(self) -> "Popen[bytes]":
         if self._process is not None:
             return self._process
         from subprocess import PIPE, Popen
+        from tempfile import TemporaryFile
 
+        self._errors = self._errors or TemporaryFile()  # noqa: SIM115, it lasts as long as this
         try:
             self._process = Popen(
-                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+                self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=self._errors, start_new_session=True
             )
         except OSError as error:
             raise _cannot_start(self._words[0], self._name, error) from None
         _running.add(self)
         return self._process
 
-    def _listen(self, stderr: IO[bytes]) -> bool:
-        """Read what it has written to stderr; False at its end."""
-        chunk = stderr.read(CHUNK)
-        self._errors = (self._errors + chunk)[-4 * LONGEST_LINE :]
-        self._error_lines += chunk.count(b"\n")
-        return bool(chunk)
-
     def ask(self, texts: Sequence[str]) -> Iterator[str]:
-        """As ``Respondent.ask``: all positions are sent at once, a line each, and answers read meanwhile.
+        """As ``Ask``: all positions are sent at once, a line each, and answers read meanwhile.
 
         :raises TttError: if it cannot be started.
         """
@@ -131,44 +129,36 @@ class Program:
 
     def _answers(self, texts: Sequence[str]) -> Iterator[str]:
         process, rest, missing = self._started(), b"", len(texts)
-        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-        assert stdin and stdout and stderr
-        if _ready([stdout], 0) and stdout.read(1):
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin and stdout
+        if _ready(stdout, 0) and stdout.read(1):
             raise _too_much()
         questions = "".join(f"{text}\n" for text in texts).encode()
         Thread(target=_send, args=(stdin, questions), daemon=True).start()
-        pipes, deadline = [stdout, stderr], monotonic() + self._patience
+        deadline = monotonic() + self._patience
         while missing > 0:
-            ready = _ready(pipes, max(0.0, deadline - monotonic()))
-            if stderr in ready and not self._listen(stderr):
-                pipes.remove(stderr)
-            if stdout in ready:
-                chunk = stdout.read(CHUNK)
-                if not chunk:
-                    raise self._death(process)
-                *lines, rest = (rest + chunk).split(b"\n")
-                yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
-                missing -= len(lines)
-                deadline = monotonic() + self._patience if lines else deadline
-                if missing < 0 or len(rest) > LONGEST_LINE:
-                    raise _too_much()
-            elif monotonic() > deadline:
+            if not _ready(stdout, max(0.0, deadline - monotonic())):
                 words = self._last_words
                 raise NoAnswerError(f"gave no answer within {self._patience:g} s{words}", hint=FLUSHING)
+            if not (chunk := stdout.read(CHUNK)):
+                raise self._death(process)
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
+            missing -= len(lines)
+            deadline = monotonic() + self._patience if lines else deadline
+            if missing < 0 or len(rest) > LONGEST_LINE:
+                raise _too_much()
         if rest:
             raise _too_much()
 
     @property
     def _last_words(self) -> str:
-        return f", saying {last!r} on stderr," if (last := self._last_error) else ""
+        return f", saying {last!r} on stderr," if (last := _last(self._said)) else ""
 
     def _death(self, process: "Popen[bytes]") -> NoAnswerError:
         """It has closed its output."""
         from subprocess import TimeoutExpired
 
-        assert process.stderr
-        if _ready([process.stderr], 0):
-            self._listen(process.stderr)
         hint = "it is asked about many positions, a line each, until its input ends"
         try:
             code = process.wait(FAREWELL)
@@ -184,11 +174,15 @@ def _send(stdin: IO[bytes], questions: bytes) -> None:
             questions = questions[stdin.write(questions) :]
 
 
-def _ready(pipes: list[IO[bytes]], patience: float) -> list[IO[bytes]]:
-    """Those of the pipes that have something to read, or are at their end, within so many seconds."""
+def _ready(pipe: IO[bytes], patience: float) -> bool:
+    """Whether a pipe has something to read, or is at its end, within so many seconds."""
     from select import select
 
-    return select(pipes, [], [], patience)[0]
+    return bool(select([pipe], [], [], patience)[0])
+
+
+def _last(said: list[str]) -> str:
+    return next(filter(None, reversed(said)), "")
 
 
 def _too_much() -> NoAnswerError:
@@ -250,7 +244,8 @@ def make(rules: Rules, *, argument: str, samples: int | None = None, patience: f
     """
     words, name = words_of(argument), f"{AGENT.name}:{argument}"
     both = (Program(words, name, patience), Program(words, name, patience))
-    return Asked(rules, name, both, samples)
+    asks = both[0].ask, both[1].ask
+    return Asked(rules, name, asks, samples, lambda: both[0].chatter or both[1].chatter)
 
 
 def _seconds(text: str) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ttt_cli.agents.asked import Asked, NoAnswerError
+from ttt_cli.agents.asked import Ask, Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Policy
@@ -24,26 +24,22 @@ from ttt_cli.guests import guest, is_ours, named_in, split
 EXAMPLE = "such as py:my_bot.py:choose"
 
 
-class Function:
-    """A function that chooses a cell, as a respondent.
+def asking(function: Any, path: Path | None = None) -> Ask:
+    """How a function that chooses a cell is asked.
 
     :param path: of the file it stands in, if it was loaded from one.
     """
 
-    chatter: list[str] = []  # noqa: RUF012, it goes to stderr as it comes
-
-    def __init__(self, function: Any, path: Path | None = None) -> None:
-        self._function, self._path = function, path
-
-    def ask(self, texts: Sequence[str]) -> Iterator[str]:
-        """As ``Respondent.ask``."""
+    def ask(texts: Sequence[str]) -> Iterator[str]:
         for text in texts:
             try:
-                with guest("", "raised ", path=self._path):
-                    answer = _text(self._function(text))
+                with guest("", "raised ", path=path):
+                    answer = _text(function(text))
             except TttError as error:
                 raise NoAnswerError(f"{error.message} in answer") from error.__cause__ or error
             yield answer
+
+    return ask
 
 
 def _text(found: Any) -> str:
@@ -74,7 +70,7 @@ def player_of(
             where=name,
             hint="a function from a position's text to a cell, or an object with probabilities(positions)",
         )
-    return Asked(rules, name, (Function(found, path), Function(found, path)), samples)
+    return Asked(rules, name, (asking(found, path), asking(found, path)), samples)
 
 
 def make(rules: Rules, *, argument: str, samples: int | None = None) -> Policy:
