@@ -9,7 +9,7 @@ import pytest
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.side import Result, Side
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 from ttt_cli.play.online_learner import OnlineLearner, learning
@@ -124,8 +124,9 @@ def test_sides_alternate_and_wins_follow_the_player():
     for seats in ("ab", "ba", "ab"):
         assert play(session, *X_WINS).x == seats[0]
         assert "".join(session.player(side).name for side in Side) == seats
-    assert session.score.wins == [2, 1]
-    assert session.score.results == {Result.X_WINS: 3, Result.O_WINS: 0, Result.DRAW: 0}
+    score = session.score
+    assert [player.wins for player in score.players] == [2, 1]
+    assert (score.x_wins, score.o_wins, score.draws) == (3, 0, 0)
 
 
 MACHINE = Player("machine", First())
@@ -156,7 +157,7 @@ def test_an_empty_row_resigns():
     session = Session(STANDARD, (Player("mute", Anywhere(resigns=2)), Player("random", Anywhere())))
     played = play(session)
     assert (played.result, played.resigned, len(played.moves)) == ("o", True, 2)
-    assert session.score.wins == [0, 1]
+    assert [player.wins for player in session.score.players] == [0, 1]
     assert session.game.resigned
 
 

@@ -15,23 +15,18 @@ PROOF = 20_000
 
 
 @dataclass(frozen=True)
-class WorstLosses:
-    """The highest probability of losing that any opponent can force."""
-
-    as_x: Share
-    as_o: Share
-
-
-@dataclass(frozen=True)
 class StoredState:
-    """A state in the store; null is what is not known, a fault why it cannot be read."""
+    """A state in the store; null is what is not known, a fault why it cannot be read.
+
+    :ivar worst_case: ``as_x`` and ``as_o``: the highest probability of losing that any opponent can force.
+    """
 
     name: str
     learner: str
     rules: str | None
     games: Count | None
     unbeatable: bool | None
-    worst_case: WorstLosses | None
+    worst_case: dict[str, Share] | None
     written: str
     fault: str
 
@@ -45,7 +40,7 @@ def overview(path: Path) -> StoredState:
         if enumerated(state.rules) is None:
             return StoredState(*own, is_unbeatable(state.policy, budget=PROOF), None, written, "")
         found = judge(state.policy)
-        worst = WorstLosses(found.as_x.loss, found.as_o.loss)
+        worst: dict[str, float] = {"as_x": found.as_x.loss, "as_o": found.as_o.loss}
         return StoredState(*own, found.unbeatable, worst, written, "")
     except TttError as error:
         return StoredState(path.stem, "", None, None, None, None, written, error.message)

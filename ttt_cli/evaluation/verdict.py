@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from ttt_cli.documents import Count
-from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.perfect import game_bounds, game_value
-from ttt_cli.engine.policy import Modified, Policy
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -137,14 +136,19 @@ def judge(
     :raises OutgrownError: if it takes more.
     """
     policy, against = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
-    asked, space = _Counted(policy), enumerated(policy.rules)
+    space = enumerated(policy.rules)
     own: list[Positions] | None = []  # the open positions in which it can be to move
     rates: list[list[Rates]] = []  # for X
     worst: list[WorstCase] = []
+    asked, known = 0, None  # open positions in which it can be to move, and those it knows anything of
     for side in Side:
-        walk = Walk.alone(asked, side, budget=budget, tick=tick)
+        walk = Walk.alone(policy, side, budget=budget, tick=tick)
         rates.append([matchup.rates for matchup in (play_on(walk, against) if against else [])])
         worst.append(worst_case(walk))
+        for positions in (part for _, layer in walk.own for part in layer.parts()):
+            asked += len(positions)
+            if (found := policy.known(positions)) is not None:
+                known = (known or 0) + int(found.sum())
         few = space is not None or sum(len(positions) for _, positions in walk.own) <= MOST_PROVED
         own = [*own, *(positions for _, positions in walk.own)] if few and own is not None else None
         del walk  # before the next
@@ -155,25 +159,8 @@ def judge(
         as_o,
         (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
         None if own is None else _mistakes(policy, own),
-        None if asked.known_ones is None else Coverage(asked.known_ones, asked.number),
+        None if known is None else Coverage(known, asked),
     )
-
-
-class _Counted(Modified):
-    """A player that counts the positions it is asked about.
-
-    :ivar known_ones: those of them that it has learned something about; None: it needs no experience.
-    """
-
-    number = 0
-    known_ones: int | None = None
-
-    def probabilities(self, positions: Positions) -> Floats:
-        found = self.player.probabilities(positions)
-        self.number += len(positions)
-        if (known := self.player.known(positions)) is not None:
-            self.known_ones = (self.known_ones or 0) + int(known.sum())
-        return found
 
 
 def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:

@@ -13,10 +13,12 @@ Whoever drives it, a terminal, a page or a test, asks whose turn it is and makes
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ttt_cli.documents import Count
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Cell
 from ttt_cli.engine.positions import Positions
@@ -28,25 +30,31 @@ from ttt_cli.store.games import GameRecord
 
 
 @dataclass
+class PlayerScore:
+    """A player and the games it has won."""
+
+    name: str
+    wins: Count = 0
+
+
+@dataclass
 class Score:
     """How the finished games of a session ended.
 
-    :ivar wins: of the player who was X in the first game, and of the other.
-    :ivar results: the number of games that ended so.
+    :ivar players: the one who was X in the first game, and the other.
     """
 
-    wins: list[int] = field(default_factory=lambda: [0, 0])
-    results: dict[Result, int] = field(default_factory=lambda: dict.fromkeys(Result, 0))
+    DOCUMENT: ClassVar = ("games", "players", "x_wins", "o_wins", "draws")
+
+    players: tuple[PlayerScore, ...]
+    x_wins: Count = 0
+    o_wins: Count = 0
+    draws: Count = 0
 
     @property
-    def games(self) -> int:
+    def games(self) -> Count:
         """The finished games."""
-        return sum(self.results.values())
-
-    @property
-    def draws(self) -> int:
-        """The games drawn."""
-        return self.results[Result.DRAW]
+        return self.x_wins + self.o_wins + self.draws
 
 
 class Session:
@@ -73,7 +81,7 @@ class Session:
         self.rules = rules
         self.players = (players[0], players[1])
         self.alternate = alternate
-        self.score = Score()
+        self.score = Score(tuple(PlayerScore(player.name) for player in self.players))
         self._seed = np.random.SeedSequence(seed).entropy
         self.next_game()
 
@@ -164,9 +172,11 @@ class Session:
         result = self.game.result
         if result is None:
             return
-        self.score.results[result] += 1
+        self.score.x_wins += result is Result.X_WINS
+        self.score.o_wins += result is Result.O_WINS
+        self.score.draws += result is Result.DRAW
         if result.winner is not None:
-            self.score.wins[self._number(result.winner)] += 1
+            self.score.players[self._number(result.winner)].wins += 1
         self.record = GameRecord(
             tuple(cell + 1 for cell in self.game.moves),
             result.key,

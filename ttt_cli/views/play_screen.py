@@ -15,36 +15,17 @@ from rich.text import Text
 
 from ttt_cli.documents import Count, Document, ResultKey, RulesFields, optional
 from ttt_cli.engine.position import Cell
-from ttt_cli.engine.side import Result, Side
+from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, printable
 from ttt_cli.evaluation.review import Review
 from ttt_cli.play.online_learner import Learned, OnlineLearner
 from ttt_cli.play.player import Player
-from ttt_cli.play.session import Session
+from ttt_cli.play.session import Score, Session
 from ttt_cli.store.games import GameRecord
 from ttt_cli.views.advice import Advice
 from ttt_cli.views.board import beside, board
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.review import moves_table, strip, summary
-
-
-@dataclass(frozen=True)
-class PlayerScore:
-    """A player and the games it has won."""
-
-    name: str
-    wins: Count
-
-
-@dataclass(frozen=True)
-class ScoreFields:
-    """How the games of this call have ended so far."""
-
-    games: Count
-    players: list[PlayerScore]
-    x_wins: Count
-    o_wins: Count
-    draws: Count
 
 
 @dataclass(frozen=True)
@@ -59,18 +40,13 @@ class PlayedGame(Document, name="game"):
     o: str
     teaches: list[str]
     end: Literal["resigned"] | None = optional()
-    score: ScoreFields | None = optional()
+    score: Score | None = optional()
 
     @classmethod
     def of(cls, session: Session) -> "PlayedGame":
         """The game of a session that has just ended, and the score."""
         assert session.record is not None
-        score, results = session.score, session.score.results
-        players = [
-            PlayerScore(player.name, wins) for player, wins in zip(session.players, score.wins, strict=True)
-        ]
-        wins = results[Result.X_WINS], results[Result.O_WINS]
-        return cls(**session.record.fields(), score=ScoreFields(score.games, players, *wins, score.draws))
+        return cls(**session.record.fields(), score=session.score)
 
 
 KEYS = "h hint, b beat it, u take back, ? keys, q leave"
@@ -157,7 +133,8 @@ class PlayScreen:
         self.show()
         score, (first, second) = self.session.score, self.session.players
         self.console.print(Text(self._outcome(), "bold"))
-        wins = f"{counted(score.wins[0], 'win')} for {self.called(first)}, {score.wins[1]} for "
+        own, others = (player.wins for player in score.players)
+        wins = f"{counted(own, 'win')} for {self.called(first)}, {others} for "
         self._line(f"Score: {wins}{self.called(second)}, {counted(score.draws, 'draw')}")
 
     def show_summary(self, review: Review) -> None:
@@ -233,9 +210,9 @@ class PlayScreen:
 
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players
-        names, wins = [self.called(first), self.called(second)], list(score.wins)
+        names, wins = [self.called(first), self.called(second)], [player.wins for player in score.players]
         if names[0] == names[1]:  # a machine against itself: what differs is the side
-            names, wins = ["X", "O"], [score.results[Result.X_WINS], score.results[Result.O_WINS]]
+            names, wins = ["X", "O"], [score.x_wins, score.o_wins]
         counts = [*zip(names, wins, strict=True), ("drawn", score.draws)]
         games = max(score.games, 1)
         return "  ".join(f"{name} {percent(count / games, 1):>7}" for name, count in counts)

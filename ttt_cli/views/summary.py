@@ -140,8 +140,7 @@ def _row(state: StoredState) -> list[str | Text]:
     if state.rules not in (None, str(STANDARD)) and str(state.rules) not in name:
         name += f" ({state.rules})"
     games = "" if state.games is None else f"{state.games:,}"
-    worst = state.worst_case
-    losses = ["", ""] if worst is None else [percent(loss, 1) for loss in (worst.as_x, worst.as_o)]
+    losses = [percent(loss, 1) for loss in (state.worst_case or {}).values()] or ["", ""]
     return [name, games, Text(*VERDICTS[state.unbeatable]), *losses, written]
 
 
@@ -164,17 +163,13 @@ class Formats(Document, name="formats"):
     formats: list[FormatRow]
 
     def show(self, env: Environment) -> None:
-        """A table; on a narrow screen what a format is stands below its name."""
-        width = max(len(row.name) for row in self.formats)
-        longest = width + 32 + max(len(row.about) for row in self.formats)
-        narrow = env.bounded(env.stdout) and env.width < longest
-        env.out(f"{'format':<{width}}  {'read, written':<18}  {'learner':<7}  what it is")
-        for row in self.formats:
-            uses = " ".join(
-                use if getattr(row, use) else " " * len(use) for use in ("reads", "plays", "writes")
-            )
-            line = f"{row.name:<{width}}  {uses}  {row.learner or '':<7}"
-            env.out(*([line.rstrip(), f"    {row.about}"] if narrow else [f"{line}  {row.about}"]), indent=4)
+        """A table; on a narrow screen what a format is stands in one of its own."""
+        uses = {True: "yes", False: ""}
+        rows = [
+            [row.name, uses[row.reads], uses[row.plays], uses[row.writes], row.learner or "", row.about]
+            for row in self.formats
+        ]
+        draw_table(env, table(["format", "reads", "plays", "writes", "learner", "what it is"], rows), lead=1)
 
 
 def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
