@@ -187,35 +187,32 @@ def _translate(error: BaseException) -> TttError:
         return error
     if isinstance(error, typer.TyperException):
         return _usage_error(error)
-    known = TttError("")
     if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):  # Rich exits
         error = Stopped(ExitCode.CLOSED_PIPE)
     if isinstance(error, KeyboardInterrupt):
         error = Stopped(ExitCode.INTERRUPTED)
     if isinstance(error, Stopped):
-        known.message = error.exit_code.label
+        known = TttError(error.exit_code.label)
         known.exit_code = error.exit_code
-    elif isinstance(error, OSError):
+        return known
+    if isinstance(error, OSError):
         unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
-        if isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
-            known = InvalidFileError("")
-        known.message = error.strerror or str(error) or type(error).__name__
+        unread = isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
         named = isinstance(error.filename, str | bytes)
-        unwritten = "standard output" if error.errno in _UNWRITTEN else ""
-        known.where = os.fsdecode(error.filename) if named else unwritten
-    elif isinstance(error, MemoryError):
-        known.message = "not enough memory"
-        known.hint = "a smaller --board needs less"
-    elif (path := at_fault(error)) is not None:
-        known.message = described(error, path)
-        known.hint = "--debug shows the traceback"
-    elif any_offered() and isinstance(error, Exception):
-        known.message = f"the learner that is not built in leads to {described(error)}"
-        known.hint = "python -m ttt_cli.conformance FILE.py:CLASS checks it; --debug shows the traceback"
-    else:
-        known.message = f"internal error: {type(error).__name__}: {error}"
-        known.hint = "please report it; --debug shows the traceback"
-    return known
+        where = "standard output" if error.errno in _UNWRITTEN else ""
+        message = error.strerror or str(error) or type(error).__name__
+        kind = InvalidFileError if unread else TttError
+        return kind(message, where=os.fsdecode(error.filename) if named else where)
+    if isinstance(error, MemoryError):
+        return TttError("not enough memory", hint="a smaller --board needs less")
+    shown = "--debug shows the traceback"
+    if (path := at_fault(error)) is not None:
+        return TttError(described(error, path), hint=shown)
+    if any_offered() and isinstance(error, Exception):
+        checks = "python -m ttt_cli.conformance FILE.py:CLASS checks it"
+        what = f"the learner that is not built in leads to {described(error)}"
+        return TttError(what, hint=f"{checks}; {shown}")
+    return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {shown}")
 
 
 def _usage_error(error: typer.TyperException) -> UsageError:
@@ -252,8 +249,8 @@ def main() -> None:
         stop_by_signals()
         gc.set_threshold(100_000)  # loading libraries makes many objects and hardly any garbage
         code = run(sys.argv[1:], env)
-    except (Stopped, KeyboardInterrupt) as end:  # a signal between two steps of the above
-        code = end.exit_code if isinstance(end, Stopped) else ExitCode.INTERRUPTED
+    except Stopped as end:  # a signal between two steps of the above
+        code = end.exit_code
     die_by_signals()
     gc.freeze()  # spares the interpreter's end the search through all of them
     sys.exit(code)

@@ -76,7 +76,7 @@ def guest(
     try:
         with redirect_stdout(sys.stderr):
             yield
-    except (KeyboardInterrupt, Stopped, TttError):  # the user's wish to end, and what is one line already
+    except (Stopped, TttError):  # the user's wish to end, and what is one line already
         raise
     except BaseException as error:
         raise kind(f"{failed}{described(error, path or at_fault(error))}", where=where) from error

@@ -14,9 +14,9 @@ from ttt_cli.errors import ExitCode, Stopped, UsageError
 from ttt_cli.play.player import players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.completion import complete_agents, stored_names
+from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
 from ttt_cli.shell.options import Seed, argument, finite, flag, given_rules, number, option
-from ttt_cli.shell.prompt import choose
 from ttt_cli.store.games import try_log
 from ttt_cli.store.library import Loaded
 from ttt_cli.views.levels import level_in_words

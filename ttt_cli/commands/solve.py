@@ -6,7 +6,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.solver import Solver
 from ttt_cli.environment import Environment
-from ttt_cli.errors import ExitCode, Stopped
+from ttt_cli.errors import Stopped
 from ttt_cli.shell.options import argument, finite, given_rules, number, option
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
@@ -40,6 +40,5 @@ def solve(
         solver = Solver(rules)
         try:
             return Solution.of(solver.solve(asked, nodes=nodes, seconds=seconds, report=report))
-        except (KeyboardInterrupt, Stopped) as end:
-            code = end.exit_code if isinstance(end, Stopped) else ExitCode.INTERRUPTED
-            return Solution.of(solver.so_far(asked), code)
+        except Stopped as end:
+            return Solution.of(solver.so_far(asked), end.exit_code)

@@ -6,13 +6,12 @@ from time import monotonic, sleep
 
 from ttt_cli.documents import json_text, put
 from ttt_cli.environment import Environment, command_line
-from ttt_cli.errors import ExitCode, TttError
+from ttt_cli.errors import ExitCode, Stopped, TttError
 from ttt_cli.evaluation.review import Review, review
 from ttt_cli.play.online_learner import learning
 from ttt_cli.play.session import Session
-from ttt_cli.shell.keyboard import has_keys
+from ttt_cli.shell.keyboard import has_keys, press
 from ttt_cli.shell.person import asked
-from ttt_cli.shell.prompt import press
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store.games import LOG, GameRecord, record_against_people, record_game
 from ttt_cli.views.numbers import counted
@@ -50,10 +49,10 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             _document(env, session)
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
-    except KeyboardInterrupt:
+    except Stopped as end:
         if session.score.games:
             env.say(_kept(env, session))
-        return ExitCode.INTERRUPTED
+        return end.exit_code
     return ExitCode.DONE
 
 

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from ttt_cli.environment import Environment
 from ttt_cli.play.hints import beat, hint
 from ttt_cli.play.session import Session
-from ttt_cli.shell.keyboard import LEAVE, Paint, Read, full_screen, has_keys
-from ttt_cli.shell.prompt import correct, read_line
+from ttt_cli.shell.keyboard import LEAVE, Paint, Read, correct, full_screen, has_keys, read_line
 from ttt_cli.views.advice import Advice, from_hint, from_response
 from ttt_cli.views.play_screen import PlayScreen
 

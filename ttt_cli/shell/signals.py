@@ -48,8 +48,7 @@ def die_by_signals() -> None:
 
 
 def stop_by_signals() -> None:
-    """Let signals end the command by ``Stopped``, Ctrl-C by Python's KeyboardInterrupt; a thread sees to it
-    that they do so in time."""
+    """Let signals end the command by ``Stopped``; a thread sees to it that they do so in time."""
     for number in _heeded():
         signal.signal(number, stop)
     heard, written = os.pipe()
@@ -67,7 +66,7 @@ def stop(number: int, frame: FrameType | None) -> None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             _leave(number)
         frame = frame.f_back
-    raise KeyboardInterrupt if number == signal.SIGINT else Stopped(_CODES[number])
+    raise Stopped(_CODES[number])
 
 
 def _leave(number: int) -> None:
