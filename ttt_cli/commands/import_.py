@@ -68,7 +68,8 @@ def import_(
       ties=random|first|last   which of exactly equal moves it takes
       choice=draw|most         whether it draws a bead or takes the move with most
       visits=N                 visits to assume for an entry without a count
-      spelling.NAME=VALUE      first, second, mine, theirs, empty, cells, board, order, player-x, symmetry
+      spelling.NAME=VALUE      first, second, mine, theirs, turn, empty,
+                               cells, board, order, player-x, symmetry
 
     Examples:
       ttt import q_table.json

@@ -332,6 +332,8 @@ def test_moves_that_are_not_in_a_table_of_costs_are_asked_about(tmp_path):
     with pytest.raises(InvalidFileError, match="unknown=random"):
         read(data.encode(), "f.json")
     judged(data, program, tmp_path, unknown="random")
+    found = read(data.encode(), "f.json", Options(unknown=0.0))
+    assert any("though others are known (unknown=random: never)" in note for note in found.notes)
 
 
 def test_numbers_beside_a_board_are_no_part_of_a_key():
@@ -372,6 +374,12 @@ def test_rows_may_have_pairs_of_a_cell_and_its_value(tmp_path):
     judged("\n".join(rows.values()) + "\n", goes_by(moves), tmp_path)
     lines = [f"{text}:{', '.join(map(str, row))}" for text, row in strangers.in_rows(moves).items()]
     judged("\n".join(lines) + "\n", goes_by(moves), tmp_path)
+    number = strangers.base_3(least_first=False)
+    lines = [
+        " ".join([number(list(text.translate(str.maketrans(".XO", "012")))), *map(str, row)])
+        for text, row in strangers.in_rows(moves).items()
+    ]
+    judged("\n".join(lines) + "\n", goes_by(moves), tmp_path)
 
 
 PRINTED = {
@@ -403,6 +411,9 @@ def test_whether_moves_are_for_x_or_for_whoever_makes_them_is_asked(tmp_path):
         read(data.encode(), "f.json")
     assert "f.json:values=mover" in asked.value.hint
     for_x = {(text, cell): value * (1 if mover(text) == "X" else -1) for (text, cell), value in moves.items()}
+    worse = {move: -value for move, value in for_x.items()}  # the mover's is asked for however it plays
+    with pytest.raises(InvalidFileError, match="large values mean: that of whoever is to move") as asked:
+        read(Spell(STONES["XO."], KEYS["joined"]).objects(worse).encode(), "f.json")
     for values_for, table in (("mover", moves), ("x", for_x)):
         judged(data, goes_by(table), tmp_path, values_for=values_for)
 

@@ -96,6 +96,8 @@ def tables_of_rows(numbered: list[tuple[int, list[str]]], where: str, rules: Rul
     :raises InvalidFileError: naming the line that is of another length.
     """
     rows = [row for _, row in numbered]
+    if rows and all(len(row) == 1 and len(row[0].split()) == rules.cells + 1 for row in rows):
+        rows = [row[0].split() for row in rows]
     if rows and all(len(row) == 1 for row in rows):  # "board:cell", "board -> cell"
         parted = [_BEHIND.fullmatch(row[0]) for row in rows]
         if parted[0] and all(match and _value_in(match[2]) is not None for match in parted[1:]):

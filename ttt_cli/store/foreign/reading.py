@@ -26,7 +26,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.foreign.conventions import Convention, rarity
 from ttt_cli.store.foreign.keys import Boards
 from ttt_cli.store.foreign.values import Values
-from ttt_cli.store.plays import are_beads
+from ttt_cli.store.plays import Plays, are_beads, policy_by
 
 Images = tuple[tuple[int, ...], ...]
 NEARLY_ALL = 0.95
@@ -178,6 +178,15 @@ class Reading:
     def counts(self) -> tuple[int, int]:
         """How many positions have a number, and how many numbers there are."""
         return len(np.unique(self.indexes)), len(self.indexes)
+
+    def passed_over(self, plays: Plays) -> int:
+        """On how many boards moves that are not in the file are played though others are known."""
+        if not self.of_moves:
+            return 0
+        values, space = self.by_slot, self.space
+        held = space.legal & ~np.isnan(values)
+        played = policy_by(values, space, plays).table(space).support
+        return int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum())
 
     def unfolded(self, group: Images) -> "Reading":
         """The reading over all images of its positions, of a table whose keys are up to symmetry. Where

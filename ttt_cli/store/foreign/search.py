@@ -99,7 +99,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     if not agreeing:
         raise not_borne_out(stated, [reading.facets for reading in found], where)
     best, rivals, near = decide(agreeing)
-    asked = questions([it.facets for it in sorted([best, *rivals], key=lambda it: it.rarity)])
+    asked = questions([it.facets for it in _answers(best, rivals, agreeing)])
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise UndecidedError(asked, where, options)
@@ -139,6 +139,16 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
     least = best.boards.left_out.sum()
     near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
     return best, rivals, near
+
+
+def _answers(best: Reading, rivals: Sequence[Reading], found: Sequence[Reading]) -> list[Reading]:
+    """The readings to choose from, the most usual first; where it is open whose good values measure, the
+    usual meaning is among them, however badly the table would play."""
+    open_ = [best, *rivals]
+    if len({reading.facets["values"] for reading in open_}) > 1:
+        alike = [it for it in found if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
+        open_.append(min(alike, key=lambda reading: reading.rarity))
+    return sorted(open_, key=lambda reading: reading.rarity)
 
 
 def _about_unknown(reading: Reading, options: Options) -> Question | None:
@@ -206,8 +216,8 @@ def _boards(
 
 def _usual(found: list[Boards], of_positions: bool, where: str, options: Options) -> Sequence[Boards]:
     """The spellings that are left of those under which every key has a reason: where one side always moves
-    first and no key is left out, these; else one that leaves out games played on after their end, before
-    one's own stones written as hardly anybody does.
+    first and no key is left out, these; else one that leaves out games played on after their end, if no more
+    keys than one's own stones, written as hardly anybody does, would.
 
     :param of_positions: whether positions may be valued, as by a player that looks at them after its move: if
         the other's stones are then usual ones for whoever is to move, its own are.
@@ -220,12 +230,12 @@ def _usual(found: list[Boards], of_positions: bool, where: str, options: Options
     for other in found if fixed else ():
         if not other.spelling.turn:
             continue
-        facets, has_moved = other.spelling.facets, of_positions and not other.left_out.any()
-        if other.spelling.hardly_used and has_moved and not other.beside:
-            facets = {"mine": other.spelling.second or ""}
-        elif other.spelling.hardly_used and fixed[0].left_out.mean() <= GIVES_WAY:
+        facets, hardly_used = other.spelling.facets, other.spelling.hardly_used
+        if hardly_used and fixed[0].left_out.mean() <= min(GIVES_WAY, other.left_out.mean()):
             fixed = [replace(it, unless=f"spelling.mine={other.spelling.first}") for it in fixed]
             continue
+        if hardly_used and of_positions and not other.beside:
+            facets = {"mine": other.spelling.second or ""}
         both = ~fixed[0].left_out & ~other.left_out
         opened = other.indexes[both & ~other.space.terminal[other.indexes]]
         both_move = len(set((other.space.plies[opened] % 2).tolist())) == 2

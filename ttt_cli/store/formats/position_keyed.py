@@ -75,6 +75,9 @@ def _imported(found: Candidate, where: str, options: Options) -> Imported:
         notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
     else:
         notes.append(f"what is not in the file: {plays.about_unknown()}")
+        if plays.unknown != RANDOM and (many := reading.passed_over(plays)):
+            what = f"on {many:,} boards moves that are not in the file are played though others are known"
+            notes.append(f"{what} (unknown=random: never)")
     return Imported(
         NAME,
         "q" if reading.of_moves else "td",
