@@ -80,7 +80,7 @@ class Verdict(verdicts.Verdict):
     notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
-        from ttt_cli.views.notebook import verdict_html
+        from ttt_cli.views.evaluation import verdict_html
 
         return verdict_html(self.player, self, self.notes)
 

@@ -222,17 +222,22 @@ def test_a_mistake_leads_to_its_board(browser):
     """Every link in the list; the way there is one that the player itself takes."""
     count = browser.ask("document.querySelectorAll('#mistakes a').length")
     assert count == len(MISTAKES) == 4
+    counted = judge(POLICY).mistakes
+    assert text(browser, "mistakes-count").startswith(
+        f"It can give up a better result in {counted.positions} positions, of which "
+        f"{counted.reachable} can come up in its own games: {count} moves"
+    )
     for number in range(count):
-        text, cell = MISTAKES.positions.text(number), MISTAKES.cells[number] + 1
+        there, cell = MISTAKES.positions.text(number), MISTAKES.cells[number] + 1
         browser.click(f"#mistakes li:nth-child({number + 1}) a")
-        browser.wait(lambda text=text: shown(browser) == text)
+        browser.wait(lambda there=there: shown(browser) == there)
         assert [found["cell"] for found in cells(browser) if found["flag"]].count(cell) == 1
-        assert browser.ask("document.querySelector('#mistakes [aria-current]').hash") == f"#{text}"
+        assert browser.ask("document.querySelector('#mistakes [aria-current]').hash") == f"#{there}"
         line = browser.ask(
             "[...document.querySelectorAll('#path a')].slice(1).map(a => Number(a.textContent.slice(2)))"
         )
         path = tables.path(SPACE, [played - 1 for played in line])
-        assert SPACE.text(path[-1]) == text
+        assert SPACE.text(path[-1]) == there
         side = int(SPACE.plies[path[-1]]) % 2
         if MISTAKES.reachable[number]:
             for index, played in zip(path[side::2], line[side::2], strict=False):
@@ -274,9 +279,10 @@ def test_screen_readers_are_told(browser):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "phone"), [(1280, 800, False), (390, 844, True), (320, 700, True)]
+    ("width", "height", "phone"),
+    [(1280, 800, False), (390, 844, True), (320, 700, True), (768, 1024, True), (1600, 900, False)],
 )
-def test_it_opens_in_play_with_the_whole_board_in_sight(browser, address, width, height, phone):
+def test_on_any_screen_it_opens_in_play_with_the_whole_board_in_sight(browser, address, width, height, phone):
     browser.look(width, height, phone=phone)
     browser.open(address)
     browser.wait(lambda: my_turn(browser))
@@ -292,15 +298,12 @@ def test_it_opens_in_play_with_the_whole_board_in_sight(browser, address, width,
             ".map((box, n) => n ? box.left : box.right)"
         )
         assert 0 < right - left < 64
-
-
-def test_figures_agree(browser):
-    """The number of positions with a mistake is the verdict's, and so are those within reach."""
-    verdict = judge(POLICY)
-    assert text(browser, "mistakes-count").startswith(
-        f"It can give up a better result in {verdict.mistakes.positions} positions, of which "
-        f"{verdict.mistakes.reachable} can come up in its own games: {len(MISTAKES)} moves"
-    )
+    go(browser, "X...O...X")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    cut = "[...document.querySelectorAll('#board button, .buttons button, .panel')]"
+    assert browser.ask(f"{cut}.filter(e => e.scrollWidth > e.clientWidth + 1).length") == 0
+    small = "e.offsetParent && e.getBoundingClientRect().height < 24"
+    assert browser.ask(f"[...document.querySelectorAll('button')].filter(e => {small}).length") == 0
 
 
 @pytest.mark.parametrize("side", ["X", "O"])
@@ -324,25 +327,6 @@ def test_beat_it_shows_the_most_that_can_be_won_and_following_it_wins_as_often(b
     ends = worst_case(Walk.alone(POLICY, Side.O if side == "X" else Side.X))
     if ends.loss == 1:
         assert text(browser, "turn") == f"You win as {side}"
-
-
-@pytest.mark.parametrize(
-    ("width", "phone"), [(320, True), (390, True), (768, True), (1000, False), (1600, False)]
-)
-def test_it_fits_any_width(browser, address, width, phone):
-    browser.look(width, 800, phone=phone)
-    browser.open(f"{address}#X...O...X")
-    assert browser.ask("document.documentElement.scrollWidth") <= width
-    cut = browser.ask(
-        "[...document.querySelectorAll('#board button, .buttons button, .panel')]"
-        ".filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 200))"
-    )
-    assert cut == []
-    small = browser.ask(
-        "[...document.querySelectorAll('button')]"
-        ".filter(e => e.offsetParent && e.getBoundingClientRect().height < 24).length"
-    )
-    assert small == 0
 
 
 def mode(browser, side: str) -> None:
@@ -398,21 +382,14 @@ def test_a_whole_game_with_the_keys_as_o(browser):
     mode(browser, "O")
     browser.wait(lambda: my_turn(browser))
     assert shown(browser).count("X") == 1
-    browser.press("9")
-    browser.press("9")  # not twice
     while not over(browser):
         browser.wait(lambda: my_turn(browser))
-        board = shown(browser)
-        for key in range(1, 10):
-            if board[key - 1] == "." and not over(browser):
-                browser.press(str(key))
-                break
+        for key in range(9, 0, -1):  # what is taken is not played again
+            browser.press(str(key))
     assert text(browser, "turn") in ("You lose as O", "A draw as O", "You win as O")
-    numbers = [int(part.split()[-1]) for part in text(browser, "score").split(", ")]
-    assert sum(numbers) == 1
+    assert sum(int(part.split()[-1]) for part in text(browser, "score").split(", ")) == 1
     browser.press("n")
-    assert text(browser, "turn") == "Your move, as X"
-    assert shown(browser) == "........."
+    assert (text(browser, "turn"), shown(browser)) == ("Your move, as X", ".........")
     browser.press("ArrowRight")
     browser.press("Enter")
     browser.wait(lambda: my_turn(browser))

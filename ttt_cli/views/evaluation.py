@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -70,7 +72,8 @@ class _Evaluated(Document):
             env.out((" · " if env.unicode else " - ").join(line))
         env.out("")
         if isinstance(self.found, Verdict):
-            _show_verdict(env, self.found)
+            for part in _drawn(self.found, env.console, unicode=env.unicode):
+                env.draw(part)
         else:
             _show_sample(env, self.found)
         explained = self.explanation or Explanation(None, None)
@@ -98,34 +101,44 @@ class Sampled(_Evaluated, name="evaluation"):
     method: Literal["sampled"] = "sampled"
 
 
-def _show_verdict(env: Environment, verdict: Verdict) -> None:
+def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
+    """A verdict as HTML, for notebooks: what a terminal shows."""
+    console = Console(record=True, file=StringIO(), width=80, highlight=False, force_jupyter=False)
+    drawn = _drawn(verdict, console, unicode=True)
+    for part in (Text(name, "bold"), *drawn, *(Text(note, "dim") for note in notes)):
+        console.print(part)
+    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+
+def _drawn(verdict: Verdict, console: Console, *, unicode: bool) -> Iterator[RenderableType]:
+    """The rates, with bars where there is room, and below them what no opponent can change."""
     if verdict.results:
-        rates = _rates(env, verdict, 0)
-        room = env.width - env.console.measure(rates).maximum - 2
-        env.draw(_rates(env, verdict, min(room, BAR)) if room >= 10 else rates)
+        rates = _rates(verdict, 0, console.width, unicode)
+        room = console.width - console.measure(rates).maximum - 2
+        yield _rates(verdict, min(room, BAR), console.width, unicode) if room >= 10 else rates
     facts = Table.grid(padding=(0, 1))
     facts.add_column(min_width=14, style="bold")
-    for label, fact in facts_of(verdict):
+    for label, fact in _facts(verdict):
         facts.add_row(label, fact)
-    env.draw(Padding(facts, (0, 0, 0, 1)))
+    yield Padding(facts, (0, 0, 0, 1))
 
 
-def _rates(env: Environment, verdict: Verdict, width: int) -> Table:
-    """The table of rates, with bars of ``width`` characters."""
+def _rates(verdict: Verdict, bars: int, width: int, unicode: bool) -> Table:
+    """The table of rates for a screen of this width, with bars of so many characters."""
     rows = []
     for result in verdict.results:
         for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
             shares = (found.win, found.draw, found.loss)
-            strokes = zip(bar(shares, width, unicode=env.unicode), STYLES, strict=True)
-            bars = [Text.assemble(*strokes)] * bool(width)
-            rows.append([Text(result.opponent * (side == "X")), side, *map(percent, shares), *bars])
-    headings = ["against", "as", ">win", ">draw", ">loss", *[">"] * bool(width)]
+            strokes = zip(bar(shares, bars, unicode=unicode), STYLES, strict=True)
+            drawn = [Text.assemble(*strokes)] * bool(bars)
+            rows.append([Text(result.opponent * (side == "X")), side, *map(percent, shares), *drawn])
+    headings = ["against", "as", ">win", ">draw", ">loss", *[">"] * bool(bars)]
     rates = table(headings, [*rows, []], padding=(0, 1))
-    rates.columns[0].min_width, rates.columns[0].max_width = 13, max(13, env.width - 38)
+    rates.columns[0].min_width, rates.columns[0].max_width = 13, max(13, width - 38)
     return rates
 
 
-def facts_of(verdict: Verdict) -> Iterator[tuple[str, Text]]:
+def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
     """What no opponent can change, with a label each; the label of a second line is empty."""
     for side, case in (("X", verdict.as_x), ("O", verdict.as_o)):
         yield "" if side == "O" else "worst case", Text.assemble(f"as {side} it ", _worst(case))
