@@ -58,20 +58,3 @@ def test_exploitability_is_openspiels(name: str) -> None:
     verdict = judge(ours)
     assert verdict.nash_conv == pytest.approx(theirs, abs=1e-12)
     assert verdict.exploitability == pytest.approx(theirs / 2, abs=1e-12)
-
-
-def test_the_rules_are_openspiels() -> None:
-    """From every position, the same moves, ends and results."""
-    space = StateSpace.of()
-    game = pyspiel.load_game("tic_tac_toe")
-    histories = {0: game.new_initial_state()}
-    for index in range(len(space)):
-        state = histories.pop(index)
-        assert str(state).replace("\n", "") == space.text(index).replace("X", "x").replace("O", "o")
-        assert state.is_terminal() == space.terminal[index]
-        if state.is_terminal():
-            assert state.returns()[0] == space.results[index]
-        else:
-            assert state.legal_actions() == np.flatnonzero(space.legal[index]).tolist()
-            for action in state.legal_actions():
-                histories.setdefault(int(space.successors[index, action]), state.child(action))

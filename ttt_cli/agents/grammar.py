@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttt_cli.agents.levels import LEVELS, level
-from ttt_cli.agents.registry import PROBABILITY, WHOLE, AgentType, Option, finite, one_of, players
+from ttt_cli.agents.registry import PROBABILITY, WHOLE, AgentType, Option, number, one_of, players
 from ttt_cli.documents import AgentFields
 from ttt_cli.engine.checked import Checked
 from ttt_cli.engine.policy import Exploring, OneSided, Policy
@@ -100,9 +100,11 @@ STATE_OPTIONS = {
 moves, which a table made for one side knows by chance only; which of exactly equal moves (``first-learned``:
 the first, but any where nothing has been learned); look so many plies ahead, the move itself included."""
 
+ANY_NUMBER = number("NUMBER", float, -1e300, 1e300)
+
 FILE_OPTIONS = {
     "values": one_of("x", "o", "mover", "moved", "owner"),
-    "unknown": Option("NUMBER|random", lambda text: text if text == "random" else finite(text)),
+    "unknown": Option("NUMBER|random", lambda text: text if text == "random" else ANY_NUMBER.read(text)),
     "wins": one_of("known", "unknown"),
     "spelling.": Option("VALUE", str),
 }

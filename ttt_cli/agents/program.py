@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 from weakref import WeakSet
 
 from ttt_cli.agents.asked import Asked, NoAnswerError
-from ttt_cli.agents.registry import WHOLE, AgentType, Option, finite
+from ttt_cli.agents.registry import WHOLE, AgentType, number
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError, UsageError
 
@@ -248,20 +248,13 @@ def make(rules: Rules, *, argument: str, samples: int | None = None, patience: f
     return Asked(rules, name, asks, samples, lambda: both[0].chatter or both[1].chatter)
 
 
-def _seconds(text: str) -> float:
-    seconds = finite(text)
-    if seconds < 0.01:
-        raise ValueError
-    return seconds
-
-
 EXAMPLE = "such as exec:./my_bot or 'exec:python3 my_bot.py'"
 
 AGENT = AgentType(
     "exec",
     "a program: a position a line in, a cell a line out",
     make,
-    {"samples": WHOLE, "patience": Option("SECONDS (from 0.01)", _seconds)},
+    {"samples": WHOLE, "patience": number("SECONDS (from 0.01)", float, 0.01)},
     argument="COMMAND",
     example=EXAMPLE,
     fingerprint=fingerprint,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +19,10 @@ BUILT_IN = {
     "py": "python_object",
 }
 """The file of each player, by the name it goes by."""
+
+
+MOST = 1e9
+"""The largest number that an option takes."""
 
 
 @dataclass(frozen=True)
@@ -75,28 +78,18 @@ def one_of(*values: str) -> Option:
 FLAG = Option("true|false", lambda text: ("false", "true").index(text) == 1)
 
 
-def _whole(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-    if number < 1:
-        raise ValueError
-    return number
+def number(accepts: str, kind: Callable[[str], Any], least: float, most: float = MOST) -> Option:
+    """An option that is a number within bounds."""
+
+    def read(text: str) -> Any:
+        found = kind(text)
+        if not least <= found <= most:
+            raise ValueError
+        return found
+
+    return Option(accepts, read)
 
 
-def finite(text: str) -> float:
-    """A finite number; ValueError for anything else."""
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError
-    return number
+WHOLE = number("N (from 1)", int, 1)
 
-
-def _probability(text: str) -> float:
-    number = float(text)
-    if not (isfinite(number) and 0 <= number <= 1):
-        raise ValueError
-    return number
-
-
-WHOLE = Option("N (from 1)", _whole)
-
-PROBABILITY = Option("PROBABILITY (from 0 to 1)", _probability)
+PROBABILITY = number("PROBABILITY (from 0 to 1)", float, 0, 1)

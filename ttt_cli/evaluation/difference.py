@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -22,6 +22,10 @@ MATTERING = 10
 """Rows in the document."""
 
 
+Knowing = Literal["neither", "a", "b", "both"]
+KNOWN_BY: tuple[Knowing, ...] = get_args(Knowing)
+
+
 @dataclass(frozen=True)
 class Row:
     """A position in which two players choose differently, or which one alone knows: the cells that each plays
@@ -35,7 +39,7 @@ class Row:
     b: list[Cell]
     b_shares: list[Share]
     b_worth: float | None
-    known: Literal["both", "a", "b", "neither"]
+    known: Knowing
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +88,8 @@ class Difference:
                     (*_choice(shares[at]), None if np.isnan(worth[place]) else float(worth[place]) + 0.0)
                     for shares, worth in zip(played, self.worth, strict=True)
                 )
-                by = KNOWN_BY[bool(self.known[0][place]), bool(self.known[1][place])]
+                by = KNOWN_BY[int(self.known[0][place]) + 2 * int(self.known[1][place])]
                 yield Row(text, side, *a, *b, by)
-
-
-KNOWN_BY: dict[tuple[bool, bool], Literal["both", "a", "b", "neither"]] = {
-    (True, True): "both",
-    (True, False): "a",
-    (False, True): "b",
-    (False, False): "neither",
-}
 
 
 def compare(a: Policy, b: Policy, positions: Positions | None = None) -> Difference:

@@ -5,8 +5,6 @@ search): everything the opponent may play is tried, and everything the policy pl
 found with few positions a ply, more are kept. Finding nothing proves nothing.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int8s, Int64s
@@ -18,13 +16,9 @@ WIDTHS = (16, 256, 2048)
 """Positions that are kept a ply, in one attempt after the other."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """The positions kept at one ply: ``parents`` int64[k], their place in the ply before, and ``cells``
-    int8[k], the move that led here."""
-
-    parents: Int64s
-    cells: Int8s
+Steps = list[tuple[Int64s, Int8s]]
+"""For each ply the positions kept: int64[k], their places in the ply before, and int8[k], the moves that led
+to them."""
 
 
 def losing_line(policy: Policy, side: Side, widths: tuple[int, ...] = WIDTHS) -> tuple[int, ...] | None:
@@ -39,7 +33,7 @@ def losing_line(policy: Policy, side: Side, widths: tuple[int, ...] = WIDTHS) ->
 
 def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
     positions = Positions.start(policy.rules)
-    steps: list[_Step] = []
+    steps: Steps = []
     while len(positions):
         if len(steps) % 2 == side:
             played = policy.probabilities(positions) > 0
@@ -60,18 +54,18 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
             score = _threat(after[going], side.other)
             going = np.sort(going[np.argsort(-score, kind="stable")[:width]])
         moves = origin[going]
-        steps.append(_Step(rows[moves], cells[moves].astype(np.int8)))
+        steps.append((rows[moves], cells[moves].astype(np.int8)))
         positions = after[going]
     return None
 
 
-def _line(steps: list[_Step], row: int) -> tuple[int, ...]:
+def _line(steps: Steps, row: int) -> tuple[int, ...]:
     """The moves, from 1, that led to a position of the last ply."""
-    cells = []
-    for step in reversed(steps):
-        cells.append(int(step.cells[row]) + 1)
-        row = int(step.parents[row])
-    return tuple(reversed(cells))
+    line: tuple[int, ...] = ()
+    for parents, cells in reversed(steps):
+        line = (int(cells[row]) + 1, *line)
+        row = int(parents[row])
+    return line
 
 
 def _threat(positions: Positions, side: Side) -> Floats:
