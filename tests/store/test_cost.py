@@ -170,8 +170,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 
 READERS: dict[str, Callable[[Path], object]] = {
     "verify": verify,
-    "show": library.load,
-    "play": library.load_policy,
+    "play": library.read_file,
     "learn": lambda path: list(SoundGames(path)),
     "curve": curves.read,
     "study": lambda path: study.read(path, learner_class),

@@ -191,11 +191,12 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     from ttt_cli.store import library  # the built-in players do without it
 
     path = library.find(store, name, rules) if name else None
-    if path is not None and (recorded := library.load_policy(path, rules)) is not None:
-        return _recorded(text, name, options, path, recorded)
     values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS) if path or fresh else {}
     said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
-    loaded = library.load(path, options=_how(said, rules)) if path else None
+    found = library.read_file(path, options=_how(said, rules)) if path else None
+    if path is not None and isinstance(found, Policy):
+        return _recorded(text, name, options, path, found)
+    loaded = found if isinstance(found, library.Loaded) else None
     if loaded is None and options is None and (meant := level(text, rules)) is not None:
         return replace(_find(meant, store, rules, fresh), name=text)
     if loaded is None and fresh:

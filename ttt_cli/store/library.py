@@ -19,7 +19,7 @@ from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, di
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import prune
 from ttt_cli.store.files import BACKUP, writing
-from ttt_cli.store.formats import all_formats, native_formats, plugged_format, recognise
+from ttt_cli.store.formats import native_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
 from ttt_cli.store.formats.native import FORMAT, NativeFormat, digest_of, no_collection, sealed, write_sealed
@@ -189,36 +189,37 @@ def refuse_loss(path: Path, *, states: bool = True) -> None:
 
 
 def load(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) -> Loaded:
-    """Read a state, native or foreign.
+    """Read a state, native or foreign, as ``read_file``.
+
+    :raises InvalidFileError: also if it holds a policy.
+    """
+    found = read_file(path, rules, options)
+    if isinstance(found, Policy):
+        raise _not_learned(path)
+    return found
+
+
+def read_file(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) -> Loaded | Policy:
+    """What a file holds that plays: a state, native or foreign, or a policy.
 
     :param rules: what the user says the game is.
     :param options: what the user says of how the file is to be read.
     :raises InvalidFileError: if it cannot be read, is damaged, no format fits, or it is for another game.
     """
-    found = _load(Source(path), path, options if rules is None else replace(options, rules=rules))
+    found = _read(Source(path), path, options if rules is None else replace(options, rules=rules))
+    if isinstance(found, Policy):
+        return found
     if rules is not None and rules != found.state.rules:
         played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
     return replace(found, rules=rules)
 
 
-def load_policy(path: Path, rules: Rules | None = None) -> Policy | None:
-    """The policy that a file of probabilities holds; None if it is a file of another kind.
-
-    :raises InvalidFileError: if it is damaged.
-    """
-    options = replace(DEFAULTS, rules=rules)
-    source = Source(path)
-    if _native_format(source):  # most files are: no other format is loaded for them
-        return None
-    for form in all_formats():
-        if form.holds == "policy" and form.recognises(source, options):
-            if source.size > (limit := allowed(LIMIT)):
-                raise beyond(f"has {source.size:,} bytes; the limit is {limit:,}", path)
-            found = form.read(source, options)
-            assert isinstance(found, Policy)
-            return found
-    return None
+def _not_learned(path: Path) -> InvalidFileError:
+    hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
+    return InvalidFileError(
+        "holds a policy: what is played, not what was learned", where=str(path), hint=hint
+    )
 
 
 def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
@@ -239,17 +240,22 @@ def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = N
             where=str(path),
             hint=f"{command_line('ttt', 'show', path)} looks inside; ttt merge merges it with others",
         )
-    return _load(source, path, options, learner)
+    found = _read(source, path, options, learner)
+    if isinstance(found, Policy):
+        raise _not_learned(path)
+    return found
 
 
-def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
+def _read(source: Source, path: Path, options: Options, learner: str | None = None) -> Loaded | Policy:
     try:
-        found = _read(source, recognise(source, options), options)
+        found = _content(source, recognise(source, options), options)
     except InvalidFileError:
         form = plugged_format(source, options)
         if form is None:
             raise
-        found = _read(source, form, options)
+        found = _content(source, form, options)
+    if isinstance(found, Policy):
+        return found
     if isinstance(found, Native):
         return Loaded(found.state, path, FORMAT, found.digest)
     try:
@@ -260,18 +266,13 @@ def _load(source: Source, path: Path, options: Options = DEFAULTS, learner: str 
     return Loaded(state, path, found.format, f"sha256:{source.sha256}", found)
 
 
-def _read(source: Source, form: Format, options: Options) -> Imported | Native:
-    if form.holds == "policy":
-        hint = f"{command_line('ttt', 'evaluate', source.where)} and other commands take it as a player"
-        raise InvalidFileError(
-            "holds a policy: what is played, not what was learned", where=source.where, hint=hint
-        )
+def _content(source: Source, form: Format, options: Options) -> Imported | Native | Policy:
+    if form.holds == "policy" and source.size > (limit := allowed(LIMIT)):
+        raise beyond(f"has {source.size:,} bytes; the limit is {limit:,}", source.where)
     if options.readings and not form.spelled:
         said = next(f"{name}={value}" for name, value in options.readings.items())
         raise UsageError(f"a {form.name} file is read in one way alone, not by {said}", where=source.where)
-    found = form.read(source, options)
-    assert not isinstance(found, Policy)
-    return found
+    return form.read(source, options)
 
 
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:

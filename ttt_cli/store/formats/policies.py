@@ -186,6 +186,7 @@ class PolicyCsv(PolicyFormat):
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
     endings = (".csv",)
+    in_blocks = True
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether a file has the header."""
@@ -228,6 +229,7 @@ class PolicyJson(PolicyFormat):
     name = "policy-json"
     about = "the same as one JSON object"
     endings = (".json",)
+    in_blocks = True
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether a file says that it is one."""
