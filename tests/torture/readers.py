@@ -6,6 +6,7 @@
 import io
 import pickle
 import random
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -197,47 +198,27 @@ WORDS: Sequence[bytes] = [
 
 
 def mutated(data: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
-    """A file with a few things changed: bits, bytes, numbers, lines, whole parts."""
+    """A file with a few things changed: bits, words, numbers, lines, parts doubled, cut or of other files."""
     for _ in range(1 + int(rng.expovariate(0.6))):
         at, to = sorted(rng.randrange(len(data) + 1) for _ in range(2))
         to = min(to, at + int(rng.expovariate(0.02)))
-        kind = rng.randrange(9)
-        if kind == 0 and data:
-            place = rng.randrange(len(data))
-            data = data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
-        elif kind == 1:
-            data = data[:at] + data[to:]
+        other = rng.choice(others)
+        start = rng.randrange(len(other) + 1)
+        number = re.compile(rb"\d+").search(data, at)
+        kind = rng.randrange(7)
+        if kind == 0 and at < len(data):
+            data = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
+        elif kind == 1 and number:
+            new = rng.choice((0, 1, 2, 5, 9, 10, -1, 2**31, 2**63, rng.randrange(20_000)))
+            data = data[: number.start()] + b"%d" % new + data[number.end() :]
         elif kind == 2:
-            data = data[:at] + rng.choice(WORDS) + data[at:]
-        elif kind == 3:
-            data = data[:at] + rng.choice(WORDS) + data[to:]
-        elif kind == 4:
-            data = data[:at] + data[at:to] * rng.choice((2, 3, 20)) + data[to:]
-        elif kind == 5:
             lines = data.split(b"\n")
-            first, second = rng.randrange(len(lines)), rng.randrange(len(lines))
-            lines[first] = lines[second]
-            if rng.random() < 0.5:
-                del lines[second]
+            lines[rng.randrange(len(lines))] = lines.pop(rng.randrange(len(lines))) if lines[1:] else b""
             data = b"\n".join(lines)
-        elif kind == 6:
+        elif kind == 3:
             data = data[:at] if rng.random() < 0.3 else data
-        elif kind == 7:
-            other = rng.choice(others)
-            start = rng.randrange(len(other) + 1)
-            data = data[:at] + other[start : start + rng.randrange(80)] + data[to:]
         else:
-            data = _other_number(data, rng)
+            doubled = data[at:to] * rng.choice((0, 2, 3, 20))
+            piece = rng.choice((rng.choice(WORDS), doubled, other[start : start + rng.randrange(80)]))
+            data = data[:at] + piece + data[rng.choice((at, to)) :]
     return data
-
-
-def _other_number(data: bytes, rng: random.Random) -> bytes:
-    """Another number where one stands."""
-    start = rng.randrange(len(data) + 1)
-    while start < len(data) and not 48 <= data[start] <= 57:
-        start += 1
-    end = start
-    while end < len(data) and 48 <= data[end] <= 57:
-        end += 1
-    number = str(rng.choice((0, 1, 2, 5, 9, 10, -1, 2**31, 2**63, rng.randrange(20_000)))).encode()
-    return data[:start] + number + data[end:]

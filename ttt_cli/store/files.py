@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError
@@ -100,6 +101,8 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
             except BaseException:
                 with suppress(OSError):
                     os.ftruncate(fd, end)
+                    if not end:
+                        os.unlink(real)
                 raise
             finally:
                 os.close(fd)
@@ -107,17 +110,17 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
 
 
 def try_append(path: AnyPath) -> None:
-    """Find out whether ``append_line`` is allowed to add to the log.
+    """Find out whether ``append_line`` could add to the log, as far as that can be known beforehand.
 
-    :raises TttError: with path and remedy if it is not.
+    Nothing is left of the attempt.
+
+    :raises TttError: with path and remedy if the system refuses.
     """
     real = Path(os.path.realpath(path))
-    nearest = next(place for place in (real, *real.parents) if place.exists())
     with translate_os_errors(path):
-        if not os.access(nearest, os.W_OK):
-            raise PermissionError(errno.EACCES, "")
-        if nearest != real and not nearest.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, "")
+        if status(real) is not None:
+            os.close(os.open(real, os.O_WRONLY | os.O_APPEND | NO_WAITING))
+        TemporaryFile(dir=next(folder for folder in real.parents if status(folder) is not None)).close()
 
 
 def _sync_folder(folder: Path) -> None:
