@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.agents.registry import FLAG, AgentType, one_of
 from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy, first, uniform
+from ttt_cli.engine.policy import Policy, counted, first, uniform
 from ttt_cli.engine.positions import Positions, completing
 from ttt_cli.engine.rules import Rules
 
@@ -43,7 +43,7 @@ class Heuristic(Policy):
 
 def _prefer(chosen: Bools, otherwise: Bools) -> Bools:
     """Each row of ``chosen`` that has any cell, else that of ``otherwise``."""
-    return np.where(chosen.any(axis=1, keepdims=True), chosen, otherwise)
+    return np.where(counted(chosen)[:, None] > 0, chosen, otherwise)
 
 
 AGENT = AgentType(

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -212,7 +212,12 @@ def are_sound(rows: Floats, legal: Bools, tolerance: float) -> Bools:
 
 def uniform(chosen: Bools) -> Floats:
     """float64[n, cells]: each row's chosen cells with equal probability, rows without any all zeros."""
-    return chosen * (1 / np.maximum(chosen.sum(axis=1, keepdims=True, dtype=np.int8), 1))
+    return chosen * (1 / np.maximum(counted(chosen)[:, None], 1))
+
+
+def counted(chosen: Bools) -> Int8s:
+    """int8[n]: how many cells are chosen in each row; several times as fast as ``sum`` over short rows."""
+    return np.einsum("ij->i", chosen.view(np.int8))
 
 
 def best(values: Floats, legal: Bools) -> Bools:

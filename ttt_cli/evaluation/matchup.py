@@ -112,8 +112,11 @@ def _answer(
             reached = now[numbers]
             if not (live := reached > 0).any():
                 continue
-            played = np.zeros(batch.legal.shape)
-            played[live] = opponent.probabilities(batch if live.all() else batch[live])
+            if live.all():
+                played = opponent.probabilities(batch)
+            else:
+                played = np.zeros(batch.legal.shape)
+                played[live] = opponent.probabilities(batch[live])
             resigns[numbers] = live & (played @ anything == 0)
             np.add.at(then, targets, reached[rows] * chosen_of(played, rows, cells))
     return gone
