@@ -119,10 +119,15 @@ def test_the_example_passes(capsys: pytest.CaptureFixture[str]):
     assert all(line.startswith("ok    ") for line in told[:-1])
 
 
-def test_means_pass_too():
-    """The learner of the example plug-in."""
+def test_means_are_written_and_merged_too():
+    """Those of the example plug-in's learner."""
     learner = from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep")()
-    assert [found for check in CHECKS if (found := fault(check, learner))] == []
+    checks = (
+        conformance.entries_come_back,
+        conformance.merging_knows_no_order,
+        conformance.nested_merges_agree,
+    )
+    assert [found for check in checks if (found := fault(check, learner))] == []
 
 
 def test_faults_are_lines_and_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -125,7 +125,8 @@ LAST_HOPE = "X.X.......................OO.OO..............................X.X"
 
 
 @pytest.mark.compiled
-def test_minimax_always_moves_and_says_where_nothing_could_be_proved():
+def test_minimax_always_moves_and_says_where_nothing_could_be_proved(monkeypatch):
+    monkeypatch.setattr("ttt_cli.agents.minimax.NODES", 1_000)
     rules = Rules(8, 8, 5)
     policy = Minimax(rules)
     both = Positions.batch([Position(LAST_HOPE, rules), Position.start(rules)], rules)
