@@ -7,16 +7,12 @@ has won; 5, 7: O has), 9 for a draw. The order of the rows carries no meaning, a
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from operator import attrgetter
 
-import numpy as np
-
-from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.learners.book import endings
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options, Report, Row, why_not
 from ttt_cli.store.source import Source
@@ -28,7 +24,6 @@ DRAW = 9
 MOST_LINES = 400_000
 """There are 16,167 moves, each with six stages at most, and few ways to write a row."""
 
-IN_ORDER = attrgetter("position", "move", "plies", "result")
 _SYMBOLS = {-1: "X", 1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
@@ -73,20 +68,7 @@ def is_possible(row: Row) -> bool:
     """Whether a game through a row's move can end as the row says."""
     space = StateSpace.of(STANDARD)
     after = space.successors[space.index_of[row.position], row.move - 1]
-    return bool(_stages()[after] >> _stage(row) & 1)
-
-
-@lru_cache(maxsize=1)
-def _stages() -> Int64s:
-    """int64[n]: the stages at which games through each position of the usual space can end, as a set of
-    bits."""
-    space = StateSpace.of(STANDARD)
-    stage = np.where(space.results != 0, space.plies.astype(np.int64) - 1, DRAW)
-    stages = np.where(space.terminal, 1 << stage, 0)
-    for layer in space.backwards():
-        after = space.successors[layer]
-        stages[layer] |= np.bitwise_or.reduce(np.where(after >= 0, stages[after], 0), axis=1)
-    return stages
+    return bool(endings(STANDARD, False)[after] >> _stage(row) & 1)
 
 
 def to_bytes(rows: Iterable[Row]) -> bytes:
@@ -102,16 +84,14 @@ def to_bytes(rows: Iterable[Row]) -> bytes:
 def _rows_of(state: State) -> Iterator[Row]:
     """The rows of a book; those of a class of positions for each of them."""
     positions, entries = StateSpace.of(STANDARD), dict(state.learner.to_entries(state.table))
-    texts = positions.texts()
-    owners, cells = texts, [list(range(STANDARD.cells))] * len(texts)
-    if state.symmetric:
-        found = classes(positions)
-        owners, cells = found.positions.texts(), found.moves.tolist()
-    for text, owner, moves in zip(texts, owners, cells, strict=True):
+    found = classes(positions)
+    owners, cells = found.positions.texts(), found.moves.tolist()
+    if not state.symmetric:
+        owners, cells = positions.texts(), [list(range(STANDARD.cells))] * len(positions)
+    for text, owner, moves in zip(positions.texts(), owners, cells, strict=True):
         for move, plies, result, *_ in entries.get(owner, ()):
-            yield from (
-                Row(text, cell, plies, result) for cell, own in enumerate(moves, 1) if own + 1 == move
-            )
+            same = (cell for cell, own in enumerate(moves, 1) if own + 1 == move)
+            yield from (Row(text, cell, plies, result) for cell in same)
 
 
 class MovesCsv(Format):
@@ -164,7 +144,7 @@ class MovesCsv(Format):
             notes.append(f"{odd:,} {were} as none can; the author's choice plays by such rows")
         if twice := total - report.count - len(kept):
             repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-        rows = sorted(kept, key=IN_ORDER)
+        rows = sorted(kept)
         return Imported(NAME, "book", rows=rows, repaired=repaired, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:

@@ -71,14 +71,13 @@ def _values_in_arrays(source: Source) -> Floats:
     """
     held, found = names(source.data, source.where), []
     for name in ARRAYS:
+        place = f"{source.where}, array {name}"
         if name not in held:
             holds = ", ".join(map(quoted, held[:5])) or "nothing"
-            raise InvalidFileError(
-                f"the array {name} is missing; the archive holds {holds}",
-                where=source.where,
-                hint=f"a value table is an .npz file with the arrays {' and '.join(ARRAYS)}",
-            )
-        array, place = array_in(source, name), f"{source.where}, array {name}"
+            hint = f"a value table is an .npz file with the arrays {' and '.join(ARRAYS)}"
+            message = f"the array {name} is missing; the archive holds {holds}"
+            raise InvalidFileError(message, where=source.where, hint=hint)
+        array = array_in(source, name)
         if array.shape != (BOARDS,) or array.dtype.kind != "f" or array.dtype.itemsize != 8:
             shown = f"{array.dtype} of shape {array.shape}"
             raise InvalidFileError(f"expected {BOARDS} float64, found {shown}", where=place)
