@@ -144,7 +144,7 @@ def test_damaged_archives_are_told(ttt: Run) -> None:
     whole = dict(np.load("policy.npz"))
     for name, array, told in (
         ("positions", np.arange(3), "expected texts"),
-        ("positions", np.array(["?" * 9] * 5478), "expected positions"),
+        ("positions", np.array(["?" * 9] * 5478), "is not a position"),
         ("probabilities", np.zeros((3, 9)), "expected float64 of shape"),
         ("values", np.array([{}]), "holds Python objects"),
         ("probabilities", whole["probabilities"] * 2, "not probabilities"),

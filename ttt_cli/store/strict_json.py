@@ -23,6 +23,10 @@ MEMORY = 8
 
 _HUGE = re.compile(rb"[\[,:\s-][0-9]{19,}(?![0-9.eE])")  # no integer of fewer digits leaves 64 bits
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
+_PRINTED = (
+    'python3 -c "import ast, json, sys; d = ast.literal_eval(sys.stdin.read()); '
+    'json.dump({str(k): d[k] for k in d}, sys.stdout)" <FILE >FILE.json makes JSON of it'
+)
 _CONSTANT = re.compile("-?(NaN|Infinity)")
 _TOO_DEEP = "is nested too deeply; the limit is 254"
 _MESSAGES = {
@@ -97,4 +101,6 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
         message = next(known, f"is not valid JSON: {error.msg}")
     column = error.colno - (error.pos - at if constant else 0)
     place = f"{os.fspath(where)}, line {error.lineno + line - 1}, column {column}"
-    raise InvalidFileError(message, where=place) from None
+    printed = data.lstrip()[:2] in (b"{'", b"{(")
+    message = "is a printed Python dict, not JSON" if printed else message
+    raise InvalidFileError(message, where=place, hint=_PRINTED * printed) from None

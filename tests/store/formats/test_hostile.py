@@ -27,6 +27,7 @@ SMALL = {
     "blanks": (b" \n" * 1000, "empty|rows of a position"),
     "no object": (b"[1, 2, 3]", "no table"),
     "other things": (b'{"name": "ttt", "version": 3}', "not positions"),
+    "a printed dict": (b"{'X........': {0: 0.5}}", "printed Python dict.*makes JSON of it"),
     "prose": (b"Tic-tac-toe is a game.\nIt is drawn.\n", "position|fields"),
     "many fields": (b"1," * 10**7, "some 10,000,000 fields"),
     "quotes": (b'"' * 5_000, "position|CSV"),

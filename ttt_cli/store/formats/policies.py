@@ -49,38 +49,27 @@ Move = tuple[str, str, str, float, float]
 class Recorded(Policy):
     """The policy that a file holds.
 
-    :param texts: its open positions.
+    :param positions: its open positions.
     :param probabilities: float64[k, cells], 0 where there is no move; values: NaN where it has no opinion.
-    :raises InvalidFileError: if these are not positions and the probabilities of their moves.
+    :raises InvalidFileError: if these are not open positions, each once, with probabilities of their moves.
     """
 
-    def __init__(
-        self, where: str, rules: Rules, texts: Sequence[str], probabilities: Floats, values: Floats
-    ) -> None:
-        self.rules, self._where = rules, where
-        if not texts:
-            raise InvalidFileError("holds no positions", where=where)
-        for text in texts:
-            if len(text) != rules.cells or text.strip("XO."):
-                raise InvalidFileError(f"{text[:80]!r} is not a position of {rules.describe()}", where=where)
-        positions, space = Positions.parse(texts, rules), enumerated(rules)
-        codes = _codes(positions)
-        order = np.argsort(codes, kind="stable")
+    def __init__(self, where: str, positions: Positions, probabilities: Floats, values: Floats) -> None:
+        self.rules, self._where, space = positions.rules, where, enumerated(positions.rules)
+        order = np.argsort(codes := _codes(positions), kind="stable")
         self._codes, self._probabilities, self._values = codes[order], probabilities[order], values[order]
-        again = np.zeros(len(texts), np.bool_)
+        again = np.zeros(len(order), np.bool_)
         again[order[1:]] = self._codes[1:] == self._codes[:-1]
+        unsound = ~are_sound(probabilities, positions.legal, EQUAL)
         for wrong, why in (
             (~positions.reachable | positions.terminal, "is not an open position that a game leads to"),
-            (
-                ~are_sound(probabilities, positions.legal, EQUAL),
-                "has numbers that are not probabilities of its free cells",
-            ),
+            (unsound, "has numbers that are not probabilities of its free cells"),
             (again, "is in it twice"),
         ):
             for row in np.flatnonzero(wrong)[:1].tolist():
-                raise InvalidFileError(f"{texts[row]!r} {why}", where=where)
+                raise InvalidFileError(f"{positions.text(row)!r} {why}", where=where)
         # With a part of the board alone it has no answer about just any position.
-        self.external = space is None or len(texts) < int(np.count_nonzero(~space.terminal))
+        self.external = space is None or len(order) < int(np.count_nonzero(~space.terminal))
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -144,11 +133,24 @@ def recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorded
         cells.append(int(move) - 1)
         probabilities.append(probability)
         values.append(value)
-    rules = rules or STANDARD
-    played, opinions = np.zeros((len(texts), rules.cells)), np.full((len(texts), rules.cells), nan)
+    positions = _positions(where, rules or STANDARD, list(texts))
+    played, opinions = np.zeros(positions.legal.shape), np.full(positions.legal.shape, nan)
     held = np.frombuffer(at, np.int64), np.frombuffer(cells, np.int8)
     played[held], opinions[held] = np.frombuffer(probabilities), np.frombuffer(values)
-    return Recorded(where, rules, list(texts), played, opinions)
+    return Recorded(where, positions, played, opinions)
+
+
+def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
+    """The positions of their texts.
+
+    :raises InvalidFileError: naming the first that is none of this board.
+    """
+    if not texts:
+        raise InvalidFileError("holds no positions", where=where)
+    for text in texts:
+        if len(text) != rules.cells or text.strip("XO."):
+            raise InvalidFileError(f"{text[:80]!r} is not a position of {rules.describe()}", where=where)
+    return Positions.parse(texts, rules)
 
 
 def game_of(where: str, cells: int) -> Rules:
@@ -168,16 +170,11 @@ class PolicyFormat(Format):
     holds = "policy"
     written = True
 
-    def read(self, source: Source, options: Options) -> Recorded:
-        """The policy of a file.
-
-        :raises InvalidFileError: naming the place that is wrong.
-        :raises UsageError: if nobody says which game it is.
-        """
-        raise NotImplementedError
-
     def check(self, source: Source) -> Verification:
-        return Verification(self.name, len(self.read(source, DEFAULTS)))
+        """That its policy can be read."""
+        found = self.read(source, DEFAULTS)
+        assert isinstance(found, Recorded)
+        return Verification(self.name, len(found))
 
 
 class PolicyCsv(PolicyFormat):
@@ -238,9 +235,9 @@ class PolicyJson(PolicyFormat):
     def read(self, source: Source, options: Options) -> Recorded:
         where = source.where
         try:
-            found = _head(source) if source.large else source.json
+            found, held = _in_lines(source) if source.large else (source.json, None)
             rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
-            held = _entries(source) if source.large else found["positions"].items()
+            held = held or found["positions"].items()
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidFileError(f"is without sound rules and positions: {error}", where=where) from None
         except UsageError as error:
@@ -275,18 +272,14 @@ class PolicyJson(PolicyFormat):
         yield separator.removesuffix(b",\n") + b"\n}}\n"
 
 
-def _head(source: Source) -> Any:
-    """The first line of a large file, without its positions."""
-    return _parsed(source.start.partition(b"\n")[0] + b"}}", source.where)
-
-
-def _entries(source: Source) -> Iterator[tuple[str, Any]]:
-    """The positions of a large file, which stand one a line, as they were written."""
+def _in_lines(source: Source) -> tuple[Any, Iterator[tuple[str, Any]]]:
+    """The head of a large file, and its positions, which stand one a line, as they were written."""
     lines = (line for block in source.blocks() for line in block.splitlines())
-    next(lines)
-    for line in lines:
-        if line != b"}}":
-            yield from _parsed(b"{" + line.removesuffix(b",") + b"}", source.where).items()
+    head = _parsed(next(lines) + b"}}", source.where)
+    entries = (
+        _parsed(b"{" + line.removesuffix(b",") + b"}", source.where) for line in lines if line != b"}}"
+    )
+    return head, (item for entry in entries for item in entry.items())
 
 
 def _parsed(text: bytes, where: str) -> Any:
@@ -318,13 +311,10 @@ class Npz(PolicyFormat):
             if found.shape != shape or found.dtype != np.float64:
                 what = f"expected float64 of shape {shape}, found {found.dtype} of {found.shape}"
                 raise InvalidFileError(what, where=f"{where}, array {name}")
-        rules, listed = options.rules or game_of(where, shape[1]), texts.tolist()
-        if any(len(text) != rules.cells or text.strip("XO.") for text in listed):
-            what = f"expected positions of {rules.describe()}"
-            raise InvalidFileError(what, where=f"{where}, array positions")
-        still_open = np.flatnonzero(~Positions.parse(listed, rules).terminal)
-        held = [listed[row] for row in still_open.tolist()]
-        return Recorded(where, rules, held, *(found[still_open] for found in numbers))
+        rules = options.rules or game_of(where, shape[1])
+        positions = _positions(f"{where}, array positions", rules, texts.tolist())
+        still_open = np.flatnonzero(~positions.terminal)
+        return Recorded(where, positions[still_open], *(found[still_open] for found in numbers))
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
         """How a player plays."""
