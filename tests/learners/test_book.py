@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.learners.common import exchanged, made, trained
-from ttt_cli.conformance import after, agent, block, content, empty_table, policy_of, read_table
+from ttt_cli.conformance import after, agent, block, check_policy, content, empty_table, policy_of, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
@@ -156,6 +156,10 @@ def test_the_default_weighs_results_and_doubts_few_sightings():
     assert chosen(DEFAULT, table, ".........") == {1}
     better = [[2, 9, "X", "", 9], [2, 9, "draw", "", 1], x_wins]
     assert chosen(DEFAULT, read_table(DEFAULT, SPACE, {".........": sorted(better)}), ".........") == {2}
+
+
+def test_a_book_of_classes_plays():
+    check_policy(DEFAULT.policy(after(DEFAULT, StateSpace.of(symmetric=True), 2000)), resigns=False)
 
 
 def test_stages_mean_the_other_winner_where_wins_are_exchanged():

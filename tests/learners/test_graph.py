@@ -133,53 +133,6 @@ def content(table: Table) -> dict[str, Any]:
     return dict(DEFAULT.to_entries(table))
 
 
-# --- the author's choice on graphs small enough to follow by hand ---
-
-
-# X went 5, 3, 7 against 4 and 1: the nodes of that game, whose scores are 1 at the end and 0.9 ** 4 after 5.
-WON = {"____X____": [4], "___OX____": [3], "__XOX____": [1], "O_XOX____": [7], "O_XOX_X__": []}
-
-BY_HAND = {
-    # O threatens 6. X once played 2 instead and lost. The child after 2 scores 0.9 * -1: nothing above 0 for
-    # X, so the walk steps to the smallest child, this one, and asks for O. O's smallest child, the lost
-    # position, is below 0: the target. One step was taken, so the wanted stone is O's, and the lowest free
-    # cell where the target holds one is 6: X blocks.
-    "the opponent's win is inverted into a block": (
-        {"X__OO___X": [2], "XX_OO___X": [6], "XX_OOO__X": []},
-        "X..OO...X",
-        [6],
-    ),
-    # X to move after 1, 2. Step 1: X's only known move, 9, leads to a score of 0: not above 0, so to the
-    # smallest child, that one, for O. Step 2: O's only known reply, 5, scores 0: not below 0, so to the
-    # largest child, that one, for X. Step 3: nothing is known there: to the empty board, for the opposite
-    # side, O. Step 4: what is known of the empty board is X's 5, and its score is above 0: to it, for X, who
-    # finds the position after 5, 4 above 0. Four steps; the wanted stone is O's, as it would be after one,
-    # not X's again. The target holds one in 4.
-    "the walk jumps to the root and its flag is never toggled": (
-        {"_________": [5], "XO_______": [9], "XO______X": [5], "XO__O___X": [], **WON},
-        "XO.......",
-        [4],
-    ),
-    # Step 1: to the position after 9, which scores 0, for O. Step 2: nothing is known there: to the empty
-    # board, for X, who finds the position after 5 above 0. The wanted stone is O's, but that target holds
-    # none: so the lowest free cell with X's, 5.
-    "fallback to the other stone": (
-        {"_________": [5], "XO_______": [9], "XO______X": [], **WON},
-        "XO.......",
-        [5],
-    ),
-    # Nothing known scores anything. From the empty board X goes to the child after 5, for O; nothing is known
-    # there: back to the empty board, for X, where the walk has been. Any cell.
-    "a walk that never ends has no target": ({"_________": [5], "____X____": []}, "." * 9, [*range(1, 10)]),
-}
-
-
-@pytest.mark.parametrize("case", BY_HAND)
-def test_the_authors_choice_by_hand(case: str):
-    nodes, text, cells = BY_HAND[case]
-    assert cells_played(graph_of(**nodes), text) == cells
-
-
 # --- the author's machine as a whole ---
 
 
@@ -341,10 +294,6 @@ def test_on_a_board_without_a_state_space_a_merged_graph_is_scored_as_if_read():
     nodes = DEFAULT.seen(found)
     scores = (table.rows["score"][table.find(nodes)] for table in (found, read))
     assert np.array_equal(*scores)
-
-
-def merged_standard(*tables: Table) -> Table:
-    return ARTICLE.merge(empty_table(ARTICLE, SPACE), tables)
 
 
 ROOT = {"seen": 0, "next": [], "visits": 1}

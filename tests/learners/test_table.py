@@ -1,4 +1,5 @@
-"""Tables: one that grows is as good as one that was complete from the start."""
+"""Tables: one that grows is as good as one that was complete from the start. And the numbers that games are
+played with."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -124,3 +125,12 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
 @pytest.mark.long
 def test_the_counts_of_boards_without_a_state_space():
     assert {key: len(StateSpace.of(*key)) for key in COUNTED} == COUNTED
+
+
+def test_the_uniform_numbers_are_those_of_the_published_generator_wherever_they_begin():
+    """The first outputs for this seed of the authors' C program, by their upper 53 bits."""
+    published = (6457827717110365317, 3203168211198807973, 9817491932198370423)
+    for first in range(3):
+        numbers = np.empty(3 - first)
+        loop.uniform(numbers, np.uint64(1234567), first)
+        assert numbers.tolist() == [(number >> 11) * 2.0**-53 for number in published[first:]]

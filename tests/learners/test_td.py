@@ -10,11 +10,10 @@ import pytest
 from tests import tables
 from tests.learners.common import game, made
 from ttt_cli import load, save, train
-from ttt_cli.conformance import after, agent, block, empty_table, policy_of
+from ttt_cli.conformance import after, block, empty_table, policy_of
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.learners.base import Shard
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
 from ttt_cli.learners.td import Td
@@ -122,25 +121,6 @@ def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
         learner = made("td", preset)
         policy = policy_of(learner, empty_table(learner, SPACE))
         assert policy.played[start] == pytest.approx(row)
-
-
-def test_each_side_chooses_by_its_own_table():
-    learner = made("td")
-    table = empty_table(learner, SPACE)
-    learner.learn(table, game(1, 4, 2, 5, 3))
-    policy = policy_of(learner, table)
-    assert policy.played[SPACE.index(Position("XX.OO...."))][2] == 1
-    assert policy.worth is not None
-    assert policy.worth[SPACE.index(Position("XX.OO....")), 2] == 1
-
-
-def test_against_an_opponent_only_its_own_moves_teach():
-    learner = made("td")
-    table = after(learner, SPACE, 1, opponent=agent("random", SPACE))
-    assert table.rows["visits"][:, 0].any()
-    assert not table.rows["visits"][:, 1].any()
-    learner.train(table, Shard(1, 1, np.random.default_rng(1), agent("random", SPACE)))
-    assert table.rows["visits"][:, 1].any()
 
 
 def test_the_article_never_learns_to_hold_a_draw():

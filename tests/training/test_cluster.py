@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,20 +25,13 @@ SECONDS = 120
 
 
 @contextmanager
-def dask(
-    *arguments: str, until: str, program: Path | None = None
-) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """One of Dask's own commands, running: what ``until`` found in what it prints, and the process.
-
-    :param program: the folder from which it imports ``ttt_cli``.
-    """
-    folder = program or Path.cwd()  # Python looks here before PYTHONPATH
-    variables = {**os.environ, "PYTHONPATH": str(folder), "PYTHONUNBUFFERED": "1"}
+def dask(*arguments: str, until: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """One of Dask's own commands, running: what ``until`` found in what it prints, and the process."""
+    variables = {**os.environ, "PYTHONPATH": str(Path.cwd()), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        cwd=folder,
         env=variables,
         text=True,
     )
@@ -68,9 +60,9 @@ def scheduler() -> AbstractContextManager[tuple[str, subprocess.Popen[str]]]:
     return dask(*where, until=r"tcp://127\.0\.0\.1:\d+")
 
 
-def worker(at: str, program: Path | None = None) -> AbstractContextManager[object]:
+def worker(at: str) -> AbstractContextManager[object]:
     """A worker for the scheduler at an address."""
-    return dask("worker", at, "--nthreads", "1", "--no-dashboard", until="Registered to", program=program)
+    return dask("worker", at, "--nthreads", "1", "--no-dashboard", until="Registered to")
 
 
 @pytest.fixture(scope="module")
@@ -93,35 +85,12 @@ def test_a_killed_worker_changes_nothing(address: str, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.long
-def test_the_command_writes_the_same_file(address: str, tmp_path: Path) -> None:
-    contents = []
-    for name, where in {"cluster": ["--cluster", address], "here": []}.items():
-        path = tmp_path / f"{name}.json"
-        assert finish("train", "q", "--games", 10**7, "--seed", 1, *where, "-o", path).code == 0
-        contents.append(path.read_bytes())
-    assert contents[0] == contents[1]
-
-
 def train(folder: Path, *more: str) -> list[str]:
     """A run of many blocks, each of several shards."""
     return ["train", "td", *more, "-o", str(folder / "td.json")]
 
 
 GAMES = ("--games", "8000000", "--seed", "1")
-
-
-@pytest.mark.long
-def test_a_worker_of_another_version_trains_nothing(tmp_path: Path) -> None:
-    shutil.copytree("ttt_cli", tmp_path / "ttt_cli", ignore=shutil.ignore_patterns("__pycache__"))
-    with (tmp_path / "ttt_cli" / "learners" / "td.py").open("a") as source:
-        source.write("# another version\n")
-    with scheduler() as (at, _), worker(at, program=tmp_path):
-        words = train(tmp_path, *GAMES, "--cluster", at)
-        ended = finish(*words)
-    assert ended.code == 1 and "runs another version of ttt" in ended.err, ended.err
-    assert "Traceback" not in ended.err
-    assert not (tmp_path / "td.json").exists()
 
 
 @pytest.mark.long

@@ -36,7 +36,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s, Uint16s
+from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint16s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
@@ -46,7 +46,7 @@ from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import BATCH, Batch, are_lists, chained, counts, in_batches, numbered, require
 from ttt_cli.learners.growth import FIRST, OPEN
 from ttt_cli.learners.table import PIECE, Column, Table, grown
-from ttt_cli.learners.table_learner import TableLearner
+from ttt_cli.learners.table_learner import Answers, TableLearner
 
 SETTLING = 20_000.0
 """The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
@@ -250,9 +250,7 @@ class Book(TableLearner[BookTable]):
     def value_scale(self) -> tuple[float, float] | None:
         return None if self.choice == "article" else (0.0, 1.0)
 
-    def answer(
-        self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools
-    ) -> tuple[Floats, Floats, Bools]:
+    def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
         moves, centre = self.updated(table).moves, centre_of(table.rules)
         seen = table.by_cell(moves["sighted"], rows, legal) > 0
         scores = table.by_cell(moves["score"], rows, legal)
@@ -417,11 +415,9 @@ def place_of(moves: Any, rule: Any, move: int, ply: int, stage: int) -> int:
 
 
 @Inlined
-def learn(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """A row for each move of both sides, and what the book says of it then."""
-    counts, _, cells, _, _ = rule
+    (_, taken, plies), (counts, _, cells, _, _) = game, rule
     stage = plies - 1 if result != 0 else cells
     for ply in range(plies):
         move = taken[ply]
@@ -432,11 +428,9 @@ def learn(
 
 
 @Inlined
-def learn_article(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """The author's: a row for each move from the second on, once."""
-    counts, _, cells, _, _ = rule
+    (_, taken, plies), (counts, _, cells, _, _) = game, rule
     stage = plies - 1 if result != 0 else cells
     for ply in range(1, plies):
         move = taken[ply]

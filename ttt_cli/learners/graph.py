@@ -469,10 +469,9 @@ def choose_article(
 
 
 @Inlined
-def learn(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Enter the plies of both sides, and back up from the edges that are new."""
+    path, taken, plies = game
     if rows[FIRST].seen < 0:
         rows[FIRST].seen = 1
     rows[FIRST].visits += 1

@@ -3,14 +3,14 @@
 A method gives two parts, ``choose`` and ``learn``, plain functions that the loop is compiled with:
 
     choose(rows, moves, rule, row, ply, chance, u) -> (option, rest of u)
-    learn(rows, moves, rule, path, taken, plies, sides, result)
+    learn(rows, moves, rule, game, sides, result)
 
 ``choose`` picks one of a position's moves by its place among them; their number resigns. Its only chance is
 ``u``, uniform in [0, 1): what a decision leaves of it, stretched to [0, 1) again, is handed back, and may
 serve the decisions to come. ``chance`` is the exploration, epsilon, and the factors that stretch ``u`` where
-it was below epsilon and above. ``learn`` takes what a finished game teaches into the table: ``path`` the
-rows it went through, ``taken`` the moves made, one less, and of the bits of ``sides`` the first where X
-learns, the second where O does. ``rule`` is whatever constants and arrays of its own the method needs.
+it was below epsilon and above. ``learn`` takes what a finished game teaches into the table: of the ``game``
+the rows it went through, the moves made, one less, and how many those are, and of the bits of ``sides`` the
+first where X learns, the second where O does. ``rule`` is whatever constants and arrays the method needs.
 """
 
 from collections.abc import Callable, Iterator
@@ -75,9 +75,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Part
-def learn(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """A method's part."""
     raise NotImplementedError
 
@@ -158,7 +156,7 @@ def play_games(
         result = rows[row].end if over else 2 * (ply & 1) - 1
         results[result + 1] += 1
         if over or LEARNS_RESIGNED:
-            learn(rows, moves, rule, path, taken, ply, learning, result)
+            learn(rows, moves, rule, (path, taken, ply), learning, result)
 
 
 @cache
@@ -177,23 +175,21 @@ NO_SIDE: Fixed = (np.zeros(2, np.bool_), np.zeros((2, 0, 0)), np.zeros(0, np.uin
 """Where no side is fixed."""
 
 
-def fixed_sides(table: Table, opponent: Policy | None, behaviour: Policy | None) -> Fixed:
-    """What the fixed sides do in every position of a complete board; elsewhere only which those are."""
-    if table.complete:
-        return _everywhere(table.rules, table.symmetric, opponent, behaviour)
-    return np.array([side is not None for side in (opponent, behaviour)]), NO_SIDE[1], NO_SIDE[2]
-
-
 @lru_cache(maxsize=4)
-def _everywhere(rules: Rules, symmetric: bool, opponent: Policy | None, behaviour: Policy | None) -> Fixed:
-    table = complete_table(rules, symmetric)
-    known = np.zeros((2, len(table.rows), rules.cells))
-    for side, policy in enumerate((opponent, behaviour)):
-        if policy is not None:
-            found, legal = probabilities(table, policy, np.arange(FIRST, len(table.rows)))
-            order = np.argsort(~legal, axis=1, kind="stable")  # the legal moves first
-            known[side, FIRST:] = np.take_along_axis(thresholds(found), order, axis=1)
-    return np.array([opponent is not None, behaviour is not None]), known, NO_SIDE[2]
+def fixed_sides(
+    rules: Rules, symmetric: bool, complete: bool, opponent: Policy | None, behaviour: Policy | None
+) -> Fixed:
+    """What the fixed sides do in every position of a complete board; elsewhere only which those are."""
+    sides, known = (opponent, behaviour), NO_SIDE[1]
+    if complete:
+        table = complete_table(rules, symmetric)
+        known = np.zeros((2, len(table.rows), rules.cells))
+        for side, policy in enumerate(sides):
+            if policy is not None:
+                found, legal = probabilities(table, policy, np.arange(FIRST, len(table.rows)))
+                order = np.argsort(~legal, axis=1, kind="stable")  # the legal moves first
+                known[side, FIRST:] = np.take_along_axis(thresholds(found), order, axis=1)
+    return np.array([policy is not None for policy in sides]), known, NO_SIDE[2]
 
 
 def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, Bools]:

@@ -29,14 +29,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.table import Column, Table
-from ttt_cli.learners.table_learner import TableLearner
+from ttt_cli.learners.table_learner import Answers, TableLearner
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,7 @@ class Menace(TableLearner[Table]):
     def value_scale(self) -> None:
         return None
 
-    def answer(
-        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
-    ) -> tuple[Floats, Floats, Bools]:
+    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
         """Zeros where the box is empty; the values are the numbers of beads."""
         beads = self.beads(table, rows, positions, legal)
         total = beads.sum(axis=1, keepdims=True)
@@ -150,11 +148,9 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
-def learn(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """The beads of each box that was opened."""
-    win, draw, loss = rule
+    (path, taken, plies), (win, draw, loss) = game, rule
     for ply in range(plies):
         if sides >> (ply & 1) & 1 and rows[path[ply]].number > 1:
             moves[taken[ply]].change += (

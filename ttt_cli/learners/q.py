@@ -49,7 +49,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
@@ -57,7 +57,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table, pieces
-from ttt_cli.learners.table_learner import TableLearner
+from ttt_cli.learners.table_learner import Answers, TableLearner
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,7 @@ class Q(TableLearner[Table]):
             table.rows["top"][some] = top
             table.rows["choice"][some[at[largest]]] = moves[largest] - table.rows["first"][some[at[largest]]]
 
-    def answer(
-        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
-    ) -> tuple[Floats, Floats, Bools]:
+    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
         values = table.by_cell(table.moves["value"], rows, legal)
         seen = table.by_cell(table.moves["visits"], rows, legal) > 0
         return uniform(best(values, legal)), np.where(seen, values, np.nan), np.any(seen, axis=1)
@@ -155,11 +153,9 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
-def learn(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Backwards through the game, each move a step towards the replies to it: the worst and the mean."""
-    worst, mean, early, alpha, pace = rule
+    (path, taken, plies), (worst, mean, early, alpha, pace) = game, rule
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
         row, move = path[ply], taken[ply]
@@ -211,11 +207,9 @@ def choose_article(
 
 
 @Inlined
-def learn_article(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """The author's: each move towards the best that its side had next, the last one towards the reward."""
-    alpha, gamma = rule
+    (path, taken, plies), (alpha, gamma) = game, rule
     for ply in range(plies):
         if sides >> (ply & 1) & 1:
             if ply + 2 < plies:

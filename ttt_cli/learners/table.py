@@ -137,6 +137,12 @@ class Table:
         return self._moves[: self.used[1]]
 
     @property
+    def halves(self) -> tuple[tuple[Any, ...], ...]:
+        """Of rows and of moves the columns, the records, and what gives the rows that some belong to."""
+        rows = self.row_columns, self.rows, lambda rows: rows
+        return rows, (self.move_columns, self.moves, self.owners_of)
+
+    @property
     def room(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Both, with the room they have for more: as kernels take them."""
         return self._rows, self._moves

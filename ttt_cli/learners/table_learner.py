@@ -38,19 +38,20 @@ from ttt_cli.learners.weighted_mean import MergeAccumulator
 
 AnyTable = TypeVar("AnyTable", bound=Table)
 
-Answer = Callable[[Int64s, Positions, Bools], tuple[Floats, Floats, Bools]]
+Answers = tuple[Floats, Floats, Bools]
+"""Of some positions the probabilities, the values (float64[k, cells], NaN where there is none) and bool[k],
+which of them are known."""
 
 
 class Learned(Policy):
     """What a table's owner plays: its rows, looked up for the positions, or classes, that are asked for.
 
-    :param answer: gives for the rows of positions, those positions and their moves (bool[k, cells]):
-        probabilities, values (float64[k, cells], NaN where there is none) and bool[k], what is known.
+    :param answer: takes the rows of positions, those positions and their moves, bool[k, cells].
     """
 
-    def __init__(self, table: Table, answer: Answer) -> None:
+    def __init__(self, table: Table, answer: Callable[[Int64s, Positions, Bools], Answers]) -> None:
         self.rules, self._table, self._answer = table.rules, table, answer
-        self._last: tuple[Positions, tuple[Floats, Floats, Bools]] | None = None
+        self._last: tuple[Positions, Answers] | None = None
 
     def probabilities(self, positions: Positions) -> Floats:
         return self._answers(positions)[0]
@@ -61,12 +62,12 @@ class Learned(Policy):
     def known(self, positions: Positions) -> Bools:
         return np.concatenate([self._answers(part)[2] for part in positions.parts()])
 
-    def _answers(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
+    def _answers(self, positions: Positions) -> Answers:
         if self._last is None or self._last[0] is not positions:
             self._last = positions, self._looked_up(positions)
         return self._last[1]
 
-    def _looked_up(self, positions: Positions) -> tuple[Floats, Floats, Bools]:
+    def _looked_up(self, positions: Positions) -> Answers:
         if not self._table.symmetric:
             return self._answer(self._table.find(positions), positions, positions.legal)
         found = classes(positions)
@@ -110,9 +111,7 @@ class TableLearner(Learner[AnyTable]):
     def derive(self, table: AnyTable, rows: Int64s) -> None:
         """Work out the derived columns of these rows."""
 
-    def answer(
-        self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools
-    ) -> tuple[Floats, Floats, Bools]:
+    def answer(self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
         """What the table's owner plays in some rows, as ``Learned`` asks for it."""
         raise NotImplementedError
 
@@ -136,7 +135,8 @@ class TableLearner(Learner[AnyTable]):
         cells, results = table.rules.cells, np.zeros(3, np.int64)
         alone = shard.opponent is None and shard.behaviour is None
         draws = 1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells
-        fixed = loop.NO_SIDE if alone else loop.fixed_sides(table, shard.opponent, shard.behaviour)
+        board = table.rules, table.symmetric, table.complete
+        fixed = loop.NO_SIDE if alone else loop.fixed_sides(*board, shard.opponent, shard.behaviour)
         stepped = not alone and not table.complete
         for history, luck, number in loop.batches(shard, cells, draws, self.choice, stepped):
             if stepped:
@@ -203,12 +203,11 @@ class TableLearner(Learner[AnyTable]):
                 ):
                     self._join(columns, theirs, mine, start, at, joined)
         changed = [np.arange(len(base.rows), len(merged.rows))]
-        for columns, mine in ((base.row_columns, merged.rows), (base.move_columns, merged.moves)):
+        for columns, mine, owners_of in merged.halves:
             for column in columns:
                 if column.name in joined:
                     mine[column.name] = joined[column.name].means(mine[column.name])
-                    at = joined[column.name].places // (2 if column.sides else 1)
-                    changed.append(at if columns is base.row_columns else merged.owners_of(at))
+                    changed.append(owners_of(joined[column.name].places // (2 if column.sides else 1)))
         self.derive(merged, np.unique(np.concatenate(changed)))
         return merged
 
@@ -240,16 +239,13 @@ class TableLearner(Learner[AnyTable]):
     def changes(self, base: AnyTable, part: AnyTable) -> AnyTable:
         if part.complete:
             return part
-        changed = np.arange(len(part.rows)) >= len(base.rows)
-        for column in part.row_columns:
-            if column.counts:
-                old = part.rows[column.name][: len(base.rows)]
-                changed[: len(old)] |= (old != base.rows[column.name]).reshape(len(old), -1).any(axis=1)
-        for column in part.move_columns:
-            if column.counts:
-                old = part.moves[column.name][: len(base.moves)]
-                changed[base.owners(old != base.moves[column.name])] = True
-        return part.part(np.flatnonzero(changed))
+        changed = [np.arange(len(base.rows), len(part.rows))]
+        for (columns, mine, owners_of), (_, old, _) in zip(part.halves, base.halves, strict=True):
+            for column in columns:
+                if column.counts:
+                    differ = mine[column.name][: len(old)] != old[column.name]
+                    changed.append(owners_of(np.flatnonzero(differ.reshape(len(old), -1).any(axis=1))))
+        return part.part(np.unique(np.concatenate(changed)))
 
     # ---- Files ----
 
@@ -323,17 +319,15 @@ class TableLearner(Learner[AnyTable]):
         return *small, [numbers(both[::2], fault), counts(both[1::2], fault, 1)]
 
     def check(self, table: AnyTable) -> None:
-        by_row, by_move = (table.row_columns, table.rows), (table.move_columns, table.moves)
-        for columns, records in (by_row, by_move):
+        for columns, records, owners_of in table.halves:
             for column in columns:
                 least, most = column.span or (-np.inf, np.inf)
                 values = records[column.name].reshape(len(records), -1)
                 outside = np.flatnonzero(((values < least) | (values > most)).any(axis=1))[:1]
                 if len(outside):
-                    row = table.owners_of(outside) if records is by_move[1] else outside
                     found = ", ".join(f"{value:g}" for value in values[outside[0]])
                     why = f"a {column.name} of {found} where learning gives {least:g} to {most:g}"
-                    raise unfit(table.positions(row).text(0), why)
+                    raise unfit(table.positions(owners_of(outside)).text(0), why)
 
     def entry_visits(self, entry: Any) -> int | None:
         pairs = [pair for pair in entry.values() if isinstance(pair, list)]

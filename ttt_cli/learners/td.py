@@ -40,7 +40,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import best, first, uniform
 from ttt_cli.engine.positions import Positions
@@ -49,7 +49,7 @@ from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table, before
-from ttt_cli.learners.table_learner import TableLearner
+from ttt_cli.learners.table_learner import Answers, TableLearner
 
 SETTLING = 10_000.0
 """The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
@@ -130,9 +130,7 @@ class Td(TableLearner[Table]):
     def value_scale(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def answer(
-        self, table: Table, rows: Int64s, positions: Positions, legal: Bools
-    ) -> tuple[Floats, Floats, Bools]:
+    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
         at, cells = np.nonzero(legal)
         after, side = table.after(positions, at, cells), positions.plies[at] % 2
         values, seen = np.full(legal.shape, np.nan), np.zeros(legal.shape, np.bool_)
@@ -191,11 +189,9 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
 
 
 @Inlined
-def learn(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Backwards through the game, towards what the table expects to come next."""
-    _, _, draw, gamma, slips, _ = rule
+    (path, _, plies), (_, _, draw, gamma, slips, _) = game, rule
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         if ply == plies:
@@ -218,10 +214,9 @@ def learn(
 
 
 @Inlined
-def learn_next(
-    rows: Any, moves: Any, rule: Any, path: Any, taken: Any, plies: int, sides: int, result: int
-) -> None:
+def learn_next(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """The author's: backwards through the game, towards the value of the position that came next."""
+    path, _, plies = game
     mine, theirs = reward(result, 1 - (plies & 1), rule[2])
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
