@@ -145,17 +145,6 @@ def test_unbeatable_for_every_seed(name: str, sized: Any):
         assert all(is_unbeatable(trained(name, seed, **game)) for game in games), seed
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in PERFECT])
-def test_nothing_is_made_for_the_usual_winner_in_the_mean_of_seeds(name: str, sized: Any):
-    seeds = range(1, sized(5, 20) + 1)
-    usual, turned = (
-        np.mean([exploitability(trained(name, seed, turned=turned)) for seed in seeds])
-        for turned in (False, True)
-    )
-    assert turned <= 1.5 * usual + 1e-12
-
-
 def games_until_unbeatable(learner: Learner, seed: int, symmetric: bool, most: int) -> int | None:
     """The look from which the learner is unbeatable at every later one, each the square root of 2 farther
     on; None if it is not at the last one."""

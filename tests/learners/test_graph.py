@@ -136,22 +136,6 @@ def content(table: Table) -> dict[str, Any]:
 # --- the author's machine as a whole ---
 
 
-def test_scores_of_the_author_and_of_minimax():
-    # X may lose at once after 2 (score -0.9), or win after 6, 2, 3 (0.9 ** 2). The author backs up the larger
-    # magnitude, though X would not go there; minimax what X prefers.
-    table = graph_of(
-        X__OO___X=[2, 6],
-        XX_OO___X=[6],
-        XX_OOO__X=[],
-        X__OOX__X=[2],
-        XO_OOX__X=[3],
-        XOXOOX__X=[],
-    )
-    node = row_of("X..OO...X")
-    assert ARTICLE.updated(table).rows["score"][node] == 0.9 * -0.9
-    assert DEFAULT.updated(table).rows["score"][node] == 0.9 * (0.9 * 0.9)
-
-
 def test_complete_graph():
     policy = policy_of(ARTICLE, complete())
     values = np.where(SPACE.legal, np.sign(solve(SPACE).move_scores()), -2)

@@ -95,6 +95,7 @@ def test_what_is_known_are_patterns():
         ("X.......", "is not the stones on a set of cells"),
         ("X...............", "is not the stones on a set of cells"),
         ("X..-X..-X..-----", "of symmetric ones the first"),
+        ("XXXXXXXX--------", "no game leads to this"),
     ],
 )
 def test_keys_that_cannot_be(key: str, says: str):

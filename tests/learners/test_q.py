@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import exchanged, game, made
+from tests.learners.common import game, made
 from ttt_cli.conformance import after, empty_table, policy_of
-from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable, best
-from ttt_cli.engine.policy import uniform as equally
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
@@ -21,8 +18,6 @@ from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import Table
 
 SPACE = StateSpace.of()
-CEILINGS = 191 / 192, 866 / 945
-"""What a player that never risks a loss can win against random play at most, as X and as O."""
 
 
 def by_cell(table: Table) -> tuple[np.ndarray, np.ndarray]:
@@ -70,38 +65,6 @@ def test_a_default_game_worked_by_hand():
     assert worth(table, "X..O.....", 2) == (pytest.approx(0.8 * 0.25 / 6), 1)
     assert worth(table, "X........", 4) == (0.0, 1)
     assert worth(table, ".........", 1) == (pytest.approx(0.8 * 0.25 * (0.8 * 0.25 / 6) / 8), 1)
-
-
-def fixed_point(space: StateSpace, slips: float, gamma: float = 0.8) -> PolicyTable:
-    """The policy of the values that the default's targets agree with, worked out from the last ply back."""
-    mover = np.where(space.plies % 2 == 0, 1.0, -1.0)
-    top: Floats = space.results * mover
-    values = np.full(space.successors.shape, -np.inf)
-    outlook = -top  # what a position is worth to whoever has just moved into it
-    for piece in space.backwards():
-        rows = np.arange(piece.start, piece.stop)[~space.terminal[piece]]
-        after, legal = space.successors[rows], space.legal[rows]
-        values[rows] = np.where(legal, outlook[after], -np.inf)
-        top[rows] = values[rows].max(axis=1, initial=-np.inf)
-        least = np.where(legal, top[after], np.inf).min(axis=1, initial=np.inf)
-        mean = np.where(legal, top[after], 0).sum(axis=1) / legal.sum(axis=1)
-        outlook[rows] = gamma * ((1 - slips) * least + slips * mean)
-    return PolicyTable(space, equally(best(np.round(values, 12), space.legal)))
-
-
-def is_at_the_ceilings(policy: PolicyTable) -> bool:
-    """Whether it never loses to random play, and wins as often as is possible so."""
-    as_x, as_o = both_sides(policy, tables.uniform(policy.space))
-    wins = (pytest.approx(CEILINGS[0], abs=1e-12), pytest.approx(CEILINGS[1], abs=1e-12))
-    return (as_x.win, as_o.win) == wins and as_x.loss == as_o.loss == 0
-
-
-@pytest.mark.parametrize(
-    ("slips", "fits"), [(0.1, False), (0.13, True), (0.25, True), (0.38, True), (0.4, False)]
-)
-def test_the_window_of_slips(slips: float, fits: bool):
-    usual, turned = fixed_point(SPACE, slips), fixed_point(exchanged(SPACE), slips)
-    assert (is_unbeatable(usual) and is_unbeatable(turned) and is_at_the_ceilings(usual)) == fits
 
 
 def test_one_uniform_number_serves_a_whole_game():

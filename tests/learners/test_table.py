@@ -18,8 +18,6 @@ from ttt_cli.learners import table as tables
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import COUNTED
-from ttt_cli.training.runs import Plan, run
-from ttt_cli.training.workers import local_workers
 
 GROWN = ("q", "td", "menace")
 RULES = (Rules(), Rules(3, 4, 3), Rules(misere=True))
@@ -80,18 +78,6 @@ def test_large_boards_start_at_once(name: str, rules: Rules):
     read = learner.from_entries(rules, learner.symmetric_only, learner.to_entries(table))
     assert content(learner, read) == content(learner, table)
     learner.policy(table).probabilities(learner.seen(table))
-
-
-@pytest.mark.parametrize("name", GROWN)
-def test_the_number_of_workers_changes_no_byte_on_a_large_board(name: str, monkeypatch: pytest.MonkeyPatch):
-    learner, rules = made(name), Rules(4, 4, 4)
-    monkeypatch.setattr(type(learner), "block_games", 500)
-    plan, found = Plan(learner, 600, seed=1, shards=3), set()
-    for count in (1, 3):
-        with local_workers(count) as workers:
-            *_, last = run(plan, learner.empty(rules, learner.symmetric_only), executor=workers)
-        found.add(content(learner, last.table))
-    assert len(found) == 1
 
 
 @pytest.mark.parametrize("name", GROWN)

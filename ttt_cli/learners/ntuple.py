@@ -451,6 +451,7 @@ class NTuple(Learner[NTupleTable]):
             keys = np.array(texts[some], known.dtype)
             slots = np.minimum(np.searchsorted(known, keys), len(known) - 1)
             require(known[slots] == keys, fault)
+            require(possible(rules, keys), "no game leads to this")
             fault = "expected [weight, visits, sum of errors, sum of their sizes]"
             require(all(isinstance(entry, list) and len(entry) == 4 for entry in found[some]), fault)
             weights, visits, sums, sizes = (list(column) for column in zip(*found[some], strict=True))
@@ -481,6 +482,19 @@ def _asked(rules: Rules, waiting: Uint64s, policy: Policy, games: Int64s) -> Flo
     stones, at = np.unique(waiting[games], axis=0, return_inverse=True)
     positions = Positions(rules, stones[:, 0], stones[:, 1])
     return thresholds(policy.probabilities(positions))[at.reshape(-1)]
+
+
+def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:
+    """bool[k]: whether what weights are about can be seen on a board that is not over."""
+    stones = keys.view(np.uint8).reshape(-1, rules.cells)
+    own, other, outside = ((stones == symbol).sum(axis=1) for symbol in _SEEN[1:])
+    # The side that has just moved has as many stones as the other one, or one more.
+    missing = np.maximum(np.maximum(own - other - 1, other - own), 0)
+    found = (missing <= outside) & (own + other + missing < rules.cells)
+    for line in rules.lines:
+        on_line = stones[:, list(line)]
+        found &= ~((on_line == _SEEN[1]).all(axis=1) | (on_line == _SEEN[2]).all(axis=1))
+    return found
 
 
 def _on_classes(rules: Rules, moves: Int8s) -> Int8s:

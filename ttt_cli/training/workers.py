@@ -8,8 +8,8 @@ no worker can die alone. A cluster's worker that dies is replaced, and its shard
 import hashlib
 import logging
 import platform
-from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 from ttt_cli.errors import TttError, UsageError
 from ttt_cli.learners.base import Learner, Shard
+from ttt_cli.training.runs import Executor as ShardTrainer
 from ttt_cli.training.runs import Trained, train_shard
 
 ATTEMPTS = 5
@@ -48,39 +49,28 @@ def train_alike(code: str, learner: Learner[Any], table: Any, shard: Shard, alon
     return train_shard(learner, table, shard, alone)
 
 
-class Workers:
-    """Trains shards by an executor."""
+def _by(executor: Executor, train: Callable[..., Trained]) -> ShardTrainer:
+    """Trains the shards of a block by an executor, each from the same table."""
 
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-        self._futures: list[Future[Trained]] = []
+    def trained(learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
+        task = partial(train, learner, table, alone=len(shards) == 1)
+        return [future.result() for future in [executor.submit(task, shard) for shard in shards]]
 
-    def __call__(self, learner: Learner[Any], table: Any, shards: Sequence[Shard]) -> list[Trained]:
-        """The shards' tables and results, each trained from ``table``."""
-        code = code_digest()
-        task = partial(train_alike, code, learner, table, alone=len(shards) == 1)
-        self._futures = [self._executor.submit(task, shard) for shard in shards]
-        return [future.result() for future in self._futures]
-
-    def close(self) -> None:
-        """Let the workers go."""
-        for future in self._futures:
-            future.cancel()
-        self._executor.shutdown(wait=False)
+    return trained
 
 
 @contextmanager
-def local_workers(count: int) -> Iterator[Workers]:
+def local_workers(count: int) -> Iterator[ShardTrainer]:
     """``count`` threads of this process."""
-    workers = Workers(ThreadPoolExecutor(count))
+    pool = ThreadPoolExecutor(count)
     try:
-        yield workers
+        yield _by(pool, train_shard)
     finally:
-        workers.close()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
-def cluster_workers(address: str) -> Iterator[Workers]:
+def cluster_workers(address: str) -> Iterator[ShardTrainer]:
     """The workers of the Dask cluster whose scheduler listens at ``address``.
 
     :raises UsageError: if Dask is not installed.
@@ -100,9 +90,9 @@ def cluster_workers(address: str) -> Iterator[Workers]:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise TttError(f"no scheduler answers: {reason[0]}", where=f"--cluster {address}") from None
     with client:
-        workers = Workers(client.get_executor(pure=False, retries=ATTEMPTS))
+        executor = client.get_executor(pure=False, retries=ATTEMPTS)
         try:
-            yield workers
+            yield _by(executor, partial(train_alike, code_digest()))
         except KilledWorker:
             raise TttError(
                 "workers died too often", where=f"--cluster {address}", hint="do they have enough memory?"
@@ -114,4 +104,4 @@ def cluster_workers(address: str) -> Iterator[Workers]:
                 hint="--resume goes on from the last save",
             ) from None
         finally:
-            workers.close()
+            executor.shutdown(wait=False)
