@@ -115,6 +115,7 @@ def overlaps(seed: int, parts: Sequence[frozenset[int]]) -> bool:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
+@FOREST
 @given(data=st.data())
 def test_the_order_never_changes_a_byte(learner: str, data: st.DataObject):
     board = data.draw(st.sampled_from(BOARDS), "board")

@@ -200,13 +200,13 @@ def colliding(count):
 @pytest.mark.parametrize(
     "data",
     [
-        b"\x80\x04]\x94(" + b"h\x00" * 100_000 + b"e.",
-        b"\x80\x04]\x94" + b"".join(b"(" + b"h%c" % n * 10 + b"l\x94" for n in range(200)) + b".",
-        b"\x80\x04" + b"]" * 100_000 + b"a" * 99_999 + b".",
-        b"\x80\x04N" + b"\x85" * 100_000 + b".",
+        b"\x80\x04]\x94(" + b"h\x00" * 40_000 + b"e.",
+        b"\x80\x04]\x94" + b"".join(b"(" + b"h%c" % n * 10 + b"l\x94" for n in range(100)) + b".",
+        b"\x80\x04" + b"]" * 40_000 + b"a" * 39_999 + b".",
+        b"\x80\x04N" + b"\x85" * 40_000 + b".",
         b"c_codecs\nencode\np0\n(V" + b"x" * 50_000 + b"\np2\nVlatin1\ntp1\n" + b"g0\ng1\nR" * 20_000 + b".",
         b"(" + b"I1\n" * 50_000 + b"tp0\n(tp3\n(g0\ntp1\ncbuiltins\nset\np2\n" + b"g2\ng1\nR" * 20_000 + b".",
-        colliding(30_000),
+        colliding(12_000),
         b"cnumpy\ndtype\np0\n(Vf8\nI0\nI1\ntRp1\n.",
         b"\x80\x04X\xff\xff\xff\x7f" + b"x" * 1000 + b".",
     ],
