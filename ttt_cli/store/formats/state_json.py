@@ -24,6 +24,7 @@ from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 from ttt_cli.store.strict_json import load_json
 
+CUT_OFF = "ends in the middle: it was cut off"
 _ENTRIES = re.compile(rb',?\r?\n"entries":\{\r?\n')
 
 
@@ -59,14 +60,15 @@ def _entries(blocks: Iterable[bytes], number: int, where: str) -> Iterator[tuple
         try:
             found = orjson.loads(b"{" + text + b"}")
         except orjson.JSONDecodeError as error:
-            raise native.ChangedError(where, native.NOT_OURS, first + error.lineno - 1) from None
+            why = native.NOT_OURS if block.endswith(b"\n") else CUT_OFF
+            raise native.ChangedError(where, why, first + error.lineno - 1) from None
         keys = list(found)
         if len(keys) != text.count(b"\n") + 1 or keys[0] <= last or keys != sorted(keys):
             raise native.ChangedError(where, native.NOT_OURS, first)
         last = keys[-1]
         yield from found.items()
     if not ended:
-        raise native.ChangedError(where, "ends in the middle: it was cut off", number)
+        raise native.ChangedError(where, CUT_OFF, number)
 
 
 class StateJson(native.NativeFormat):
