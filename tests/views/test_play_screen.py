@@ -45,7 +45,7 @@ def test_a_screen_that_is_too_small_says_so():
 
 
 def test_hints_stand_in_the_cells_only_where_they_fit():
-    advice = from_hint(hint(Position()))
+    advice = from_hint(*hint(Position()))
     assert "draw" in placed(80, 24, advice=advice)
     narrow = placed(18, 30, advice=advice)
     assert "draw" not in narrow and "best: any" in narrow

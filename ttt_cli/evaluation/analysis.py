@@ -42,6 +42,16 @@ class Analysis:
     moves: tuple[MoveWorth, ...]
 
     @property
+    def best(self) -> tuple[Cell, ...]:
+        """The moves of the highest proved value, of these the quickest wins and the slowest losses; none if a
+        move that is not proved might be better."""
+        known = [move for move in self.moves if move.value is not None]
+        worth = {move.cell: (move.value or 0, -(move.value or 0) * (move.plies or 0)) for move in known}
+        top = max(worth.values(), default=(-1, 0))
+        proved = len(known) == len(self.moves) or top[0] == 1
+        return tuple(cell for cell in worth if worth[cell] == top) if proved else ()
+
+    @property
     def to_move(self) -> Side | None:
         """Whose move it is, if the game goes on."""
         return Side.to_move(self.position.plies) if self.moves else None

@@ -7,6 +7,7 @@ wait, and whoever writes the state next learns them.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 
@@ -39,6 +40,7 @@ class Learned:
         return Learned(self.games + other.games, self.new_positions + other.new_positions, other.waits)
 
 
+@dataclass(eq=False)
 class OnlineLearner:
     """A state in its file.
 
@@ -47,16 +49,19 @@ class OnlineLearner:
     :ivar total: all that it has learned here.
     """
 
-    def __init__(self, store: Path, path: Path, name: str, state: State) -> None:
-        self.store = store
-        self.path = path
-        self.name = name
-        self.state = state
-        self.total = Learned()
-        self.taught_name = library.taught_name(store, path)
-        self._held: Lock | None = None
-        self._run: Run | None = None
-        self._unsaved = False
+    store: Path
+    path: Path
+    name: str
+    state: State
+    total: Learned = Learned()
+    _held: Lock | None = None
+    _run: Run | None = None
+    _unsaved: bool = False
+
+    @cached_property
+    def taught_name(self) -> str:
+        """Its name in game records, among the states that a game teaches."""
+        return library.taught_name(self.store, self.path)
 
     @property
     def known(self) -> int:

@@ -1,6 +1,7 @@
 """The players of a session: a person, a machine that plays by a policy, or one that learns meanwhile."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,40 +12,31 @@ from ttt_cli.store import library
 from ttt_cli.store.state import State
 
 
+@dataclass(frozen=True, eq=False)
 class Player:
     """One of the two at the board.
 
     :ivar name: as game records have it.
+    :ivar plays: how; None for a person; for a learner, by what it has learned by now.
     :ivar learner: the state that learns from its games, if there is one.
     """
 
-    def __init__(
-        self,
-        name: str,
-        plays: Policy | Callable[[State], Policy] | None = None,
-        learner: OnlineLearner | None = None,
-    ) -> None:
-        """
-        :param plays: None for a person; for a learner, how it plays by what it has learned.
-        """
-        self.name = name
-        self.learner = learner
-        self._plays = plays
-        self._state: State | None = None
-        self._policy = plays if isinstance(plays, Policy) else None
+    name: str
+    plays: Policy | Callable[[State], Policy] | None = None
+    learner: OnlineLearner | None = None
 
     @property
     def is_person(self) -> bool:
         """Whether it has to be asked for its moves."""
-        return self._plays is None
+        return self.plays is None
 
     @property
     def policy(self) -> Policy | None:
         """How it plays by now; None for a person."""
-        if self.learner is not None and callable(self._plays) and self.learner.state is not self._state:
-            self._state = self.learner.state
-            self._policy = self._plays(self._state)
-        return self._policy
+        if isinstance(self.plays, Policy | None):
+            return self.plays
+        assert self.learner is not None
+        return self.plays(self.learner.state)
 
 
 def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Player]:

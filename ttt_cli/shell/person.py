@@ -66,7 +66,7 @@ class Person:
                 fault = "you have no move to take back yet"
         elif key in ("h", "hint"):
             self.wait("looking for the best moves")
-            self._advise(from_hint(hint(position)))
+            self._advise(from_hint(*hint(position)))
         elif key in ("b", "beat"):
             machine = session.player(session.game.to_move.other)
             if machine.policy is None:
@@ -74,7 +74,7 @@ class Person:
             else:
                 name = screen.called(machine)
                 self.wait(f"looking for what beats {name}")
-                self._advise(from_response(beat(position, machine.policy), hint(position), name))
+                self._advise(from_response(beat(position, machine.policy), hint(position)[0], name))
         elif key in ("?", "help"):
             fault = KEYS
         elif (fault := _fault(key, session)) is None:

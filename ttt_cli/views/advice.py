@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from ttt_cli.engine.position import Cell
+from ttt_cli.evaluation.analysis import Analysis
 from ttt_cli.evaluation.worst_case import Response
-from ttt_cli.play.hints import Hint
 from ttt_cli.views.board import WORTH, worth
 from ttt_cli.views.numbers import cells_in_words, percent
 
@@ -24,10 +24,13 @@ class Advice:
     text: str
 
 
-def from_hint(hint: Hint) -> Advice:
-    """Advice by perfect play, with an example from the board of how to read ``win 3``."""
-    if hint.suggested:
-        text = f"best moves not proved; search plays {cells_in_words(hint.suggested)}"
+def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
+    """Advice by perfect play, with an example from the board of how to read ``win 3``.
+
+    :param suggested: what a search plays where the best moves are not proved.
+    """
+    if suggested:
+        text = f"best moves not proved; search plays {cells_in_words(suggested)}"
     elif len(hint.best) == len(hint.moves) > 1:
         text = "best: any, all are worth the same"
     else:
@@ -43,7 +46,7 @@ def from_hint(hint: Hint) -> Advice:
     return Advice({move.cell: [worth(move.value, move.plies)] for move in hint.moves}, text)
 
 
-def from_response(response: Response | None, hint: Hint, name: str) -> Advice:
+def from_response(response: Response | None, hint: Analysis, name: str) -> Advice:
     """The most that each move can get against the player called ``name``, with what perfect play knows below
     it."""
     if response is None:
