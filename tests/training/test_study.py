@@ -60,17 +60,6 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path):
     assert again.groups == [(Q_DEFAULT, (2.0, 0.1)), (Q_DEFAULT, (10.0, 0.1))]
 
 
-def test_several_methods_share_a_file(tmp_path: Path):
-    plans = [design(varied={}), Design(Graph(), STANDARD, {}, range(1, 3), 300)]
-    study = Study()
-    list(carry_out(plans, study, workers=2))
-    path = tmp_path / "study.csv"
-    path.write_bytes(to_csv(study))
-    assert read(path, learner_class).groups == [(("graph", "default"), ()), (Q_DEFAULT, ())]
-    assert [study.named(group) for group in study.groups] == ["graph", "q"]
-    assert set(study.seconds) == set(study.runs)
-
-
 def test_each_training_is_the_one_that_train_makes(tmp_path: Path):
     """The last look is at the state that ``train`` leaves, and the states kept are those."""
     plan = design(varied={"epsilon": [0.3]}, seeds=range(5, 6))

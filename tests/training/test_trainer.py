@@ -117,13 +117,6 @@ def test_what_was_enough_is_saved_though_something_was_kept_and_games_wait(tmp_p
     assert library.load(run.path).state.games == run.games == 768
 
 
-def test_checkpoints_are_whole_states(tmp_path: Path):
-    run, found = started(tmp_path / "td.json"), []
-    train(run, checkpoint=0, saved=lambda now: found.append(library.load(now.path).state))
-    assert [state.unfinished.games for state in found] == [256]
-    assert library.load(run.path).state.unfinished is None
-
-
 def test_what_a_file_held_before_is_kept_beside_it(tmp_path: Path):
     path = tmp_path / "td.json"
     train(new_run(path, empty(), games=100, seed=2))

@@ -51,10 +51,10 @@ from ttt_cli.engine.policy import Policy, thresholds
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
 from ttt_cli.learners.entries import counts, named, numbers, require
 from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches, move
+from ttt_cli.learners.table import on_classes
 from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
 
 BLOCK = 3
@@ -391,7 +391,10 @@ class NTuple(Learner[NTupleTable]):
                 move(shard, history, luck, number, games, partial(_asked, rules, waiting))
             kernel(history, luck[: 0 if stepped else None], number, fixed, NONE_WAITS, results)
             if shard.journal is not None:
-                shard.journal.append(_on_classes(rules, np.maximum(history, NOT_YET)))
+                shard.journal.append(np.full_like(history, NOT_YET))
+                for line, cells in zip(shard.journal[-1], history, strict=True):
+                    played = cells[cells >= 0].tolist()
+                    line[: len(played)] = on_classes(Game.of(rules, played, resigned=RESIGNED in cells))
         return results
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
@@ -494,19 +497,4 @@ def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:
     for line in rules.lines:
         on_line = stones[:, list(line)]
         found &= ~((on_line == _SEEN[1]).all(axis=1) | (on_line == _SEEN[2]).all(axis=1))
-    return found
-
-
-def _on_classes(rules: Rules, moves: Int8s) -> Int8s:
-    """The moves of games on the classes' boards, as the journal of a symmetric table has them."""
-    found, positions = np.full_like(moves, -1), Positions.concatenate([Positions.start(rules)] * len(moves))
-    games = np.arange(len(moves))
-    for ply in range(rules.cells):
-        going = moves[games, ply] >= 0
-        games, positions = games[going], positions[going]
-        if not len(games):
-            break
-        cells = moves[games, ply]
-        found[games, ply] = classes(positions).moves[np.arange(len(games)), cells]
-        positions = positions.play(np.arange(len(games)), cells)
     return found

@@ -360,11 +360,13 @@ class Table:
 
     def options(self, game: Game) -> Int8s:
         """int8[plies]: the cells of a game's moves as rows have them."""
-        cells = np.array(game.moves, np.int8)
-        if self.symmetric:
-            found = classes(Positions.parse(game.texts()[: len(cells)], self.rules))
-            cells = found.moves[np.arange(len(cells)), cells]
-        return cells
+        return on_classes(game) if self.symmetric else np.array(game.moves, np.int8)
+
+
+def on_classes(game: Game) -> Int8s:
+    """int8[plies]: the cells of a game's moves on the boards of the classes."""
+    found = classes(Positions.parse(game.texts()[: len(game.moves)], game.rules))
+    return found.moves[np.arange(len(game.moves)), list(game.moves)].astype(np.int8)
 
 
 def before(positions: Positions) -> Positions:

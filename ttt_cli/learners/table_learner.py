@@ -196,12 +196,12 @@ class TableLearner(Learner[AnyTable]):
         for part in parts:
             rows = merged.take_in(part)
             for some in pieces(np.arange(len(rows))):
-                moves = part.moves[part.moves_in(some)[1]]
-                for columns, theirs, mine, start, at in (
-                    (base.row_columns, part.rows[some], merged.rows, base.rows, rows[some]),
-                    (base.move_columns, moves, merged.moves, base.moves, merged.moves_in(rows[some])[1]),
-                ):
-                    self._join(columns, theirs, mine, start, at, joined)
+                moves = part.moves_in(some)[1], merged.moves_in(rows[some])[1]
+                halves = zip(
+                    part.halves, merged.halves, base.halves, ((some, rows[some]), moves), strict=True
+                )
+                for (columns, theirs, _), (_, mine, _), (_, start, _), (taken, at) in halves:
+                    self._join(columns, theirs[taken], mine, start, at, joined)
         changed = [np.arange(len(base.rows), len(merged.rows))]
         for columns, mine, owners_of in merged.halves:
             for column in columns:
@@ -222,19 +222,19 @@ class TableLearner(Learner[AnyTable]):
     ) -> None:
         """Add some records of a part, ``theirs``, to those of the merged table, ``mine``, at ``at``: counts,
         less what the base, ``start``, has of them, and means, to ``joined``."""
-        old, weights = at < len(start), {column.mean_by for column in columns}
-        for column in columns:
-            counted = column.mean_by or column.name
-            if not column.mean_by and (not column.counts or counted in weights):
+        old = at < len(start)
+        for count in columns:
+            if not count.counts:
                 continue
-            found = theirs[counted].copy()
-            found[old] -= start[counted][at[old]]
-            if column.mean_by:
-                found = np.maximum(found, 0)
-                entries = (2 * at[:, None] + np.arange(2)).ravel() if column.sides else at
-                joining = joined.setdefault(column.name, MergeAccumulator())
-                joining.add(entries, theirs[column.name].ravel(), found.ravel())
-            mine[counted][at] += found
+            found = theirs[count.name].copy()
+            found[old] -= start[count.name][at[old]]
+            for mean in columns:
+                if mean.mean_by == count.name:
+                    found = np.maximum(found, 0)
+                    places = (2 * at[:, None] + np.arange(2)).ravel() if mean.sides else at
+                    joining = joined.setdefault(mean.name, MergeAccumulator())
+                    joining.add(places, theirs[mean.name].ravel(), found.ravel())
+            mine[count.name][at] += found
 
     def changes(self, base: AnyTable, part: AnyTable) -> AnyTable:
         if part.complete:
