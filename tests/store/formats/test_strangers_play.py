@@ -314,9 +314,9 @@ def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):
     def program(board: str) -> Moves:
         return picked({cell: table.get(after(board, cell), 0.0) for cell in free(board)})
 
-    asked = r"'1' always moves first .*'1' are one's own stones"
-    with pytest.raises(InvalidFileError, match=asked):  # what the other's wins are tells, or nothing
+    with pytest.raises(InvalidFileError, match=r"'1' always moves first \(spelling.first=1\)") as asked:
         read(json.dumps(own).encode(), "f.json")
+    assert "f.json:spelling.mine=1" in asked.value.hint  # which leaves no key out
     judged(json.dumps(own), program, tmp_path, spelling={"mine": "1", "theirs": "-1"})
 
 

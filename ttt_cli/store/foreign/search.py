@@ -240,8 +240,9 @@ def _usual(found: list[Boards], of_positions: bool, where: str, options: Options
         opened = other.indexes[both & ~other.space.terminal[other.indexes]]
         both_move = len(set((other.space.plies[opened] % 2).tolist())) == 2
         if both_move and (fixed[0].indexes != other.indexes)[both].any():
-            asked = questions([fixed[0].spelling.facets, facets])
-            raise UndecidedError(asked[:1], where, options)
+            ways = [fixed[0].spelling.facets, facets]
+            fewer = other.left_out.sum() < fixed[0].left_out.sum()  # which is likelier, and so to be pasted
+            raise UndecidedError(questions(ways[::-1] if fewer else ways)[:1], where, options)
     return fixed or [boards for boards in found if boards.left_out.sum() == found[0].left_out.sum()]
 
 
