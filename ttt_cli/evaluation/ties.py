@@ -6,7 +6,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.matchup import Rates, play_exact
+from ttt_cli.evaluation.matchup import Rates, both_sides
 
 if TYPE_CHECKING:
     from ttt_cli.agents.grammar import Agent
@@ -33,13 +33,9 @@ def rates_by_ties(player: "Agent", opponent: Policy) -> dict[Side, dict[str, Rat
     except UsageError:
         return {}
     known = policies["random"].table(space).learned
+    rates = {ties: both_sides(policy, opponent) for ties, policy in policies.items()}
     return {
-        side: {
-            ties: play_exact(policy, opponent).rates
-            if side is Side.X
-            else play_exact(opponent, policy).rates.turned()
-            for ties, policy in policies.items()
-        }
+        side: {ties: found[side] for ties, found in rates.items()}
         for side in Side
         if known is None or known[space.plies % 2 == side].any()
     }
