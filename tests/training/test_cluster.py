@@ -16,6 +16,7 @@ import pytest
 from tests.learners.fragile import Fragile, trained
 from tests.ttt import finish, read_until, start
 from ttt_cli.errors import TttError
+from ttt_cli.training import workers
 from ttt_cli.training.workers import cluster_workers
 
 pytestmark = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
@@ -74,15 +75,22 @@ def address() -> Iterator[str]:
 
 @pytest.mark.long
 def test_a_cluster_gives_the_same_bytes(address: str) -> None:
-    with cluster_workers(address) as workers:
-        assert trained(Fragile(), workers) == trained(Fragile())
+    with cluster_workers(address) as cluster:
+        assert trained(Fragile(), cluster) == trained(Fragile())
 
 
 @pytest.mark.long
 def test_a_killed_worker_changes_nothing(address: str, tmp_path: Path) -> None:
-    with cluster_workers(address) as workers:
-        assert trained(Fragile(deaths=str(tmp_path), fatal=1), workers) == trained(Fragile())
+    with cluster_workers(address) as cluster:
+        assert trained(Fragile(deaths=str(tmp_path), fatal=1), cluster) == trained(Fragile())
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.long
+def test_a_worker_of_another_version_trains_nothing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "code_digest", lambda: "another digest")
+    with pytest.raises(TttError, match="runs another version of ttt"), cluster_workers(address) as cluster:
+        trained(Fragile(), cluster)
 
 
 def train(folder: Path, *more: str) -> list[str]:
