@@ -127,7 +127,7 @@ def test_a_duplicate_key_is_named():
     ("text", "place", "said"),
     [
         ('{"a": 1,\n "b": NaN}', "line 2, column 7", "NaN"),
-        ("[1,\n-Infinity]", "line 2, column 1", "-Infinity"),
+        ("[1,\n-Infinity]", "line 2, column 2", "Infinity"),
         ("[1e999]", "line 1, column 2", "too large"),
         (f"[1, {'7' * 400}]", "line 1, column 5", "too large"),
         ('{"a": 1,\n"b": 2', "line 2, column 7", "ends in the middle"),

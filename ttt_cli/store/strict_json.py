@@ -27,7 +27,7 @@ _PRINTED = (
     'python3 -c "import ast, json, sys; d = ast.literal_eval(sys.stdin.read()); '
     'json.dump({str(k): d[k] for k in d}, sys.stdout)" <FILE >FILE.json makes JSON of it'
 )
-_CONSTANT = re.compile("-?(NaN|Infinity)")
+_CONSTANT = re.compile("NaN|Infinity")
 _TOO_DEEP = "is nested too deeply; the limit is 254"
 _MESSAGES = {
     "infinity": "the number is too large",
@@ -77,10 +77,8 @@ def _check_exactly(data: bytes, where: AnyPath) -> None:
 
     def members(pairs: list[tuple[str, Any]]) -> None:
         if len(dict(pairs)) < len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            raise InvalidFileError(
-                "the key is there twice", where=f"{name}, key {quoted(max(counts, key=counts.__getitem__))}"
-            )
+            ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+            raise InvalidFileError("the key is there twice", where=f"{name}, key {quoted(twice)}")
 
     def integer(digits: str) -> None:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
@@ -93,14 +91,11 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
     if not data.strip():
         raise InvalidFileError("is empty", where=os.fspath(where)) from None
     decode(data, where, line=line)
-    at = error.pos - (error.doc[max(0, error.pos - 1) : error.pos] == "-")
-    if constant := _CONSTANT.match(error.doc, at):
+    known = (text for part, text in _MESSAGES.items() if part in error.msg)
+    message = next(known, f"is not valid JSON: {error.msg}")
+    if constant := _CONSTANT.match(error.doc, error.pos):
         message = f"{constant[0]} is not a JSON number"
-    else:
-        known = (text for part, text in _MESSAGES.items() if part in error.msg)
-        message = next(known, f"is not valid JSON: {error.msg}")
-    column = error.colno - (error.pos - at if constant else 0)
-    place = f"{os.fspath(where)}, line {error.lineno + line - 1}, column {column}"
-    printed = data.lstrip()[:2] in (b"{'", b"{(")
-    message = "is a printed Python dict, not JSON" if printed else message
+    if printed := data.lstrip()[:2] in (b"{'", b"{("):
+        message = "is a printed Python dict, not JSON"
+    place = f"{os.fspath(where)}, line {error.lineno + line - 1}, column {error.colno}"
     raise InvalidFileError(message, where=place, hint=_PRINTED * printed) from None
