@@ -31,7 +31,7 @@ from ttt_cli.store.foreign.conventions import (
 )
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
-from ttt_cli.store.foreign.reading import Images, Reading, groups, is_canonical
+from ttt_cli.store.foreign.reading import Reading, groups, is_canonical
 from ttt_cli.store.foreign.readings import readings, second_board
 from ttt_cli.store.foreign.values import collect, decisions
 from ttt_cli.store.formats.imported import Options
@@ -79,8 +79,6 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     for boards in meant:
         try:
             found += _readings(table, boards, options, where)
-        except UndecidedError:
-            raise
         except InvalidFileError as error:
             faults.append(error)
     found = [reading for reading in found if reading.decided] or found
@@ -99,7 +97,9 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     if not agreeing:
         raise not_borne_out(stated, [reading.facets for reading in found], where)
     best, rivals, near = decide(agreeing)
-    asked = questions([it.facets for it in _answers(best, rivals, agreeing)])
+    open_symmetry = WORDS["symmetry"] if "symmetry" in best.facets else ()
+    asked = questions([{"symmetry": name} for name in open_symmetry])
+    asked += questions([{**it.facets, "symmetry": ""} for it in _answers(best, rivals, agreeing)])
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise UndecidedError(asked, where, options)
@@ -274,7 +274,9 @@ def _readings(table: Candidate, boards: Boards, options: Options, where: str) ->
     """The readings of a table under one spelling: as a policy if its values name cells, nearly all of them
     free, and nobody says that they are values."""
     kept, fitting = table.only(np.flatnonzero(~boards.left_out).tolist()), boards.fitting()
-    group = _group(fitting, options, where)
+    stated = options.spelling.get("symmetry")
+    symmetry = stated or _symmetry(fitting)
+    group = groups(boards.space.rules).get(symmetry)
     found: list[Reading] = []
     for decided in decisions(kept.values) if options.values_for is None else ():
         most = MISPLACED * len(decided.rows)
@@ -284,21 +286,13 @@ def _readings(table: Candidate, boards: Boards, options: Options, where: str) ->
         if not len(values.rows):
             raise InvalidFileError("holds no values", where=where)
         found = list(readings(fitting, values, group))
-    return (replace(reading, boards=boards) for reading in found)
+    # Keys that are the least of their turned images may be the least of some mirrored ones as well.
+    is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
+    return (replace(reading, boards=boards, facets={**reading.facets, **is_open}) for reading in found)
 
 
-def _group(boards: Boards, options: Options, where: str) -> Images | None:
-    """The symmetries whose images a key stands for; None if each is itself alone.
-
-    :raises UndecidedError: if the keys leave that open.
-    """
-    known = groups(boards.space.rules)
-    symmetry = options.spelling.get("symmetry")
-    if symmetry is None:
-        own = bool(boards.spelling.turn)
-        fits = (name for name in known if is_canonical(boards.space, boards.indexes, known[name], own=own))
-        symmetry = next(fits, "no")
-        if symmetry == "rotations":  # or the least of these and some mirrored ones
-            asked = questions([{"symmetry": name} for name in WORDS["symmetry"]])
-            raise UndecidedError(asked, where, options)
-    return known.get(symmetry)
+def _symmetry(boards: Boards) -> str:
+    """The symmetries whose images a key stands for; ``no`` if each is itself alone."""
+    known, own = groups(boards.space.rules), bool(boards.spelling.turn)
+    fits = (name for name in known if is_canonical(boards.space, boards.indexes, known[name], own=own))
+    return next(fits, "no")
