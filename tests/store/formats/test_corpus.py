@@ -30,17 +30,6 @@ def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
     assert (for_x, for_mover) == (0.3, 0.3)
 
 
-def test_keys_that_break_every_spelling_are_named():
-    data = b'{"X........": 0.3, "XO.......": 0.4, "XOX......": 0.5, "XXXX.....": 0.9}'
-    with pytest.raises(InvalidFileError, match=r"1 of 4 are none .*'XXXX\.\.\.\.\.'"):
-        read(data, "f.json")
-    found = read(data, "f.json", Options(spelling={"first": "X"}, values_for="x"))
-    assert found.positions == 3
-    assert [item.where for item in found.rejected] == ["key 'XXXX.....'"]
-    with pytest.raises(InvalidFileError):
-        read(data, "f.json", Options(spelling={"first": "X"}, values_for="x", strict=True))
-
-
 def test_readings_that_fit_equally_well_are_named_with_what_decides():
     """All of cells 1 to 8, counted from 0 as from 1, are free here, and the stones are no usual ones."""
     data = b'{".........": {"5": 0.1, "6": 0.2}, "#.......@": {"4": 0.3, "2": 0.1}}'

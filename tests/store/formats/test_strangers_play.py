@@ -266,7 +266,7 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
     assert all("went on after it was won" in item.why for item in found.rejected)
     (told,) = (note for note in found.remarks if note.startswith("left out"))
     assert "and 28 more (ttt verify lists them): the game went on" in told
-    with pytest.raises(InvalidFileError):
+    with pytest.raises(InvalidFileError, match="are none"):
         read(data.encode(), "f.json", Options(strict=True))
     with pytest.raises(InvalidFileError):  # they are the larger part
         few = dict(list(late.items())[:9]) | dict(list(table.items())[:5])
