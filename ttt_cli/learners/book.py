@@ -404,14 +404,14 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
-def place_of(moves: Any, rule: Any, move: int, ply: int, stage: int) -> int:
+def place_of(move: Any, rule: Any, ply: int, stage: int) -> int:
     """Where the row of a move and a stage is counted; there is room for all stages once a move is seen."""
     _, used, cells, least, _ = rule
     first = max(ply, least)
-    if moves[move].sighted == 0:
-        moves[move].sighted = used[0]
+    if move.sighted == 0:
+        move.sighted = used[0]
         used[0] += cells + 1 - first
-    return moves[move].sighted + stage - first
+    return move.sighted + stage - first
 
 
 @Inlined
@@ -420,11 +420,11 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
     (_, taken, plies), (counts, _, cells, _, _) = game, rule
     stage = plies - 1 if result != 0 else cells
     for ply in range(plies):
-        move = taken[ply]
-        counts[place_of(moves, rule, move, ply, stage)] += 1
-        points, games = moves[move].points + 1 + result * (1 - 2 * (ply & 1)), moves[move].games + 1
-        moves[move].points, moves[move].games = points, games
-        moves[move].score = (points + 1) / (2 * games + 2)
+        move = moves[taken[ply]]
+        counts[place_of(move, rule, ply, stage)] += 1
+        points, games = move.points + 1 + result * (1 - 2 * (ply & 1)), move.games + 1
+        move.points, move.games = points, games
+        move.score = (points + 1) / (2 * games + 2)
 
 
 @Inlined
@@ -433,7 +433,7 @@ def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, resul
     (_, taken, plies), (counts, _, cells, _, _) = game, rule
     stage = plies - 1 if result != 0 else cells
     for ply in range(1, plies):
-        move = taken[ply]
-        counts[place_of(moves, rule, move, ply, stage)] = 1
-        if result != 0 and moves[move].score < -stage:
-            moves[move].score = -float(stage)
+        move = moves[taken[ply]]
+        counts[place_of(move, rule, ply, stage)] = 1
+        if result != 0 and move.score < -stage:
+            move.score = -float(stage)

@@ -519,7 +519,8 @@ def scored_anew(rows: Any, moves: Any, row: int, ply: int, article: bool) -> boo
     least, most, largest, top = 1.0, -1.0, 0.0, -2.0
     lows, highs, largests = 0, 0, 0  # the places of those edges in the order of first sight
     for place in range(rows[row].number):
-        order, after = moves[start + u32(place)].order, moves[start + u32(place)].after
+        move = moves[start + u32(place)]
+        order, after = move.order, move.after
         if order > 0:
             score = rows[after].score
             if score < least or (score == least and order < lows):
