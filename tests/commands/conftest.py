@@ -13,7 +13,7 @@ from ttt_cli.environment import Environment
 TRAINED = """
 q --games 3000; td --games 3000; graph --games 300; menace --games 500; book --games 500
 q --preset article --games 50; td --preset article --games 50; graph --preset article --games 50
-q --symmetry --games 500 -o half.json; menace --preset article --seed 3
+book --preset article --games 50; q --symmetry --games 500 -o half.json; menace --preset article --seed 3
 """.replace("\n", ";").split(";")[1:-1]
 
 

@@ -92,26 +92,23 @@ def test_help_leaves_out_options_that_change_nothing(ttt: Run) -> None:
 # ---- usage
 
 
-def test_the_common_options_reach_the_command(solve: Solve, tmp_path: Path) -> None:
+def test_the_common_options_reach_the_command(
+    solve: Solve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[Environment] = []
 
     def command(env: Environment) -> None:
         seen.append(env)
 
     words = ["--store", tmp_path, "--board", "3x4", "--line", "4", "--quiet", "--json", "--debug"]
-    assert solve(command) == solve(command, *words) == solve(command, TTT_STORE="x") == Outcome(0, "", "")
-    usual, given = ([one.store, one.board, one.line, one.quiet, one.json, one.debug] for one in seen[:2])
+    assert solve(command) == solve(command, *words) == Outcome(0, "", "")
+    usual, given = ([one.store, one.board, one.line, one.quiet, one.json, one.debug] for one in seen)
     assert usual == [Path("state_store"), None, None, False, False, False]
     assert given == [tmp_path, "3x4", 4, True, True, True]
-
-
-def test_the_store_may_come_from_the_environment(solve: Solve, monkeypatch: pytest.MonkeyPatch) -> None:
-    def command(env: Environment) -> None:
-        env.out(str(env.store))
-
     monkeypatch.setenv("TTT_STORE", "elsewhere")
-    assert solve(command).out == "elsewhere\n"
-    assert solve(command, "--store", "here").out == "here\n"
+    for words in ([], ["--store", "here"]):
+        solve(command, *words)
+    assert [str(env.store) for env in seen[2:]] == ["elsewhere", "here"]
 
 
 def sample(

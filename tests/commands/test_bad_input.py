@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.ttt import Outcome, Run
+from tests.ttt import Run
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.store import library
 from ttt_cli.store.formats.native import digest_of
@@ -21,6 +22,8 @@ GOOD = "good.json"
 
 pytestmark = pytest.mark.timeout(30, method="signal")  # a command may wait for what never comes
 
+
+Refused = Callable[..., None]
 
 GAME = GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "a", "b")
 
@@ -37,33 +40,48 @@ def good(ttt: Run) -> None:
     Path(GOOD).write_bytes(good_content())
 
 
-READERS: dict[str, list[str]] = {
-    "play": ["play", "FILE", "--as", "x"],
-    "play pair": ["play", "--x", "random", "--o", "FILE", "--games", "1"],
-    "train out": ["train", "td", "--games", "1", "-o", "FILE"],
-    "train from": ["train", "td", "--games", "1", "--from", "FILE", "-o", "new.json"],
-    "train opponent": ["train", "q", "--games", "1", "--opponent", "FILE", "-o", "new.json"],
-    "evaluate": ["evaluate", "FILE"],
-    "evaluate opponent": ["evaluate", "random", "FILE"],
-    "tournament": ["tournament", "random", "FILE"],
-    "analyze": ["analyze", "X........", "--agent", "FILE"],
-    "move": ["move", "FILE", "X........"],
-    "diff": ["diff", "random", "FILE"],
-    "show": ["show", "FILE"],
-    "export": ["export", "FILE", "-o", "new.csv", "-f", "policy-csv"],
-    "import": ["import", "FILE", "-o", "new.json"],
-    "merge": ["merge", GOOD, "FILE", "-o", "new.json"],
-    "explore": ["explore", "FILE", "-o", "new.html"],
-}
+READERS = """
+play FILE --as x
+play --x random --o FILE --games 1
+train td --games 1 -o FILE
+train td --games 1 --from FILE -o new.json
+train q --games 1 --opponent FILE -o new.json
+evaluate FILE
+evaluate random FILE
+tournament random FILE
+analyze X........ --agent FILE
+move FILE X........
+diff random FILE
+show FILE
+export FILE -o new.csv -f policy-csv
+import FILE -o new.json
+merge good.json FILE -o new.json
+explore FILE -o new.html
+""".strip().splitlines()
 """Calls that need a player's file."""
 
-OTHERS: dict[str, list[str]] = {
-    "review": ["review", "FILE"],
-    "train games": ["train", "td", "--games-from", "FILE", "-o", "new.json"],
-    "accept": ["verify", "--accept", "FILE"],
-    "curve": ["curve", "FILE"],
-}
+OTHERS = """
+review FILE
+train td --games-from FILE -o new.json
+verify --accept FILE
+curve FILE
+""".strip().splitlines()
 """Calls that need another kind of file."""
+
+WRITERS = """
+train td --games 1 -o FILE
+import foreign.csv -o FILE
+merge good.json good.json -o FILE
+export good.json -o FILE -f policy-csv
+evaluate random --mistakes FILE
+evaluate random --games 2 --games-to FILE
+diff random minimax --csv FILE
+explore good.json -o FILE
+""".strip().splitlines()
+"""Calls that write a file: the last four a report of their own."""
+
+SOME = [line for line in READERS if line.split()[0] in ("show", "merge", "export") or "--from" in line]
+"""Readers that stand for all where each goes the same way."""
 
 
 def edited(old: bytes, new: bytes, *, sealed: bool = True) -> bytes:
@@ -99,23 +117,18 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
     "impossible position": a_file(lambda: edited(b'"....X...."', b'"XXX......"')),
     "unknown learner": a_file(lambda: edited(b'"learner":"td"', b'"learner":"sarsa"')),
     "newer version": a_file(lambda: edited(b'"version":1', b'"version":2')),
+    "flipped": a_file(lambda: edited(b":[0.5,", b":[0.4,", sealed=False)),
     "too large": a_file(lambda: edited(b'"cols":3', b'"cols":99')),
 }
 """What no command takes."""
 
-FLIPPED = a_file(lambda: edited(b":[0.5,", b":[0.4,", sealed=False))
-
-
-SOME = ("evaluate", "train from", "show", "merge", "export")
-"""Readers that stand for all where each goes the same way."""
-
 
 @pytest.fixture
-def refused(ttt: Run, good: None) -> Callable[..., Outcome]:
+def refused(ttt: Run, good: None) -> Refused:
     """Run a call that must be refused, as a line and under ``--json``, and change nothing."""
 
-    def call(arguments: list[str], codes: set[int], says: str = "", *, json: bool = True) -> Outcome:
-        before = snapshot()
+    def call(line: str, codes: set[int], says: str = "", *, json: bool = True) -> None:
+        arguments, before = shlex.split(line), snapshot()
         found = ttt(*arguments, "--quiet", stdin="5\n")
         assert found.out == "", found
         assert found.err.startswith("Error: ") and found.err.count("\n") == 1, found
@@ -124,7 +137,7 @@ def refused(ttt: Run, good: None) -> Callable[..., Outcome]:
         assert found.code in codes, found
         assert snapshot() == before
         if not json:
-            return found
+            return
         again = ttt(*arguments, "--quiet", "--json", stdin="5\n")
         document = orjson.loads(again.err)
         assert again.out == ""
@@ -132,7 +145,6 @@ def refused(ttt: Run, good: None) -> Callable[..., Outcome]:
         line = document["error"] + (f" ({document['hint']})" if document["hint"] else "")
         assert line in found.err.replace("\\\\", "\\"), (line, found.err)
         assert snapshot() == before
-        return found
 
     return call
 
@@ -146,32 +158,32 @@ def snapshot() -> dict[str, bytes | None]:
     }
 
 
-def called(words: list[str], name: str) -> list[str]:
-    return [name if word == "FILE" else word for word in words]
-
-
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
-        *(("evaluate", fault) for fault in UNREADABLE),
-        *((call, fault) for call in READERS | OTHERS for fault in ("folder", "truncated")),
-        *((call, "missing") for call in READERS | OTHERS if call != "train out"),  # which makes it
+        *(("evaluate FILE", fault) for fault in UNREADABLE),
+        *((call, "flipped") for call in SOME),
+        *((call, fault) for call in READERS + OTHERS for fault in ("folder", "truncated")),
+        *((call, "missing") for call in READERS + OTHERS if call != "train td --games 1 -o FILE"),
     ],
 )
-def test_a_file_that_is_none(refused: Callable[..., Outcome], call: str, fault: str) -> None:
+def test_a_file_that_is_none(refused: Refused, ttt: Run, call: str, fault: str) -> None:
+    """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
     UNREADABLE[fault](Path("bad.json"))
-    json = fault in {"missing", "folder", "truncated", "unknown learner"}
-    refused(called((READERS | OTHERS)[call], "./bad.json"), {3}, "bad.json", json=json)
+    json = fault in {"missing", "folder", "truncated", "unknown learner", "flipped"}
+    refused(
+        call.replace("FILE", "./bad.json"), {3}, "digest" if fault == "flipped" else "bad.json", json=json
+    )
+    if call == "evaluate FILE":
+        before = snapshot()
+        found = ttt("verify", "bad.json")
+        assert (found.code, found.err) == (3, "") and "bad.json" in found.out
+        assert ttt("verify", "bad.json", "--json").json["rejected"][0]["why"]
+        assert snapshot() == before
 
 
-@pytest.mark.parametrize("call", SOME)
-def test_a_flipped_byte(refused: Callable[..., Outcome], call: str) -> None:
-    FLIPPED(Path("bad.json"))
-    refused(called(READERS[call], "./bad.json"), {3}, "digest")
-
-
-@pytest.mark.parametrize("call", [*SOME, "train games", "accept"])
-def test_no_permission(refused: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+@pytest.mark.parametrize("call", [*SOME, *OTHERS[1:3]])
+def test_no_permission(refused: Refused, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     real = os.open
 
     def deny(path: object, *settings: object, **more: object) -> int:
@@ -181,145 +193,107 @@ def test_no_permission(refused: Callable[..., Outcome], monkeypatch: pytest.Monk
 
     Path("bad.json").write_bytes(b"{}")
     monkeypatch.setattr(os, "open", deny)
-    refused(called((READERS | OTHERS)[call], "./bad.json"), {3}, "ermission denied")
+    refused(call.replace("FILE", "./bad.json"), {3}, "ermission denied")
 
 
 @pytest.mark.parametrize("call", SOME)
-def test_a_board_that_does_not_fit(refused: Callable[..., Outcome], call: str) -> None:
+def test_a_board_that_does_not_fit(refused: Refused, call: str) -> None:
     library.save(State.empty(learner_of("td", "default"), Rules(3, 4, 3)), Path("bad.json"))
-    refused([*called(READERS[call], "./bad.json"), "--board", "3x3"], {2, 3}, "3x4")
-    refused([*called(READERS[call], GOOD), "--board", "3x4"], {2, 3}, "3x")
+    for file, board, says in (("./bad.json", "3x3", "3x4"), (GOOD, "3x4", "3x")):
+        refused(f"{call.replace('FILE', file)} --board {board}", {2, 3}, says)
 
 
 @pytest.mark.parametrize("board", ["9x9", "0x3", "3x", "99999999999x3"])
-def test_no_board(refused: Callable[..., Outcome], board: str) -> None:
-    refused(["evaluate", GOOD, "--board", board], {2, 3}, json=False)
-
-
-WRITERS: dict[str, list[str]] = {
-    "train": ["train", "td", "--games", "1", "-o", "FILE"],
-    "evaluate": ["evaluate", "random", "--mistakes", "FILE"],
-    "evaluate games": ["evaluate", "random", "--games", "2", "--games-to", "FILE"],
-    "diff": ["diff", "random", "minimax", "--csv", "FILE"],
-    "export": ["export", GOOD, "-o", "FILE", "-f", "policy-csv"],
-    "import": ["import", "foreign.csv", "-o", "FILE"],
-    "merge": ["merge", GOOD, GOOD, "-o", "FILE"],
-    "explore": ["explore", GOOD, "-o", "FILE"],
-}
+def test_no_board(refused: Refused, board: str) -> None:
+    refused(f"evaluate {GOOD} --board {board}", {2, 3}, json=False)
 
 
 @pytest.mark.parametrize("call", WRITERS)
-def test_nowhere_to_write(refused: Callable[..., Outcome], ttt: Run, call: str) -> None:
+def test_nowhere_to_write(refused: Refused, ttt: Run, call: str) -> None:
+    """Neither in a folder's place nor below a file; and no report takes a state's or a log's."""
     assert ttt("export", GOOD, "-f", "value-table", "-o", "foreign.csv").code == 0
     Path("folder").mkdir()
-    refused(called(WRITERS[call], "folder"), {1, 3}, "folder")
-    refused(called(WRITERS[call], "foreign.csv/new.json"), {1, 3}, "foreign.csv")
-
-
-REPORTS = ["evaluate", "evaluate games", "diff", "explore"]
-
-
-@pytest.mark.parametrize("call", REPORTS)
-def test_a_report_never_replaces_a_state(refused: Callable[..., Outcome], call: str) -> None:
-    words = ["random" if word == GOOD else word for word in WRITERS[call]]
-    refused(called(words, GOOD), {2}, GOOD)
-
-
-@pytest.mark.parametrize("call", [*REPORTS, "export", "merge"])
-def test_nothing_replaces_a_log(refused: Callable[..., Outcome], call: str) -> None:
-    Path("state_store").mkdir(exist_ok=True)
     log = Path("state_store/games.jsonl")
-    log.write_bytes(GameRecord((1, 4, 2, 5, 3), "x", "human", "q", teaches=("q",)).to_line() + b"\n")
-    refused(called(WRITERS[call], str(log)), {2}, str(log))
+    log.parent.mkdir()
+    log.write_bytes(GAME.to_line() + b"\n")
+    for file, codes in (("folder", {1, 3}), ("foreign.csv/new.json", {1, 3}), (str(log), {2}), (GOOD, {2})):
+        if codes == {1, 3} or (file != GOOD and call in WRITERS[2:]) or call in WRITERS[4:]:
+            words = call.replace(GOOD, "random") if file == GOOD else call
+            refused(words.replace("FILE", file), codes, file.partition("/")[0])
 
 
-USAGE: list[tuple[list[str], str]] = [
-    *((["train", "td", *words], words[0]) for words in (
-        ["--games", "0"], ["--games", "-1"], ["--games", "1e-3"], ["--seed", "-1"], ["--seed", "9" * 30],
-        ["--gamma", "nan"], ["--gamma", "inf"], ["--gamma", "2"], ["--workers", "0"], ["--checkpoint", "nan"],
-        ["--checkpoint", "-1"], ["--until", "perfect"], ["--preset", "mine"], ["--gmaes", "1"],
+USAGE = [
+    *((f"train td {words}", words.split()[0]) for words in (
+        "--games 0", "--games -1", "--games 1e-3", "--seed -1", "--seed 999999999999999999999999999999",
+        "--gamma nan", "--gamma inf", "--gamma 2", "--workers 0", "--checkpoint nan", "--checkpoint -1",
+        "--until perfect", "--preset mine", "--gmaes 1", "--resume --fresh", "--resume --games 5",
     )),
-    (["train", "td", "--opponent", "human"], "person"),
-    (["train", "td", "--opponent", "minmax"], "did you mean 'minimax'?"),
-    (["train", "td", "--resume", "--fresh"], "--resume"),
-    (["train", "td", "--resume", "--games", "5"], "--resume"),
-    (["train", "td", "--from", GOOD, "--fresh"], "--f"),
-    (["train", "sarsa"], "sarsa"),
-    (["train", "td", "-o", GOOD, "--opponent", GOOD], "copy"),
-    (["play", "minmax"], "did you mean 'minimax'?"),
-    (["play", "--as", "y"], "--as"),
-    (["play", "--x", "td", "--as", "x"], "--as does not go with --x"),
-    (["play", "td", "--x", "td", "--o", "td"], "one player too many"),
-    (["play", "--watch"], "--x q --o random"),
-    (["play", "random", "minimax:depth=2"], "ttt play --x random --o minimax:depth=2"),
-    (["play", "--x", "random", "--o", "random", "--watch", "--delay", "nan"], "--delay"),
-    (["study", "q", "--vary", "alpha=2"], "alpha"),
-    (["study", "q", "--vary", "beta=1"], "nothing to vary"),
-    (["study", "ntuple", "--presets"], "ntuple has no preset article"),
-    (["study", "q", "--opponent", "human"], "person"),
-    (["study", "q", "--seeds", "0"], "--seeds"),
-    (["evaluate", "good.json:epsilon=2"], "epsilon"),
-    (["evaluate", "good.json:choice=mine"], "choice"),
-    (["evaluate", ""], ""),
-    (["evaluate", "human"], "a person can only be played with"),
-    (["evaluate", "random", "--games", "0"], "--games"),
-    (["evaluate", "random", "--check", "perfect"], "unbeatable"),
-    (["evaluate", "random", "--games", "9", "--explain"], "--explain does not go with --games"),
-    (["evaluate", "random", "--games", "9", "--mistakes", "m.csv"], "--mistakes does not go with --games"),
-    (["evaluate", "random", "--games", "9", "--check", "unbeatable"], "--check does not go with --games"),
-    (["evaluate", "random", "--seed", "1"], "--seed goes with --games"),
-    (["evaluate", "random", "--games-to", "g.jsonl"], "--games-to goes with --games"),
-    (["evaluate", "td"], "ttt train td"),
-    (["tournament", "random"], "two players"),
-    (["tournament", "random", "minmax"], "did you mean 'minimax'"),
-    (["diff", "random", "human"], "person"),
-    (["analyze", "hello"], "expected 9 cells"),
-    (["analyze", "X...O....", "--board", "3x4"], "expected 12 cells"),
-    (["analyze", "X...O....", "--agent", "nobody"], "no agent is called"),
-    (["move", "minimax", "XXX.OO..."], "the game is over"),
-    (["move", "random", "X........", "--seed", "1"], "goes with --sample"),
-    (["solve", "X", "--board", "4x4"], "expected 16 cells"),
-    (["solve", "--board", "9x9"], "at most 64 cells"),
-    (["solve", "--nodes", "0"], "--nodes"),
-    (["solve", "--seconds", "nan"], "--seconds"),
-    (["curve", GOOD, "-o", "plot.pdf"], "pictures are svg or png"),
-    (["move", GOOD, "XX......."], "XX"),
-    (["move", GOOD, "X...O...."[:8]], "9 cells"),
-    (["move", GOOD, "\x1b[2J"], "9 cells"),
-    (["analyze", "XXXXXXXXX", "--agent", GOOD], "X moves first"),
-    (["export", GOOD, "-o", "new.x", "-f", "nope"], "nope"),
-    (["export", GOOD, "-o", "new.x", "-f", "q-table"], "q-table"),
-    (["export", GOOD, "-o", "new.dot", "--depth", "-1"], "--depth"),
-    (["export", GOOD, "-o", "new.dot", "--from", "OO......."], "OO"),
-    (["import", GOOD, "--learner", "sarsa", "-o", "new.json"], "sarsa"),
-    (["import", f"{GOOD}:visits=0", "-o", "new.json"], "visits"),
-    (["import", f"{GOOD}:spelling.first", "-o", "new.json"], "first"),
-    (["import", f"{GOOD}:values=z", "-o", "new.json"], "values"),
-    (["merge", GOOD], "-o"),
-    (["verify"], "FILE"),
-    (["show", "--formats", "extra"], "goes without a file"),
-    (["schema", "evalution"], "evaluation"),
-    (["explore", "human", "-o", "new.html"], "person"),
-    (["curve"], "FILE"),
+    ("train td --opponent human", "person"),
+    ("train td --opponent minmax", "did you mean 'minimax'?"),
+    ("train td --from good.json --fresh", "--f"),
+    ("train sarsa", "sarsa"),
+    ("train td -o good.json --opponent good.json", "copy"),
+    ("play minmax", "did you mean 'minimax'?"),
+    ("play --as y", "--as"),
+    ("play --x td --as x", "--as does not go with --x"),
+    ("play td --x td --o td", "one player too many"),
+    ("play --watch", "--x q --o random"),
+    ("play random minimax:depth=2", "ttt play --x random --o minimax:depth=2"),
+    ("play --x random --o random --watch --delay nan", "--delay"),
+    ("study q --vary alpha=2", "alpha"),
+    ("study q --vary beta=1", "nothing to vary"),
+    ("study ntuple --presets", "ntuple has no preset article"),
+    ("study q --opponent human", "person"),
+    ("study q --seeds 0", "--seeds"),
+    ("evaluate good.json:epsilon=2", "epsilon"),
+    ("evaluate good.json:choice=mine", "choice"),
+    ("evaluate ''", ""),
+    ("evaluate human", "a person can only be played with"),
+    ("evaluate random --games 0", "--games"),
+    ("evaluate random --check perfect", "unbeatable"),
+    ("evaluate random --games 9 --explain", "--explain does not go with --games"),
+    ("evaluate random --games 9 --mistakes m.csv", "--mistakes does not go with --games"),
+    ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
+    ("evaluate random --seed 1", "--seed goes with --games"),
+    ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),
+    ("evaluate td", "ttt train td"),
+    ("tournament random", "two players"),
+    ("tournament random minmax", "did you mean 'minimax'"),
+    ("diff random human", "person"),
+    ("analyze hello", "expected 9 cells"),
+    ("analyze X...O.... --board 3x4", "expected 12 cells"),
+    ("analyze X...O.... --agent nobody", "no agent is called"),
+    ("move minimax XXX.OO...", "the game is over"),
+    ("move random X........ --seed 1", "goes with --sample"),
+    ("solve X --board 4x4", "expected 16 cells"),
+    ("solve --board 9x9", "at most 64 cells"),
+    ("solve --nodes 0", "--nodes"),
+    ("solve --seconds nan", "--seconds"),
+    ("curve good.json -o plot.pdf", "pictures are svg or png"),
+    ("move good.json XX.......", "XX"),
+    ("move good.json X...O...", "9 cells"),
+    ("move good.json '\x1b[2J'", "9 cells"),
+    ("analyze XXXXXXXXX --agent good.json", "X moves first"),
+    ("export good.json -o new.x -f nope", "nope"),
+    ("export good.json -o new.x -f q-table", "q-table"),
+    ("export good.json -o new.dot --depth -1", "--depth"),
+    ("export good.json -o new.dot --from OO.......", "OO"),
+    ("import good.json --learner sarsa -o new.json", "sarsa"),
+    ("import good.json:visits=0 -o new.json", "visits"),
+    ("import good.json:spelling.first -o new.json", "first"),
+    ("import good.json:values=z -o new.json", "values"),
+    ("merge good.json", "-o"),
+    ("verify", "FILE"),
+    ("show --formats extra", "goes without a file"),
+    ("schema evalution", "evaluation"),
+    ("explore human -o new.html", "person"),
+    ("curve", "FILE"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "says"), USAGE, ids=[" ".join(words)[:60] for words, _ in USAGE])
-def test_no_sense(refused: Callable[..., Outcome], arguments: list[str], says: str) -> None:
-    refused(arguments, {2}, says)
-
-
-@pytest.mark.parametrize("fault", UNREADABLE)
-def test_verify_reports_each(ttt: Run, good: None, fault: str) -> None:
-    """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
-    UNREADABLE[fault](Path("bad.json"))
-    before = snapshot()
-    found = ttt("verify", "bad.json")
-    assert (found.code, found.err) == (3, "")
-    assert "bad.json" in found.out
-    document = ttt("verify", "bad.json", "--json").json
-    assert document["rejected"] and document["rejected"][0]["why"]
-    assert snapshot() == before
+@pytest.mark.parametrize(("line", "says"), USAGE)
+def test_no_sense(refused: Refused, line: str, says: str) -> None:
+    refused(line, {2}, says)
 
 
 def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run) -> None:
