@@ -11,8 +11,6 @@ import pytest
 
 from tests.ttt import PROGRAM, Outcome, finish, read_until, start
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX streams and signals")
-
 BOOK = ["export", "minimax", "--format", "policy-csv", "-o", "-"]
 """Writes 348,327 bytes."""
 

@@ -118,7 +118,6 @@ def test_a_game_that_cannot_be_recorded_is_printed_with_the_command_that_does(tt
     assert game.moves == (1, 4, 2, 5, 3)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX alone")
 def test_an_agent_whose_name_is_not_utf_8_is_recorded(ttt: Run):
     assert ttt("train", "q", "--games", "10", "--seed", "1", "-o", "mine.json").code == 0
     strange = Path(os.fsdecode(b"q\xff.json"))

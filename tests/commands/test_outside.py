@@ -31,10 +31,7 @@ from ttt_cli.training.study import MEASURES
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 PYTHON = sys.executable
 
-pytestmark = [
-    pytest.mark.skipif(os.name == "nt", reason="pipes that can be waited for"),
-    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # a plug-in that forks
-]
+pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # a plug-in that forks
 
 Made = Callable[..., str]
 

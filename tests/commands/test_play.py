@@ -280,7 +280,6 @@ def test_a_game_is_played_and_learnt_without_numba(tmp_path, agent):
     assert (tmp_path / TD).exists() == (agent == "td")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path, number, code):
     process = start("play", "--x", "td", "--o", "random", "--watch", "--learn", **playing_in(tmp_path))
@@ -295,7 +294,6 @@ def test_machines_that_are_stopped_keep_and_learn_all_finished_games(tmp_path, n
     assert library.load(tmp_path / TD).state.games == len(games)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_person_s_ctrl_c_keeps_what_is_finished(tmp_path):
     process = start("play", "random", "--as", "x", "--seed", "1", **playing_in(tmp_path))
     process.stdin.write(GAME + "5\n")

@@ -104,6 +104,9 @@ ROW = ".........,5,1.0,\n"
 HEADER = "position,move,probability,value\n"
 
 
+RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions":{".........":'
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -116,19 +119,9 @@ HEADER = "position,move,probability,value\n"
         (HEADER + "XXX.OO...,4,1.0,\n", "is not an open position"),
         (HEADER + ROW + "...,1,1.0,\n", "is not a position"),
         ('{"schema":"ttt-policy"}', "without sound rules"),
-        (
-            '{"schema":"ttt-policy","rules":{"rows":0,"cols":3,"line":3},"positions":{}}',
-            "rules: rows must be",
-        ),
-        (
-            '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions":{".........":{"5":1}}}',
-            "position '.........': expected",
-        ),
-        (
-            '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},'
-            '"positions":{".........":{"0":{"probability":1,"value":null}}}}',
-            "position '.........': '0' is not a cell from 1 to 9",
-        ),
+        (RULES.replace('"rows":3', '"rows":0') + "{}}}", "rules: rows must be"),
+        (RULES + '{"5":1}}}', "position '.........': expected"),
+        (RULES + '{"0":{"probability":1,"value":null}}}}', "'.........': '0' is not a cell from 1 to 9"),
     ],
 )
 def test_faults_are_told(content: str, told: str, ttt: Run) -> None:
