@@ -62,12 +62,6 @@ def empty_table(learner: Learner[Any], space: StateSpace) -> Any:
     return learner.empty(space.rules, space.symmetric)
 
 
-def policy_of(learner: Learner[Any], table: Any) -> PolicyTable:
-    """The learner's policy, in all positions."""
-    policy = learner.policy(table)
-    return policy.table(StateSpace.of(policy.rules))
-
-
 def read_table(learner: Learner[Any], space: StateSpace, entries: Mapping[str, Any]) -> Any:
     """The learner's table of these entries."""
     return learner.from_entries(space.rules, space.symmetric, entries.items())

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ttt_cli.conformance import empty_table, policy_of
+from ttt_cli.conformance import empty_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD, Rules
@@ -18,6 +18,12 @@ from ttt_cli.training.runs import Plan, run
 
 NAMES = list(LEARNERS)
 PRESETS = ("default", "article")
+
+
+def policy_of(learner: Learner[Any], table: Any) -> PolicyTable:
+    """The learner's policy, in all positions."""
+    policy = learner.policy(table)
+    return policy.table(StateSpace.of(policy.rules))
 
 
 def made(name: str, preset: str = "default") -> Learner[Any]:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.learners.common import exchanged, made, trained
-from ttt_cli.conformance import after, agent, block, check_policy, content, empty_table, policy_of, read_table
+from tests.learners.common import exchanged, made, policy_of, trained
+from ttt_cli.conformance import after, agent, block, check_policy, content, empty_table, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules

@@ -11,12 +11,11 @@ import orjson
 import pytest
 
 from tests import tables
-from tests.learners.common import NAMES, exploitability, made, space_for, table_after, trained
+from tests.learners.common import NAMES, exploitability, made, policy_of, space_for, table_after, trained
 from ttt_cli.conformance import (
     CHECKS,
     after,
     content,
-    policy_of,
     read_table,
     resigning,
 )

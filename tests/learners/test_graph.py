@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.learners.common import table_after
-from ttt_cli.conformance import empty_table, policy_of, read_table
+from tests.learners.common import policy_of, table_after
+from ttt_cli.conformance import empty_table, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import game, table_after
-from ttt_cli.conformance import empty_table, policy_of, read_table
+from tests.learners.common import game, policy_of, table_after
+from ttt_cli.conformance import empty_table, read_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import game, made
-from ttt_cli.conformance import after, empty_table, policy_of
+from tests.learners.common import game, made, policy_of
+from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
