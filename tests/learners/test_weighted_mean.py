@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
-from ttt_cli.learners import weighted_mean
+from ttt_cli.learners import table
 from ttt_cli.learners.plain import PlainLearner, Table
-from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
+from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 numbers = (
     st.floats(-1e6, 1e6) | st.floats(-1, 1) | st.sampled_from([1.0, 2.0**-53, -(2.0**-53), 2.0**53, 1e-300])
@@ -27,14 +27,14 @@ def random_part(rng: np.random.Generator, base: tuple[np.ndarray, np.ndarray]):
 
 def test_merging_is_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatch):
     """Whichever entries the parts tell of, and in whatever order."""
-    monkeypatch.setattr(weighted_mean, "PIECE", 100)
+    monkeypatch.setattr(table, "PIECE", 100)
     rng = np.random.default_rng(1)
     base = rng.uniform(-1, 1, 500), rng.integers(0, 5, 500)
-    parts, merging = [random_part(rng, base) for _ in range(4)], MergeAccumulator()
+    parts, merging = [random_part(rng, base) for _ in range(4)], WeightedMean(500)
     for number, part in enumerate(parts):
         at = rng.permutation(500 if number < 2 else np.flatnonzero(part[1] > base[1]))
         merging.add(at, part[0][at], (part[1] - base[1])[at])
-    values = merging.means(base[0])
+    values = merging.replaced(base[0])
     for entry in range(500):
         weights = [int(part[1][entry] - base[1][entry]) for part in parts]
         learnt = [(weight, part[0][entry]) for weight, part in zip(weights, parts, strict=True) if weight]
@@ -49,7 +49,7 @@ def test_merging_is_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatc
 @given(st.integers(1, 30).flatmap(lambda parts: arrays(np.float64, (parts, 40), elements=numbers)))
 def test_exact_sums_are_fsum(terms: np.ndarray):
     """However many numbers a sum has to be kept as, and whichever places it is added at."""
-    sums = ExactSums()
+    sums = ExactSums(40)
     for number, term in enumerate(terms):
         some = np.arange(number % 3, 40)
         sums.add(some[::-1], term[some[::-1]])

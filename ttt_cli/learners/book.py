@@ -45,7 +45,7 @@ from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import BATCH, Batch, are_lists, chained, counts, in_batches, numbered, require
 from ttt_cli.learners.growth import FIRST, OPEN
-from ttt_cli.learners.table import PIECE, Column, Table, grown
+from ttt_cli.learners.table import Column, Table, grown, pieces
 from ttt_cli.learners.table_learner import Answers, TableLearner
 
 SETTLING = 20_000.0
@@ -224,7 +224,7 @@ class Book(TableLearner[BookTable]):
     def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(self.epsilon_end), SETTLING
 
-    def derive(self, table: BookTable, rows: Int64s) -> None:
+    def derive(self, table: BookTable) -> None:
         """Work out what the book says of its moves. The author's player goes by every row; by default those
         that no game can have left, such as some written in by hand, are kept but not believed."""
         keys, seen = table.counted(table.counts)
@@ -282,11 +282,11 @@ class Book(TableLearner[BookTable]):
         keys, seen = together[""][0]
         together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
-            moves = merged.moves_in(merged.take_in(part))[1]
+            _, moves = merged.take_in(part)
             for run, (keys, seen) in part.shares.items():
                 together.setdefault(run, []).append((moves[keys // width] * width + keys % width, seen))
         merged.hold({run: combined(np.maximum if run else np.add, found) for run, found in together.items()})
-        self.derive(merged, np.arange(len(merged.rows)))
+        self.derive(merged)
         return merged
 
     # ---- Files ----
@@ -315,7 +315,7 @@ class Book(TableLearner[BookTable]):
         bounds = np.searchsorted(of_run[order], np.arange(1, max(len(numbers), 1)))
         each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
         table.hold(dict(zip(numbers, each, strict=False)))
-        self.derive(table, np.arange(len(table.rows)))
+        self.derive(table)
         return table
 
 
@@ -362,8 +362,7 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
     place[np.concatenate(list(table.pieces()))] = np.arange(len(table.rows) - FIRST)
     order = np.lexsort((of_run, stage, cells, place[owners]))
     results, lengths = np.array(RESULTS)[stage_results(rules) + 1], np.minimum(stage + 1, rules.cells)
-    for start in range(0, len(order), PIECE):
-        some = order[start : start + PIECE]
+    for some in pieces(order):
         columns = cells[some] + 1, lengths[some], results[stage[some]], of_run[some], seen[some]
         texts = table.positions(owners[some]).texts()
         listed = (column.tolist() for column in columns)

@@ -124,7 +124,7 @@ class Graph(TableLearner[Table]):
         self._check_fits(symmetric)
         return super().empty(rules, symmetric)
 
-    def derive(self, table: Table, rows: Int64s) -> None:
+    def derive(self, table: Table) -> None:
         """Work out all that follows from nodes and edges."""
         table.link()
         records, after = table.rows, table.moves["after"]
@@ -184,18 +184,18 @@ class Graph(TableLearner[Table]):
         none does, nodes are numbered by plies, then text, and edges go by cell."""
         merged, is_whole = deepcopy(base), True
         for part in parts:
-            rows = merged.take_in(part)
+            rows, moves = merged.take_in(part)
             old = rows < len(base.rows)
             merged.rows["visits"][rows] += part.rows["visits"]
             merged.rows["visits"][rows[old]] -= base.rows["visits"][rows[old]]
             mine: Order = merged.rows["seen"].copy(), merged.moves["order"].copy()
             theirs: Order = np.full_like(mine[0], -1), np.zeros_like(mine[1])
             theirs[0][rows] = part.rows["seen"]
-            theirs[1][merged.moves_in(rows)[1]] = part.moves["order"]
+            theirs[1][moves] = part.moves["order"]
             whole, plain = whole_orders(merged, [mine, theirs][not is_whole :], [mine, theirs])
             merged.rows["seen"], merged.moves["order"] = whole or plain
             is_whole = whole is not None
-        self.derive(merged, np.arange(len(merged.rows)))
+        self.derive(merged)
         return merged
 
     # ---- Files ----
@@ -238,7 +238,7 @@ class Graph(TableLearner[Table]):
                 fault = f'"seen" must count the {given} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
             records["seen"][FIRST] = given
-        self.derive(table, np.arange(len(records)))
+        self.derive(table)
         owners, edges = edges_of(table)
         for loose in np.flatnonzero(records["seen"][table.moves["after"][edges]] < 0)[:1]:
             cell = int(table.moves["cell"][edges[loose]]) + 1

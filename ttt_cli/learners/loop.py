@@ -159,6 +159,11 @@ def play_games(
             learn(rows, moves, rule, (path, taken, ply), learning, result)
 
 
+def shared(weight: float, cells: int) -> Floats:
+    """float64[cells + 1]: a weight shared evenly among so many moves."""
+    return weight / np.maximum(np.arange(cells + 1), 1)
+
+
 @cache
 def composed(
     name: str, choose: Part, learn: Part, unseen: int, resigned: bool, grows: bool, symmetric: bool
@@ -229,14 +234,16 @@ def batches(
     learner plays from an empty brain for long; one by an author's rule.
     """
     seed, done = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64), 0
+    size = min(LOCKSTEP if stepped else CHUNK * cells // draws, shard.games)
+    room, numbers = np.empty((size, cells), np.int8), np.empty((size, draws))
     while done < shard.games:
-        number, most = shard.first + done, CHUNK * cells // draws
+        number, count = shard.first + done, min(size, shard.games - done)
         if stepped:
-            most = 1 if choice == "article" else min(LOCKSTEP, 1 + number // 8)
-        count = min(most, shard.games - done)
-        luck = np.empty((count, draws))
+            count = 1 if choice == "article" else min(count, 1 + number // 8)
+        history, luck = room[:count], numbers[:count]
+        history.fill(NOT_YET)
         uniform(luck.reshape(-1), seed, done * draws)
-        yield np.full((count, cells), NOT_YET, np.int8), luck, number
+        yield history, luck, number
         done += count
 
 

@@ -55,7 +55,7 @@ from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
 from ttt_cli.learners.entries import counts, named, numbers, require
 from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches, move
 from ttt_cli.learners.table import on_classes
-from ttt_cli.learners.weighted_mean import ExactSums, MergeAccumulator
+from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 BLOCK = 3
 """Rows and columns of a block."""
@@ -421,7 +421,8 @@ class NTuple(Learner[NTupleTable]):
         return None if enumerated(table.rules) is None else super().seen(table)
 
     def merge(self, base: NTupleTable, parts: Sequence[NTupleTable]) -> NTupleTable:
-        merged, weights, sums, sizes = deepcopy(base), MergeAccumulator(), ExactSums(), ExactSums()
+        merged, number = deepcopy(base), len(base.weights)
+        weights, sums, sizes = WeightedMean(number), ExactSums(number), ExactSums(number)
         for part in parts:
             (at,) = np.nonzero(part.visits > base.visits)
             grown = part.visits[at] - base.visits[at]
@@ -430,7 +431,7 @@ class NTuple(Learner[NTupleTable]):
             for added, whole, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
                 added.add(at, whole[at])
                 added.add(at, -before[at])
-        merged.weights, at = rounded(weights.means(base.weights)), weights.places
+        merged.weights, (at,) = rounded(weights.replaced(base.weights)), np.nonzero(weights.weights)
         for added, whole in ((sums, merged.sums), (sizes, merged.sizes)):
             added.add(at, whole[at])
             whole[at] = added.totals(at)

@@ -55,7 +55,7 @@ from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import RARE
+from ttt_cli.learners.loop import RARE, shared
 from ttt_cli.learners.table import Column, Table, pieces
 from ttt_cli.learners.table_learner import Answers, TableLearner
 
@@ -104,12 +104,12 @@ class Q(TableLearner[Table]):
     def parts(self) -> tuple[Part, Part]:
         return (choose_article, learn_article) if self.choice == "article" else (choose, learn)
 
-    def rule(self, table: Table) -> tuple[float, ...]:
+    def rule(self, table: Table) -> tuple[Any, ...]:
         alpha, gamma, pace = float(self.alpha), float(self.gamma), float(self.pace)
         if self.choice == "article":
             return alpha, gamma
         early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # visits up to which steps exceed alpha
-        return gamma * (1.0 - self.slips), gamma * self.slips, early, alpha, pace
+        return gamma * (1.0 - self.slips), shared(gamma * self.slips, table.rules.cells), early, alpha, pace
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         settling = self.settling * table.size
@@ -118,8 +118,8 @@ class Q(TableLearner[Table]):
         epsilon = max(self.epsilon, settling / (settling + number))
         return epsilon, epsilon, 1.0
 
-    def derive(self, table: Table, rows: Int64s) -> None:
-        for some in pieces(rows[table.rows["number"][rows] > 0]):
+    def derive(self, table: Table) -> None:
+        for some in pieces(np.flatnonzero(table.rows["number"])):
             at, moves = table.moves_in(some)
             values = table.moves["value"][moves]
             top = np.maximum.reduceat(values, np.flatnonzero(np.diff(at, prepend=-1))) + 0.0
@@ -155,7 +155,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Backwards through the game, each move a step towards the replies to it: the worst and the mean."""
-    (path, taken, plies), (worst, mean, early, alpha, pace) = game, rule
+    (path, taken, plies), (worst, means, early, alpha, pace) = game, rule
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
         row, move = path[ply], taken[ply]
@@ -185,7 +185,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
             value = rows[moves[move].after].top
             total += value
             least = value if value < least else least
-        target = worst * least + mean / free * total
+        target = worst * least + means[free] * total
 
 
 @Inlined

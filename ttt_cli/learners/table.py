@@ -194,11 +194,14 @@ class Table:
             positions, found = kept.popleft()
             yield self.find(positions), found
 
-    def take_in(self, part: "Table") -> Int64s:
-        """Add the positions of another table; returns int64[k], the rows that its rows are here."""
+    def take_in(self, part: "Table") -> tuple[Int64s, Int64s]:
+        """Add the positions of another table; returns int64[k] each, the rows and the moves that its own are
+        here."""
+        if self.complete:
+            return np.arange(len(self.rows)), np.arange(len(self.moves))
         rows = np.arange(len(part.rows))
         rows[FIRST:] = self.include(part.positions(slice(FIRST, None)))
-        return rows
+        return rows, self.moves_in(rows)[1]
 
     def part(self, rows: Int64s) -> Self:
         """A table of these rows (ascending) and the empty board's, without links."""
@@ -381,10 +384,14 @@ def before(positions: Positions) -> Positions:
     return found[~found.terminal]
 
 
+def slices(number: int) -> Iterator[slice]:
+    """So many things some at a time."""
+    return (slice(start, start + PIECE) for start in range(0, number, PIECE))
+
+
 def pieces(rows: Int64s) -> Iterator[Int64s]:
     """Rows some at a time."""
-    for start in range(0, len(rows), PIECE):
-        yield rows[start : start + PIECE]
+    return (rows[some] for some in slices(len(rows)))
 
 
 def grown(array: NDArray[Any], room: int) -> NDArray[Any]:

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
 from ttt_cli.engine.game import Game
@@ -33,8 +32,8 @@ from ttt_cli.learners.entries import (
     unfit,
 )
 from ttt_cli.learners.growth import FIRST, OPEN
-from ttt_cli.learners.table import Column, Table, pieces
-from ttt_cli.learners.weighted_mean import MergeAccumulator
+from ttt_cli.learners.table import Column, Table, slices
+from ttt_cli.learners.weighted_mean import WeightedMean
 
 AnyTable = TypeVar("AnyTable", bound=Table)
 
@@ -108,8 +107,8 @@ class TableLearner(Learner[AnyTable]):
         """Exploration from the ``number``-th game of the run on: in the first game, in the last, and the
         games after which it has fallen half way."""
 
-    def derive(self, table: AnyTable, rows: Int64s) -> None:
-        """Work out the derived columns of these rows."""
+    def derive(self, table: AnyTable) -> None:
+        """Work out the derived columns."""
 
     def answer(self, table: AnyTable, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
         """What the table's owner plays in some rows, as ``Learned`` asks for it."""
@@ -126,7 +125,7 @@ class TableLearner(Learner[AnyTable]):
         """The table with its derived columns by this learner's choice rule, which may be another one's."""
         if table.choice != self.choice:
             table.choice = self.choice
-            self.derive(table, np.arange(FIRST, len(table.rows)))
+            self.derive(table)
         return table
 
     # ---- Learning ----
@@ -192,49 +191,29 @@ class TableLearner(Learner[AnyTable]):
     # ---- Merging ----
 
     def merge(self, base: AnyTable, parts: Sequence[AnyTable]) -> AnyTable:
-        merged, joined = deepcopy(base), dict[str, MergeAccumulator]()
-        for part in parts:
-            rows = merged.take_in(part)
-            for some in pieces(np.arange(len(rows))):
-                moves = part.moves_in(some)[1], merged.moves_in(rows[some])[1]
-                halves = zip(
-                    part.halves, merged.halves, base.halves, ((some, rows[some]), moves), strict=True
-                )
-                for (columns, theirs, _), (_, mine, _), (_, start, _), (taken, at) in halves:
-                    self._join(columns, theirs[taken], mine, start, at, joined)
-        changed = [np.arange(len(base.rows), len(merged.rows))]
-        for columns, mine, owners_of in merged.halves:
-            for column in columns:
-                if column.name in joined:
-                    mine[column.name] = joined[column.name].means(mine[column.name])
-                    changed.append(owners_of(joined[column.name].places // (2 if column.sides else 1)))
-        self.derive(merged, np.unique(np.concatenate(changed)))
+        merged = deepcopy(base)
+        placed = [merged.take_in(part) for part in parts]
+        for half, (columns, mine, _) in enumerate(merged.halves):
+            before = base.halves[half][1]
+            for count in (column for column in columns if column.counts):
+                mean = next((column for column in columns if column.mean_by == count.name), None)
+                width, means = 2 if count.sides else 1, WeightedMean(mine[count.name].size if mean else 0)
+                for part, places in zip(parts, placed, strict=True):
+                    theirs = part.halves[half][1]
+                    for some in slices(len(theirs)):
+                        at = places[half][some]
+                        old = at < len(before)
+                        found = theirs[count.name][some].copy()  # since the base
+                        found[old] -= before[count.name][at[old]]
+                        if mean:
+                            found = np.maximum(found, 0)
+                            entries = (width * at[:, None] + np.arange(width)).ravel()
+                            means.add(entries, theirs[mean.name][some].ravel(), found.ravel())
+                        mine[count.name][at] += found
+                if mean:
+                    mine[mean.name] = means.replaced(mine[mean.name])
+        self.derive(merged)
         return merged
-
-    def _join(
-        self,
-        columns: Sequence[Column],
-        theirs: NDArray[Any],
-        mine: NDArray[Any],
-        start: NDArray[Any],
-        at: Int64s,
-        joined: dict[str, MergeAccumulator],
-    ) -> None:
-        """Add some records of a part, ``theirs``, to those of the merged table, ``mine``, at ``at``: counts,
-        less what the base, ``start``, has of them, and means, to ``joined``."""
-        old = at < len(start)
-        for count in columns:
-            if not count.counts:
-                continue
-            found = theirs[count.name].copy()
-            found[old] -= start[count.name][at[old]]
-            for mean in columns:
-                if mean.mean_by == count.name:
-                    found = np.maximum(found, 0)
-                    places = (2 * at[:, None] + np.arange(2)).ravel() if mean.sides else at
-                    joining = joined.setdefault(mean.name, MergeAccumulator())
-                    joining.add(places, theirs[mean.name].ravel(), found.ravel())
-            mine[count.name][at] += found
 
     def changes(self, base: AnyTable, part: AnyTable) -> AnyTable:
         if part.complete:
@@ -290,7 +269,7 @@ class TableLearner(Learner[AnyTable]):
                     table.moves[name][table.rows["first"][rows].astype(np.int64) + which] = column
                 else:
                     table.rows[name][rows, which] = column
-        self.derive(table, np.arange(FIRST, len(table.rows)))
+        self.derive(table)
         return table
 
     def holds(self, legal: Bools) -> Bools:

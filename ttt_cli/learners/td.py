@@ -47,7 +47,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
-from ttt_cli.learners.loop import RARE
+from ttt_cli.learners.loop import RARE, shared
 from ttt_cli.learners.table import Column, Table, before
 from ttt_cli.learners.table_learner import Answers, TableLearner
 
@@ -114,10 +114,12 @@ class Td(TableLearner[Table]):
     def parts(self) -> tuple[Part, Part]:
         return choose, learn if self.target == "best" else learn_next
 
-    def rule(self, table: Table) -> tuple[float, ...]:
+    def rule(self, table: Table) -> tuple[Any, ...]:
         steps = float(self.alpha), float(self.alpha_end)
         rare = 0 if self.choice == "article" else RARE
-        return *steps, float(self.draw), float(self.gamma), float(self.slips), rare
+        slips = float(self.slips)
+        means = shared(slips, table.rules.cells)
+        return *steps, float(self.draw), float(self.gamma), 1.0 - slips, means, rare
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(self.epsilon_end), SETTLING
@@ -154,7 +156,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
         u *= explored * free
         option = u32(u)
         u -= option
-        if rows[row].visits[side] < rule[5]:
+        if rows[row].visits[side] < rule[6]:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
                 visits = rows[moves[first + place].after].visits[side]
@@ -191,7 +193,7 @@ def reward(result: int, side: int, draw: float) -> tuple[float, float]:
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """Backwards through the game, towards what the table expects to come next."""
-    (path, _, plies), (_, _, draw, gamma, slips, _) = game, rule
+    (path, _, plies), (_, _, draw, gamma, worst, means, _) = game, rule
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         if ply == plies:
@@ -206,7 +208,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
                 least = other if other < least else least
                 total += other
             mine *= gamma
-            theirs = (1.0 - slips) * least + slips / free * total
+            theirs = worst * least + means[free] * total
         if sides >> side & 1:
             update(row, side, mine, rule)
         if sides >> (1 - side) & 1:
