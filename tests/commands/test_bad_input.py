@@ -13,7 +13,7 @@ import pytest
 from tests.ttt import Run
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.store import library
-from ttt_cli.store.formats.native import digest_of
+from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.teaching import teach
@@ -90,7 +90,7 @@ def edited(old: bytes, new: bytes, *, sealed: bool = True) -> bytes:
     content = before.replace(old, new, 1)
     assert content != before
     return content.replace(
-        *(str(digest_of([data])).encode() for data in (before, content if sealed else before))
+        *(str(Digest([data])).encode() for data in (before, content if sealed else before))
     )
 
 

@@ -19,7 +19,7 @@ from tests.ttt import Run, ttt  # noqa: F401 (a fixture)
 from ttt_cli.errors import TttError
 from ttt_cli.learners import learner_class
 from ttt_cli.store import curves, library
-from ttt_cli.store.formats.native import digest_of
+from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import SoundGames
 from ttt_cli.store.library import verify
 from ttt_cli.store.state import State
@@ -39,7 +39,7 @@ GAME = {
 
 
 def sealed(data: bytes) -> bytes:
-    return data.replace(b'"digest":""', b'"digest":"%s"' % str(digest_of([data])).encode(), 1)
+    return data.replace(b'"digest":""', b'"digest":"%s"' % str(Digest([data])).encode(), 1)
 
 
 def state(learner: str, rules: tuple[int, int, int], entries: str = "", **more: object) -> bytes:

@@ -20,7 +20,7 @@ from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.learners.ntuple import NTupleTable
 from ttt_cli.store import library
-from ttt_cli.store.formats.native import digest_of
+from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
@@ -46,7 +46,7 @@ def at_once(learner: str, board: Rules, runs: frozenset[int]) -> State:
 def loaded(state: State, name: str) -> Loaded:
     """A state as it comes back from its file."""
     content = library.content(state)
-    return Loaded(library.parse(content, name), Path(name), "ttt-state", str(digest_of([content])))
+    return Loaded(library.parse(content, name), Path(name), "ttt-state", str(Digest([content])))
 
 
 def same(state: State, expected: State) -> None:

@@ -189,13 +189,13 @@ def test_where_a_file_is_no_longer_as_it_was_written_is_told(trained, tmp_path, 
     path = tmp_path / "q.json"
     for changed, why, line in (
         ([*lines[:30], lines[30].replace(b":", b";"), *lines[31:]], "cut off, damaged or edited", 31),
-        ([*lines[:30], lines[31], lines[30], *lines[32:]], "cut off, damaged or edited", None),
-        (lines[:40], "ends in the middle: it was cut off", None),
+        ([*lines[:30], lines[31], lines[30], *lines[32:]], "is out of order", None),
+        (lines[:40], "ends in the middle: it was cut off", 4),
         ([*lines[:40], lines[40][:20]], "ends in the middle: it was cut off", 41),
     ):
         path.write_bytes(b"\n".join(changed) + b"\n" * (len(changed) != 41))
         for read in (library.load, library.import_file):
             with pytest.raises(InvalidFileError, match=why) as refused:
                 read(path)
-            assert refused.value.where.startswith(f"{path}: line {line or ''}")
+            assert refused.value.where.startswith(f"{path}: line {line}" if line else str(path))
             assert f"ttt verify --accept {path}" in refused.value.hint

@@ -26,7 +26,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, recognise
 from ttt_cli.store.formats.format import ExportOptions, ExportSource
 from ttt_cli.store.formats.imported import DEFAULTS, to_state
-from ttt_cli.store.formats.native import digest_of
+from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.games import GameRecord, read_games
 from ttt_cli.store.pickles import read_pickle
 from ttt_cli.store.source import Source
@@ -39,7 +39,7 @@ STRANGERS = Path(__file__).parents[1] / "store" / "formats" / "corpus"
 
 def native(data: bytes) -> object:
     """A native state, its digest put right first: else nothing behind the digest would ever be read."""
-    for content in (data, data.replace(_stated(data), str(digest_of([data])).encode(), 1)):
+    for content in (data, data.replace(_stated(data), str(Digest([data])).encode(), 1)):
         state = library.parse(content, "fuzz")
         library.content(state)
         policy = state.policy.table(StateSpace.of(state.rules))

@@ -22,7 +22,7 @@ from ttt_cli.store.files import BACKUP, writing
 from ttt_cli.store.formats import native_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
-from ttt_cli.store.formats.native import FORMAT, NativeFormat, digest_of, no_collection, sealed, write_sealed
+from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, no_collection, sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, stamp
 from ttt_cli.store.reading import LIMIT, allowed, beyond
@@ -295,12 +295,12 @@ def _parts(state: State) -> Iterator[bytes]:
 
 def content(state: State) -> bytes:
     """The bytes of a state's native file."""
-    return sealed(_parts(state))
+    return b"".join(sealed(_parts(state)))
 
 
 def digest(state: State) -> str:
     """The digest of a state's native file, but for learning curves."""
-    return digest_of(_parts(state)).learned
+    return Digest(_parts(state)).learned
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
@@ -316,7 +316,7 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
         target = next(one for one in beside if not one.exists())
     kept = keep_backup and target.is_file()
     with no_collection(), writing(target, parents=True, keep_backup=keep_backup) as file:
-        write_sealed(file, _parts(state))
+        file.writelines(sealed(_parts(state)))
     if target != path:
         raise BusyError(
             f"somebody else has written this file meanwhile; what was learned is saved in {target}",

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ttt_cli.store.formats.native import NativeFormat
 
 FORMATS = {
-    "ttt-state": ".state_json:StateJson",
-    "ttt-state-csv": ".state_csv:StateCsv",
+    "ttt-state": ".native:StateJson",
+    "ttt-state-csv": ".native:StateCsv",
     "game-records": ".game_records:GameRecords",
     "curve": ".measured:LearningCurve",
     "study": ".measured:Study",

@@ -1,22 +1,35 @@
-"""The common part of native state files: header and runs, digest, the search for faults.
+"""The program's own files: a state in JSON, the experience of a book in CSV. Equal tables give equal bytes.
 
-``digest`` is taken over the file's own bytes with the digest itself left empty, so that any damage and any
-edit is noticed. A state is identified by the same digest without learning curves: they are what was seen of a
-player, not what it has learned.
+    {"format":"ttt-state",            #ttt-state {"format":"ttt-state",…}
+    "version":1,                      position,move,plies,result,run,count
+    "digest":"sha256:…",              ....X....,1,9,draw,3f0c…,17
+    …
+    "entries":{
+    ".........":{"1":[0.25,1200],…},
+    …
+    }}
+
+Entries stand one a line, sorted, and are read so, block by block. Only a file that somebody edited is taken
+as a whole. ``digest`` is taken over the file's own bytes with the digest itself left empty, so that any
+damage and any edit is noticed. A state is identified by the same digest without learning curves: they are
+what was seen of a player, not what it has learned.
 """
 
 import gc
 import hashlib
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from io import BytesIO
-from itertools import islice
-from typing import Any, BinaryIO
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from typing import Any
+
+import orjson
 
 from ttt_cli.documents import StateFile
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.learners import LEARNERS, REMEDY, is_learner
@@ -24,9 +37,11 @@ from ttt_cli.learners.entries import MOST
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options, Rejected, fault_of, truncated
 from ttt_cli.store.plays import PLAYED, Plays
-from ttt_cli.store.runs import read_runs
+from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.strict_json import load_json
+from ttt_cli.store.text import decode, quoted
 from ttt_cli.store.typed import check, rules_of
 
 FORMAT = "ttt-state"
@@ -36,18 +51,82 @@ BATCH = 1000
 MOST_FAULTY = 100
 """Faulty entries that are reported."""
 
+Entries = Iterable[tuple[str, Any]]
+"""Positions, and the entry of each."""
+
 _NO_DIGEST = b'"digest":""'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
+_ENTRIES = re.compile(rb',?\r?\n"entries":\{\r?\n')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
 
-NOT_OURS = "is not as this program writes it: cut off, damaged or edited"
+MARK = b"#ttt-state "
+COLUMNS = ["position", "move", "plies", "result", "run", "count"]
 
-Entries = Iterable[tuple[str, Any]]
-"""Positions and what is known of them."""
+_CUT_OFF = "ends in the middle: it was cut off"
+_OTHERWISE = "is not as this program writes it: cut off, damaged or edited"
 
 
-def header(state: State) -> dict[str, Any]:
+class Digest:
+    """The digest of a file, computed block by block: LF line ends, the digest itself left out."""
+
+    def __init__(self, blocks: Iterable[bytes] = ()) -> None:
+        self._all, self._learned, self._begun = hashlib.sha256(), hashlib.sha256(), False
+        deque(self.over(blocks), maxlen=0)
+
+    def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The blocks of whole lines as they are, each added when it is asked for; the first one holds the
+        stated digest."""
+        for block in blocks:
+            plain = block.replace(b"\r\n", b"\n")
+            if not self._begun:
+                plain, self._begun = _DIGEST.sub(_NO_DIGEST, plain, count=1), True
+            self._all.update(plain)
+            self._learned.update(_CURVE.sub(b"", plain) if b'"curve"' in plain else plain)
+            yield block
+
+    def __str__(self) -> str:
+        return f"sha256:{self._all.hexdigest()}"
+
+    @property
+    def learned(self) -> str:
+        """The digest that the file would have without learning curves."""
+        return f"sha256:{self._learned.hexdigest()}"
+
+
+class ChangedError(InvalidFileError):
+    """A file is not as it was written."""
+
+    def __init__(self, where: str, why: str, line: int = 0) -> None:
+        accept = f"if you edited it on purpose: {command_line('ttt', 'verify', '--accept', where)}"
+        hint = f"{accept}; if not, go back to a good copy (ttt restore lists backups)"
+        super().__init__(why, where=f"{where}: line {line}" if line else where, hint=hint)
+
+
+def sealed(parts: Iterable[bytes]) -> list[bytes]:
+    """The parts of a file, with its digest in place of the empty one in the first."""
+    found, digest = list(parts), hashlib.sha256()
+    for part in found:
+        digest.update(part)
+    stated = b'"digest":"sha256:%s"' % digest.hexdigest().encode()
+    found[0] = found[0].replace(_NO_DIGEST, stated, 1)
+    return found
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Suspend Python's search for cyclic garbage: entries hold no cycles, and to go through millions of them
+    again and again takes half of the time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _header(state: State) -> dict[str, Any]:
     """The object at the head of a native file, its digest still empty.
 
     :raises UsageError: for a game that the format cannot express.
@@ -73,166 +152,69 @@ def header(state: State) -> dict[str, Any]:
     }
 
 
-class Digest:
-    """The digest of a file, computed block by block: LF line ends, the digest itself left out."""
-
-    def __init__(self) -> None:
-        self._hash, self._learned = hashlib.sha256(), hashlib.sha256()
-        self._blank = False
-
-    def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The blocks of whole lines as they are, each added when it is asked for; the first one holds the
-        stated digest."""
-        for block in blocks:
-            plain = block.replace(b"\r\n", b"\n")
-            if not self._blank:
-                plain, self._blank = _DIGEST.sub(_NO_DIGEST, plain, count=1), True
-            self._hash.update(plain)
-            self._learned.update(_CURVE.sub(b"", plain) if b'"curve"' in plain else plain)
-            yield block
-
-    def __str__(self) -> str:
-        return "sha256:" + self._hash.hexdigest()
-
-    @property
-    def learned(self) -> str:
-        """The digest that the file would have without learning curves."""
-        return "sha256:" + self._learned.hexdigest()
-
-
-def digest_of(blocks: Iterable[bytes]) -> Digest:
-    """The digest of a file's content."""
-    digest = Digest()
-    deque(digest.over(blocks), maxlen=0)
-    return digest
-
-
-class ChangedError(InvalidFileError):
-    """A file is not as it was written."""
-
-    def __init__(self, where: str, why: str, line: int = 0) -> None:
-        accept = f"if you edited it on purpose: {command_line('ttt', 'verify', '--accept', where)}"
-        place = f"{where}: line {line}" if line else where
-        super().__init__(
-            why, where=place, hint=f"{accept}; if not, go back to a good copy (ttt restore lists backups)"
-        )
-
-
-def write_sealed(file: BinaryIO, parts: Iterable[bytes]) -> None:
-    """Write a file's content, and then its digest into its first part."""
-    if not file.seekable():
-        file.write(sealed(parts))
-        return
-    remaining = iter(parts)
-    first = next(remaining)
-    digest, place = hashlib.sha256(first), first.index(_NO_DIGEST) + len(_NO_DIGEST) - 1
-    file.write(first[:place] + b"sha256:" + bytes(64) + first[place:])
-    for part in remaining:
-        digest.update(part)
-        file.write(part)
-    file.seek(place + len(b"sha256:"))
-    file.write(digest.hexdigest().encode())
-
-
-def sealed(parts: Iterable[bytes]) -> bytes:
-    """A file's content with its digest in place of the empty one."""
-    file = BytesIO()
-    write_sealed(file, parts)
-    return file.getvalue()
-
-
-def checked(entries: bytes) -> bytes:
-    """A part of a file's entries, unless it holds what no reader would take.
-
-    :raises TttError: if a number among these entries is not finite, or a count too large.
-    """
-    if b"null" in entries:
-        raise TttError("cannot be saved: a value has grown beyond all numbers", hint="the old file is kept")
-    if any(abs(int(match[1])) > MOST for match in _LONG.finditer(entries)):
-        raise TttError(f"cannot be saved: a count has grown beyond {MOST:,}", hint="the old file is kept")
-    return entries
-
-
-def make_state(fields: dict[str, Any], entries: Entries) -> State:
-    """The state of a header's fields and a file's entries.
-
-    :raises InvalidFileError: naming the entry that no state can hold.
-    """
-    trained = [run.details["params"] for run in fields["runs"] if run.kind == "train"]
-    learner = fields["learner"].trained_with(trained)
-    with no_collection():
-        table = learner.from_entries(fields["rules"], fields["symmetric"], entries)
-    if all(run.kind in ("train", "play") for run in fields["runs"]):  # other programs have other units
-        learner.check(table)
-    return State(table=table, **fields)
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Suspend Python's search for cyclic garbage: entries hold no cycles, and to go through millions of them
-    again and again takes half of the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
-def read_header(found: Any, where: str) -> dict[str, Any]:
-    """The fields of ``State``, but for the table, from a header.
+def _read_header(found: Any, where: str) -> State:
+    """The state of a header, without its table.
 
     :raises InvalidFileError: naming the key that is missing or wrong.
     """
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise InvalidFileError(f'not a native state: no "format": "{FORMAT}"', where=where)
-    version = found.get("version")
-    if type(version) is int and version > VERSION:
-        raise InvalidFileError(
-            f"format version {version} is newer than this program knows ({VERSION})",
-            where=f'{where}: "version"',
-            hint="install a newer version of ttt",
-        )
+
+    def require(fits: bool, key: str, why: str, hint: str = "") -> None:
+        if not fits:
+            raise InvalidFileError(why, where=f'{where}: "{key}"', hint=hint)
+
+    version = found.get("version") if isinstance(found, dict) else None
+    newer = type(version) is int and version > VERSION
+    known = f"format version {version} is newer than this program knows ({VERSION})"
+    require(not newer, "version", known, "install a newer version of ttt")
     check(found, StateFile, where)
     name, symmetric = found["learner"], found["symmetry"]
-    if not is_learner(name):
-        raise InvalidFileError(
-            f"is a state of the learner {name}, which is not built in", where=where, hint=REMEDY
-        )
+    require(is_learner(name), "learner", f"is a state of {name}, which is not built in", REMEDY)
     rules = rules_of(found["rules"], f'{where}: "rules"')
     try:
         learner = learner_of(name, found["choice"])
     except TttError as error:
         raise InvalidFileError(error.message, where=f'{where}: "choice"', hint=error.hint) from None
-    made_by = found.get("kernel_version", learner.kernel_version)
-    if made_by > learner.kernel_version:
-        raise InvalidFileError(
-            f"was made by version {made_by} of {name}, and this is version {learner.kernel_version}",
-            where=where,
-            hint="use the newer one",
-        )
-    runs = read_runs(found["runs"], learner, rules, symmetric, where)
-    fields = {"learner": learner, "rules": rules, "symmetric": symmetric, "runs": runs}
-    games = State(table=None, **fields).games
-    for key, wrong, why in (
-        ("symmetry", learner.symmetric_only and not symmetric, f"expected true, as {name} always has it"),
-        ("games", games != found["games"], f"the runs add up to {games}, not {found['games']}"),
-        (
-            "plays",
-            "plays" in found and (name not in PLAYED or symmetric),
-            f"goes with {' and '.join(PLAYED)} without symmetry",
-        ),
-    ):
-        if wrong:
-            raise InvalidFileError(why, where=f'{where}: "{key}"')
+    made_by, ours = found.get("kernel_version", 0), learner.kernel_version
+    newer_learner = f"made by version {made_by} of {name}, and this is version {ours}"
+    require(made_by <= ours, "kernel_version", newer_learner, "use the newer one")
+    require(symmetric or not learner.symmetric_only, "symmetry", f"expected true, as {name} always has it")
+    runs, plays = read_runs(found["runs"], learner, rules, symmetric, where), None
     if "plays" in found:
-        fields["plays"] = Plays.from_json(found["plays"], f'{where}: "plays"')
-    return fields
+        fits = name in PLAYED and not symmetric
+        require(fits, "plays", f"goes with {' and '.join(PLAYED)} without symmetry")
+        plays = Plays.from_json(found["plays"], f'{where}: "plays"')
+    state = State(learner, rules, symmetric, None, runs, plays)
+    games = f"the runs add up to {state.games}, not {found['games']}"
+    require(state.games == found["games"], "games", games)
+    return state
+
+
+def _with_table(state: State, entries: Entries) -> State:
+    """The state of a header and a file's entries.
+
+    :raises InvalidFileError: naming the entry that no state can hold.
+    """
+    trained = [run.details["params"] for run in state.runs if run.kind == "train"]
+    learner = state.learner.trained_with(trained)
+    with no_collection():
+        table = learner.from_entries(state.rules, state.symmetric, entries)
+    if all(run.kind in ("train", "play") for run in state.runs):  # other programs have other units
+        learner.check(table)
+    return replace(state, learner=learner, table=table)
+
+
+def _in_order(entries: Entries, where: str) -> Iterator[tuple[str, Any]]:
+    """Entries as they are, each position after the one before."""
+    last = ""
+    for key, entry in entries:
+        if key <= last:
+            raise ChangedError(where, f"{_OTHERWISE} (position {quoted(key)} is out of order)")
+        last = key
+        yield key, entry
 
 
 class NativeFormat(Format):
-    """A native format, JSON or CSV: a layout of the header and of the entries, which stand one a line."""
+    """A native format: a layout of the header and of the entries, which stand one a line."""
 
     name = FORMAT
     holds = "table"
@@ -243,40 +225,29 @@ class NativeFormat(Format):
         """A file's content, its digest still empty in the first part."""
         raise NotImplementedError
 
-    def has_digest(self, source: Source) -> bool:
-        """Whether a file is laid out as this program writes it, unless it is damaged or edited."""
-        return True
+    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
+        """The header and the entries of a file.
 
-    def streamed(self, blocks: Iterator[bytes], where: str) -> tuple[Any, Entries]:
-        """The header and the entries of such a file, in blocks of whole lines.
-
-        :raises InvalidFileError: where it is not as written; also while the entries are gone through.
+        :param blocks: its content, in blocks of whole lines.
+        :param edited: whether it need not be laid out as this program writes it.
+        :raises InvalidFileError: also while the entries are gone through.
         """
-        raise NotImplementedError
-
-    def whole(self, data: bytes, where: str) -> tuple[Any, Entries]:
-        """The header and the entries of any other file."""
         raise NotImplementedError
 
     def read(self, source: Source, options: Options) -> Native:
-        """A native file: line by line, as this program wrote it, which its digest vouches for; one that was
-        edited, or has no digest, at once.
+        """A native file.
 
         :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
         """
-        digest, where = Digest(), source.where
+        digest, where, fault = Digest(), source.where, None
         blocks = digest.over(source.blocks())
-        if options.trust_edits or not self.has_digest(source):
-            found, entries = self.whole(source.data, where)
-        else:
-            found, entries = self.streamed(blocks, where)
-        fields = read_header(found, where)
-        if (learner := fields["learner"]).suffix not in self.endings:
+        found, entries = self.parsed(source, blocks, edited=options.trust_edits)
+        state = _read_header(found, where)
+        if (learner := state.learner).suffix not in self.endings:
             raise InvalidFileError(f"a {learner.name} state is a {learner.suffix} file", where=where)
-        state, fault = State(table=None, **fields), None
         try:
             if options.table:
-                state = make_state(fields, entries)
+                state = _with_table(state, entries)
         except ChangedError:
             raise
         except TttError as error:
@@ -294,50 +265,201 @@ class NativeFormat(Format):
         """Whether there is a state, and it is kept in files that end so."""
         return state is not None and state.learner.suffix in self.endings
 
-    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterable[bytes]:
         """A state as it is."""
         assert player.state is not None
-        yield sealed(self.content(player.state))
+        return sealed(self.content(player.state))
 
     def check(self, source: Source) -> Verification:
         """Every fault in a file: besides the first one an edit alone, and the entries that are wrong."""
-        try:
-            return _sound(self.read(source, DEFAULTS).state)
-        except TttError as error:
-            faults = [fault_of(error, source.where)]
-        try:
-            state = self.read(source, Options(trust_edits=True)).state
-        except TttError as error:
-            found = self._faulty_entries(source) or [fault_of(error, source.where)]
-            faults += [fault for fault in found if fault not in faults]
-            return Verification(FORMAT, faults=truncated(faults), unfit=True)
-        return replace(_sound(state), faults=faults, unfit=True)
-
-    def _faulty_entries(self, source: Source) -> list[Rejected]:
-        """The entries that are wrong by themselves."""
         faults: list[Rejected] = []
-        try:
-            found, entries = self.whole(source.data, source.where)
-            fields, remaining = read_header(found, source.where), iter(entries)
-        except TttError:
-            return []
-        while fields["learner"].entries_stand_alone and (some := list(islice(remaining, BATCH))):
-            for entry in some if _fault(fields, some) else ():
-                if len(faults) == MOST_FAULTY:
-                    more = "entries that are not looked at before these are mended"
-                    return [*faults, Rejected("further on", more)]
-                if fault := _fault(fields, [entry]):
-                    faults.append(fault)
-        return faults
+        for options in (DEFAULTS, Options(trust_edits=True)):
+            try:
+                state = self.read(source, options).state
+                return Verification(FORMAT, *state.entries, state.learner.units, [], faults, bool(faults))
+            except TttError as error:
+                faults.append(fault_of(error, source.where))
+        entries = list(islice(self._faulty_entries(source), MOST_FAULTY + 1))
+        if len(entries) > MOST_FAULTY:
+            more = "entries that are not looked at before these are mended"
+            entries[-1] = Rejected("further on", more)
+        faults[1:] = entries or faults[1:]
+        return Verification(FORMAT, faults=truncated([*dict.fromkeys(faults)]), unfit=True)
+
+    def _faulty_entries(self, source: Source) -> Iterator[Rejected]:
+        """The entries that are wrong by themselves, as far as they can be read."""
+        with suppress(TttError):
+            found, entries = self.parsed(source, source.blocks(), edited=True)
+            state, remaining = _read_header(found, source.where), iter(entries)
+            while state.learner.entries_stand_alone and (some := list(islice(remaining, BATCH))):
+                for entry in some if _fault(state, some) else ():
+                    if fault := _fault(state, [entry]):
+                        yield fault
 
 
-def _fault(fields: dict[str, Any], entries: Entries) -> Rejected | None:
+def _fault(state: State, entries: Entries) -> Rejected | None:
     try:
-        make_state(fields, entries)
+        _with_table(state, entries)
     except TttError as error:
         return fault_of(error, "")
     return None
 
 
-def _sound(state: State) -> Verification:
-    return Verification(FORMAT, *state.entries, state.learner.units)
+class StateJson(NativeFormat):
+    """Native files, JSON."""
+
+    about = "all that a learner has learned, JSON; CSV for a book"
+    learner = "any"
+    endings = (".json",)
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether this is meant to be a native JSON state, whole or damaged."""
+        return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
+
+    def content(self, state: State) -> Iterator[bytes]:
+        yield b"{" + _lines(_header(state).items()) + b',\n"entries":{\n'
+        entries, separator = state.learner.to_entries(state.table), b""
+        while batch := list(islice(entries, BATCH)):
+            lines = _lines(batch)
+            if b"null" in lines:
+                message = "cannot be saved: a value has grown beyond all numbers"
+                raise TttError(message, hint="the old file is kept")
+            if any(abs(int(match[1])) > MOST for match in _LONG.finditer(lines)):
+                raise TttError(
+                    f"cannot be saved: a count has grown beyond {MOST:,}", hint="the old file is kept"
+                )
+            yield separator + lines
+            separator = b",\n"
+        yield b"\n}}\n"
+
+    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
+        where, head = source.where, b""
+        if edited:
+            found = load_json(source.data, where)
+            whole = found.get("entries") if isinstance(found, dict) else None
+            return found, whole.items() if isinstance(whole, dict) else ()
+        while not (begun := _ENTRIES.search(head)):
+            if not (block := next(blocks, b"")):
+                raise ChangedError(where, _OTHERWISE)
+            head += block
+        entries = _json_entries(
+            chain([head[begun.end() :]], blocks), head.count(b"\n", 0, begun.end()) + 1, where
+        )
+        return load_json(head[: begun.start()] + b',"entries":{}}', where), _in_order(entries, where)
+
+
+def _lines(items: Iterable[tuple[str, Any]]) -> bytes:
+    """The members of an object, one a line."""
+    dumps, keys = orjson.dumps, orjson.OPT_SORT_KEYS
+    return b",\n".join([dumps(name) + b":" + dumps(value, option=keys) for name, value in items])
+
+
+def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[tuple[str, Any]]:
+    """The entries of blocks of lines, one a line.
+
+    :param line: the number of the first.
+    :raises ChangedError: where they are not.
+    """
+    ended = False
+    for block in blocks:
+        text = block.rstrip()
+        if ended and text:
+            raise ChangedError(where, _OTHERWISE, line)
+        ended = ended or text == b"}}" or text.endswith(b"\n}}")
+        text = text.removesuffix(b"}}" * ended).rstrip(b",\r\n")
+        try:
+            found = orjson.loads(b"{" + text + b"}")
+        except orjson.JSONDecodeError as error:
+            why = _OTHERWISE if block.endswith(b"\n") else _CUT_OFF
+            raise ChangedError(where, why, line + error.lineno - 1) from None
+        if len(found) != text.count(b"\n") + bool(text):
+            raise ChangedError(where, _OTHERWISE, line)
+        yield from found.items()
+        line += block.count(b"\n")
+    if not ended:
+        raise ChangedError(where, _CUT_OFF, line)
+
+
+class StateCsv(NativeFormat):
+    """Native files, CSV. They are read too without a header (runs are then known by name alone), without
+    ``run`` (the whole file is one, named after its content) and without ``count`` (each row counts once)."""
+
+    about = "the same of an experience book: CSV with a line of JSON at its head"
+    learner = "book"
+    endings = (".csv",)
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Whether this is meant to be a native CSV file, whole or damaged."""
+        return source.start.startswith((MARK, ",".join(COLUMNS[:4]).encode()))
+
+    def content(self, state: State) -> Iterator[bytes]:
+        head = orjson.dumps(_header(state), option=orjson.OPT_SORT_KEYS)
+        yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
+        entries = state.learner.to_entries(state.table)
+        while batch := list(islice(entries, BATCH)):
+            yield "".join(
+                f"{','.join([key, *map(str, row)])}\n" for key, rows in batch for row in rows
+            ).encode()
+
+    def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
+        where, lines = source.where, _text_lines(blocks, source.where)
+        if source.start.startswith(MARK):
+            found = load_json(next(lines)[1].encode()[len(MARK) :], f"{where}: line 1")
+            if isinstance(found, dict):
+                found["entries"] = {}
+            rows = _by_position(_rows(lines, found, "", where), in_order=not edited)
+            return found, rows if edited else _in_order(rows, where)
+        digest = str(Digest([source.data]))
+        listed = list(_rows(lines, None, digest.removeprefix("sha256:")[:24], where))
+        games = Counter[str]()
+        for text, (_, _, _, run, count) in listed:
+            games[run] += 0 if text.strip(".") else count
+        runs = tuple(Run(run, "import", games[run] or None) for run in sorted(games))
+        state = State(learner_of("book", "default"), STANDARD, False, None, runs)
+        header = {**_header(state), "digest": digest, "entries": {}}
+        return header, _by_position(listed, in_order=False)
+
+
+def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
+    number = 1
+    for block in blocks:
+        for line in decode(block, where, line=number).removesuffix("\n").split("\n"):
+            yield number, line.removesuffix("\r")
+            number += 1
+
+
+def _rows(
+    lines: Iterator[tuple[int, str]], header: dict[str, Any] | None, name: str, where: str
+) -> Iterator[tuple[str, list[Any]]]:
+    """A position and ``[move, plies, result, run, count]`` from each of the lines, the first of which names
+    the columns.
+
+    :param header: which has the runs; None: there is none.
+    :param name: the run of rows that name none.
+    """
+    runs = None if header is None else {run["id"] for run in header["runs"]}
+    number, line = next(lines, (2, ""))
+    columns = line.split(",")
+    has_run, has_count = "run" in columns, "count" in columns
+    if columns != COLUMNS[:4] + ["run"] * (has_run or runs is not None) + ["count"] * has_count:
+        raise InvalidFileError(f"expected the columns {','.join(COLUMNS)}", where=f"{where}: line {number}")
+    for number, line in lines:
+        if not line:
+            continue
+        cells, place = line.split(","), f"{where}: line {number}"
+        if len(cells) != len(columns):
+            raise InvalidFileError(f"expected {len(columns)} columns, found {len(cells)}", where=place)
+        run = cells[4] if has_run else name
+        if runs is not None and run not in runs:
+            raise InvalidFileError(f"run {quoted(run)} is not in the header", where=place)
+        try:
+            row = [int(cells[1]), int(cells[2]), cells[3], run, int(cells[-1]) if has_count else 1]
+        except ValueError:
+            what = f"expected whole numbers as move, plies and count, found {quoted(line)}"
+            raise InvalidFileError(what, where=place) from None
+        yield cells[0], row
+
+
+def _by_position(rows: Iterable[tuple[str, list[Any]]], *, in_order: bool) -> Iterator[tuple[str, list[Any]]]:
+    for text, group in groupby(rows if in_order else sorted(rows, key=itemgetter(0)), itemgetter(0)):
+        yield text, [row for _, row in group]
