@@ -1,13 +1,12 @@
-"""How a stranger's keys spell boards.
+"""How a stranger's keys spell boards: in what form, with which symbols, whose stones they are.
 
-A ``Spelling`` is a value: in what form a key holds the board, which symbols are the empty cell and the
-stones, whose stones they are, in which order the cells come. ``spellings`` tries all that the keys suggest.
-What else a key holds (a player, the cell of a move) comes along as ``beside``.
+``spellings`` tries all that the keys suggest. What else a key holds (a player, the cell of a move) comes
+along as ``beside``.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
@@ -17,7 +16,6 @@ import numpy as np
 from ttt_cli.engine.arrays import Bools, Int64s
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.conventions import Convention, rarity
 
 SAMPLE, PEEK = 200, 20
 """Keys on which forms are tried, and boards of these in a first quick check."""
@@ -29,6 +27,25 @@ LAST_FIRST = "rows from bottom right"
 """The order of a number's digits from the least on."""
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
+
+FORMS = {
+    "items": 0,
+    "characters": 1,
+    "list": 1,
+    "rows": 0,
+    "divided rows": 1,
+    "signed digits": 1,
+    "decimal number": 1,
+    "base-3 number": 1,
+    "two bits a cell": 1,
+    "bit sets": 2,
+}
+"""The forms of a board, and in how many items of a key (0: as many as it has parts): an item a cell; one of
+a character a cell; one that lists the cells; an item a row; one with a mark between its rows; digits with
+signs; a number whose digits are the cells, leading zeros lost; a number in base 3, or of two bits a cell; the
+sets of the cells that either side holds, a bit a cell."""
+NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": LAST_FIRST}
+"""The forms in which cells are powers, which may count from either end, and from which they usually do."""
 
 _BETWEEN = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
@@ -45,37 +62,47 @@ _MINE = {"1", "x", "me", "mine", "own", "s", "a", "p"}
 """How the stones of whoever is to move are usually written, if not by sides."""
 
 
-@dataclass(frozen=True)
-class Spelling:
-    """How keys spell boards.
+@dataclass(frozen=True, eq=False)
+class Boards:
+    """A table's keys under one spelling.
 
     :ivar form: one of ``FORMS``.
     :ivar empty: the symbol of an empty cell, or ``OWN``; None: no cell is empty.
-    :ivar first: the stone of the side that moves first; None: it has none.
-    :ivar second: the stone of the other side.
-    :ivar order: how the cells follow each other.
+    :ivar first: the stone of the side that moves first, ``second`` that of the other; None: it has none.
     :ivar turn: whose stone ``first`` is instead: of the ``mover``, who is to move, or who has just ``moved``.
+    :ivar indexes: int64[keys], the positions; -1 where a key is not one.
+    :ivar ended: bool[keys]: boards of games that went on after their end.
+    :ivar nothing: bool[keys]: keys that hold no board, such as ``epsilon``.
+    :ivar beside: for each item beside the board its text in every key.
+    :ivar order: how the cells follow each other.
+    :ivar unless: the option that would explain the ended ones in another way, which is hardly ever meant.
     """
 
+    space: StateSpace
     form: str
     empty: str | None
     first: str | None
     second: str | None
+    turn: str
+    indexes: Int64s
+    ended: Bools
+    nothing: Bools
+    beside: tuple[Sequence[str], ...]
     order: str = "rows"
-    turn: str = ""
+    unless: str = ""
 
     @property
     def facets(self) -> dict[str, str]:
-        """The facets of it by which a user may name it."""
+        """What tells the spelling from others, by the names on the command line."""
         names = ("mine", "theirs") if self.turn else ("first", "second")
-        symbols = {
-            "empty": self.empty,
-            names[0]: self.first,
-            names[1]: self.second,
-            "turn": self.turn or None,
+        symbols = zip(("empty", *names), (self.empty, self.first, self.second), strict=True)
+        known = {name: symbol for name, symbol in symbols if symbol is not None}
+        return {
+            "board": self.form,
+            "order": self.order,
+            **known,
+            **({"turn": self.turn} if self.turn else {}),
         }
-        stated = {name: symbol for name, symbol in symbols.items() if symbol is not None}
-        return {"board": self.form, "order": self.order, **stated}
 
     @property
     def hardly_used(self) -> bool:
@@ -83,36 +110,14 @@ class Spelling:
         return bool(self.turn) and (self.first or "").rstrip("0.").lower() not in _MINE
 
     @property
-    def conventions(self) -> list[Convention]:
-        """The conventions that its symbols follow."""
-        found = [Convention.STONE_IS_BLANK for stone in (self.first, self.second) if stone in _BLANKS]
+    def rarity(self) -> int:
+        """How far the spelling is from what authors do."""
+        found = 3 * sum(stone in _BLANKS for stone in (self.first, self.second))  # usually they can be seen
         if self.empty is not None and self.empty not in _BLANKS:
-            found.append(Convention.ZERO_IS_EMPTY if self.empty in _ZEROS else Convention.ODD_EMPTY)
+            found += 1 if self.empty in _ZEROS else 2  # 0, and more often another symbol, may be a stone
         if self.turn:
-            found.append(Convention.OWN_STONES_REVERSED if self.hardly_used else Convention.OWN_STONES)
-        elif self.first is not None and self.first in _FIRST.get(self.second or "", ()):
-            found.append(Convention.SECOND_BEGINS)
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class Boards:
-    """A table's keys under one spelling.
-
-    :ivar indexes: int64[keys], the positions; -1 where a key is not one.
-    :ivar beside: for each item beside the board its text in every key.
-    :ivar ended: bool[keys]: boards of games that went on after their end.
-    :ivar nothing: bool[keys]: keys that hold no board, such as ``epsilon``.
-    :ivar unless: the option that would explain the ended ones in another way, which is hardly ever meant.
-    """
-
-    space: StateSpace
-    spelling: Spelling
-    indexes: Int64s
-    beside: tuple[Sequence[str], ...]
-    ended: Bools
-    nothing: Bools
-    unless: str = ""
+            return found + (3 if self.hardly_used else 1)  # usually each side has stones of its own
+        return found + (self.first is not None and self.first in _FIRST.get(self.second or "", ()))
 
     @property
     def left_out(self) -> Bools:
@@ -124,12 +129,11 @@ class Boards:
         """bool[keys]: the keys that are not positions for no reason that a program would have."""
         return self.left_out & ~self.ended & ~self.nothing
 
-    def fitting(self) -> "Boards":
-        """The keys that are positions."""
-        rows = np.flatnonzero(~self.left_out)
+    def only(self, rows: Int64s) -> "Boards":
+        """Some of the keys."""
         beside = tuple([column[row] for row in rows.tolist()] for column in self.beside)
-        arrays = self.indexes[rows], beside, self.ended[rows], self.nothing[rows]
-        return Boards(self.space, self.spelling, *arrays)
+        arrays = {name: getattr(self, name)[rows] for name in ("indexes", "ended", "nothing")}
+        return replace(self, beside=beside, **arrays)
 
     def turned(self) -> "Iterator[Boards]":
         """The same keys with their cells in the orders that turning or mirroring the board gives. The keys
@@ -140,74 +144,43 @@ class Boards:
             down = "bottom" if image[0] >= rules.cells - rules.cols else "top"
             side = "right" if image[0] % rules.cols else "left"
             along = "rows" if abs(image[1] - image[0]) == 1 else "columns"
-            spelling = replace(self.spelling, order=f"{along} from {down} {side}")
-            yield replace(self, spelling=spelling, indexes=space.find(stones @ space.powers[list(image)]))
+            indexes = space.find(stones @ space.powers[list(image)])
+            yield replace(self, order=f"{along} from {down} {side}", indexes=indexes)
 
 
-def _items(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    return tuple(part.strip() for part in parts)
-
-
-def _characters(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    return parts[0]
-
-
-def _list(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    lists = (parts[0].split(mark) for mark in ",|;/:_-")
-    return next((_items(found, rules) for found in lists if len(found) == rules.cells), "")
-
-
-def _rows(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    return "".join(parts) if all(len(row) == rules.cols for row in parts) else ""
-
-
-def _divided(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    step, word = rules.cols + 1, parts[0]
-    fits = len(word) == step * rules.rows - 1 and len({*word[rules.cols :: step]}) == 1
-    return "".join(word[at : at + rules.cols] for at in range(0, len(word), step)) if fits else ""
-
-
-def _signed(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    found = _SIGNED.findall(parts[0][: 2 * rules.cells])
-    return tuple(found) if "".join(found) == parts[0] else ""
-
-
-def _whole(part: str, rules: Rules) -> int | None:
-    fits = part.isascii() and part.isdigit() and len(part) <= rules.cells
-    return int(part) if fits and (part[0] != "0" or len(part) == 1) else None
-
-
-def _number(parts: Sequence[str], rules: Rules, base: int) -> Sequence[str]:
-    number = _whole(parts[0], rules)
-    found = "" if number is None else np.base_repr(number, base).rjust(rules.cells, "0")
-    return "" if found.strip("012") else found
-
-
-def _bit_sets(parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    first, second = (_whole(part, rules) for part in parts)
-    if first is None or second is None or first & second or (first | second) >> rules.cells:
+def _symbols(form: str, parts: Sequence[str], rules: Rules) -> Sequence[str]:
+    """The symbols of the cells that items of a key show in a form; of another number if it is no board."""
+    part, cells, cols = parts[0], rules.cells, rules.cols
+    if form == "items":
+        return tuple(item.strip() for item in parts)
+    if form == "list":
+        lists = (part.split(mark) for mark in ",|;/:_-")
+        return next((_symbols("items", found, rules) for found in lists if len(found) == cells), "")
+    if form == "rows":
+        return "".join(parts) if all(len(row) == cols for row in parts) else ""
+    if form == "divided rows":
+        divided = len(part) == cells + rules.rows - 1 and len({*part[cols :: cols + 1]}) == 1
+        return "".join(part[at : at + cols] for at in range(0, len(part), cols + 1)) if divided else ""
+    if form == "signed digits":
+        found = _SIGNED.findall(part[: 2 * cells])
+        return tuple(found) if "".join(found) == part else ""
+    if form == "characters":
+        return part
+    numbers = [_whole(item, rules) for item in parts]
+    if -1 in numbers:
         return ""
-    return "".join("012"[(first >> at & 1) + 2 * (second >> at & 1)] for at in reversed(range(rules.cells)))
+    if form == "bit sets":
+        first, second = numbers
+        sets = ((first >> at & 1) + 2 * (second >> at & 1) for at in reversed(range(cells)))
+        return "" if first & second or (first | second) >> cells else "".join(map(str, sets))
+    base = {"decimal number": 10, "base-3 number": 3, "two bits a cell": 4}[form]
+    digits = np.base_repr(numbers[0], base).rjust(cells, "0")
+    return "" if digits.strip("012") else digits
 
 
-FORMS: Mapping[str, Callable[[Sequence[str], Rules], Sequence[str]]] = {
-    "items": _items,
-    "characters": _characters,
-    "list": _list,
-    "rows": _rows,
-    "divided rows": _divided,
-    "signed digits": _signed,
-    "decimal number": partial(_number, base=10),
-    "base-3 number": partial(_number, base=3),
-    "two bits a cell": partial(_number, base=4),
-    "bit sets": _bit_sets,
-}
-"""The forms of a board: an item a cell; an item of a character a cell; an item that lists the cells; an item
-a row; an item with a mark between its rows; digits with signs; a number whose digits are the cells, leading
-zeros lost; a number in base 3, or of two bits a cell; the sets of the cells that either side holds, a bit a
-cell. What has another number of cells than the board is none."""
-NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": LAST_FIRST}
-"""The forms in which cells are powers, which may count from either end, and from which they usually do."""
+def _whole(item: str, rules: Rules) -> int:
+    fits = item.isascii() and item.isdigit() and len(item) <= rules.cells and (item[0] != "0" or item == "0")
+    return int(item) if fits else -1
 
 
 def _quoted(key: str) -> list[str]:
@@ -231,38 +204,41 @@ def _lexers(cells: int) -> Iterator[Callable[[str], list[str]]]:
         yield partial(_fields, mark=mark)
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """Where the board stands in a key: in ``width`` of its ``length`` items, beginning with item ``at``."""
-
-    lexer: Callable[[str], list[str]]
-    length: int
-    form: str
-    at: int
-    width: int
-
-    def take(self, keys: Sequence[str], rules: Rules) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
-        """The symbols of the cells in every key, none where it holds no board; and the items beside it."""
-        parse, stop = FORMS[self.form], self.at + self.width
-        items = [found if len(found := self.lexer(key)) == self.length else None for key in keys]
-        boards = [parse(tuple(item[self.at : stop]), rules) if item else "" for item in items]
-        cells = [board if len(board) == rules.cells else "" for board in boards]
-        beside: list[Sequence[str]] = []
-        for at in (*range(self.at), *range(stop, self.length)):
-            column = [item[at] if item else "" for item in items]
-            # an item that could be a board keeps its blanks
-            beside.append([item if len(item) == rules.cells else item.strip() for item in column])
-        return cells, beside
+Taken = tuple[list[Sequence[str]], list[Sequence[str]]]
 
 
-def _frames(keys: Sequence[str], rules: Rules) -> Iterator[_Frame]:
-    """The frames that a key may have, by the number of items that most keys have."""
+def _taken(
+    keys: Sequence[str], *, lexer: Callable[[str], list[str]], length: int, form: str, at: int, rules: Rules
+) -> Taken:
+    """The symbols of the cells in every key, none where it holds no board; and the items beside it.
+
+    The board stands in the items from ``at`` on, of the ``length`` items of a key.
+    """
+    stop = at + _width(form, rules)
+    items = [found if len(found := lexer(key)) == length else None for key in keys]
+    boards = [_symbols(form, item[at:stop], rules) if item else "" for item in items]
+    cells = [board if len(board) == rules.cells else "" for board in boards]
+    beside: list[Sequence[str]] = []
+    for place in (*range(at), *range(stop, length)):
+        column = [item[place] if item else "" for item in items]
+        # an item that could be a board keeps its blanks
+        beside.append([item if len(item) == rules.cells else item.strip() for item in column])
+    return cells, beside
+
+
+def _width(form: str, rules: Rules) -> int:
+    return FORMS[form] or (rules.cells if form == "items" else rules.rows)
+
+
+def _frames(keys: Sequence[str], rules: Rules) -> Iterator[tuple[str, Callable[[Sequence[str]], Taken]]]:
+    """The forms that a board may have in these keys, each with what takes it out of keys, by the number of
+    items that most keys have."""
     for lexer in _lexers(rules.cells):
         length = Counter(len(lexer(key)) for key in keys).most_common(1)[0][0]
         for form in FORMS:
-            width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
-            for at in range(length - width + 1 if length <= width + MOST_BESIDE else 0):
-                yield _Frame(lexer, length, form, at, width)
+            spare = length - _width(form, rules)
+            for at in range(spare + 1 if spare <= MOST_BESIDE else 0):
+                yield form, partial(_taken, lexer=lexer, length=length, form=form, at=at, rules=rules)
 
 
 def spellings(
@@ -284,20 +260,19 @@ def spellings(
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
     found, seen = [], set()
-    for frame in _frames(sample, rules):
-        if frame.take(sample[:PEEK], rules)[0].count("") >= len(sample[:PEEK]) * MOST_KEPT:
+    for form, take in _frames(sample, rules):
+        if take(sample[:PEEK])[0].count("") >= len(sample[:PEEK]) * MOST_KEPT:
             continue
-        cells, beside = frame.take(sample, rules)
+        cells, beside = take(sample)
         mark = str((cells, beside))  # of frames that find the same, the first stands for all
         if mark in seen or cells.count("") >= len(cells) * MOST_KEPT or len(set(cells)) < fewest:
             continue
         seen.add(mark)
-        tried = _spelled(frame.form, cells, (), space, own)
-        if any(boards.left_out.mean() < 1 - kept for boards in tried):
-            cells, beside = frame.take(keys, rules)
-            every = _spelled(frame.form, cells, (*beside, *columns), space, own)
+        if any(boards.left_out.mean() < 1 - kept for boards in _spelled(form, cells, (), space, own)):
+            cells, beside = take(keys)
+            every = _spelled(form, cells, (*beside, *columns), space, own)
             found += [boards for boards in every if boards.left_out.mean() <= 1 - kept]
-    return sorted(found, key=lambda boards: (boards.left_out.sum(), rarity(boards.spelling.conventions)))
+    return sorted(found, key=lambda boards: (boards.left_out.sum(), boards.rarity))
 
 
 def _spelled(
@@ -324,11 +299,10 @@ def _spelled(
             continue
         is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
         over = _won(is_first, is_second, space.rules) | (is_first | is_second).all(axis=1)
-        for turn, codes in _codes(is_first, is_second, own):
+        for turn, codes in _codes(is_first, is_second, space.powers, own):
             indexes = np.where(whole, space.find(codes), -1)
             ended = whole & (indexes < 0) & over
-            spelling = Spelling(form, empty, first, second, turn=turn)
-            yield Boards(space, spelling, indexes, beside, ended, nothing)
+            yield Boards(space, form, empty, first, second, turn, indexes, ended, nothing, beside)
 
 
 def _own_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
@@ -351,17 +325,16 @@ def _won(is_first: Bools, is_second: Bools, rules: Rules) -> Bools:
     return level & np.any(full, axis=(0, 2))
 
 
-def _codes(is_first: Bools, is_second: Bools, own: bool) -> Iterator[tuple[str, Int64s]]:
+def _codes(is_first: Bools, is_second: Bools, powers: Int64s, own: bool) -> Iterator[tuple[str, Int64s]]:
     """The boards' codes (int64[keys], -1 where it cannot be), if ``first`` is who moved first, who is to
     move, who has just moved.
 
     The latter two are tried where the former does not fit, or where the stones may be one's ``own``.
     """
-    powers = 3 ** np.arange(is_first.shape[1] - 1, -1, -1, dtype=np.int64)
     codes: Int64s = is_first @ (2 * powers) + is_second @ powers
-    yield "", codes
-    lead = is_second.sum(axis=1) - is_first.sum(axis=1)
     swapped = is_second @ (2 * powers) + is_first @ powers
+    lead = is_second.sum(axis=1) - is_first.sum(axis=1)
+    yield "", codes
     if own or (lead == 1).any():
         yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
     if own:

@@ -7,16 +7,27 @@ the position, no position is there twice.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Floats, Int64s
-from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.store.foreign.conventions import ADDED, Convention
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.store.foreign.keys import LAST_FIRST, NUMBERED, Boards
 from ttt_cli.store.foreign.reading import Images, Reading
 from ttt_cli.store.foreign.values import Values, namings
+
+ADDED = "added"
+"""As ``player-x``: neither of two tables is X's."""
+OTHER_ORDER, UNUSUAL_NUMBER, UNEXPLAINED, ADDED_UP, OTHER_MEANING = 5, 1, 3, 3, 2
+"""How rare it is that cells do not come row by row from the top left; that the first digit of a number in
+base 3 counts least, or the first bit of a set most; that a part of a key says nothing; that a program adds
+two tables up, which usually belong to two players; that moves are not worth something to the mover, positions
+not to X or the table's only player."""
+
+
+Found = tuple[Int64s, Int64s, Floats, tuple[int, int], int, int]
+"""The fields of a reading from ``indexes`` to ``texts``."""
 
 
 class _Meant(NamedTuple):
@@ -30,38 +41,18 @@ class _Meant(NamedTuple):
     values: Values
     owners: Int64s | None
     facets: Mapping[str, str]
-    conventions: Sequence[Convention]
+    rarity: int
 
-    @property
-    def of_moves(self) -> bool:
-        """Whether the values are those of moves."""
-        return self.values.shape != "position"
-
-    def orders(self) -> Iterator[tuple["_Meant", bool]]:
-        """The same under each order of the cells, and whether that is one to be tried in any case."""
-        usual = NUMBERED.get(self.boards.spelling.form)
-        for boards in (self.boards, *self.boards.turned()):
-            order, rare = boards.spelling.order, [Convention.OTHER_ORDER]
-            either_end = order == "rows" or (usual is not None and order == LAST_FIRST)
-            if either_end:
-                rare = [Convention.UNUSUAL_NUMBER] * (order != (usual or "rows"))
-            meant = self._replace(boards=boards, conventions=[*self.conventions, *rare])
-            yield meant, either_end or (usual is not None and self.of_moves)
-
-    def named(
-        self, meaning: str, usual: str, words: Mapping[str, str] | None = None
-    ) -> tuple[dict[str, str], list[Convention]]:
-        """The facets and the conventions of a reading under which values have this meaning.
+    def reading(self, meaning: str, usual: str, words: Mapping[str, str], found: Found) -> Reading:
+        """A reading of it under which values have this meaning.
 
         In a file whose own O moves first, what is X here is called O.
-
-        :param words: the facets about the cells of moves.
         """
-        spelling, other = self.boards.spelling, [Convention.OTHER_MEANING] * (meaning != usual)
-        if (spelling.first or "X") in "Oo" and (spelling.second or "O") in "Xx" and not spelling.turn:
+        boards, rarity = self.boards, self.rarity + OTHER_MEANING * (meaning != usual)
+        if (boards.first or "X") in "Oo" and (boards.second or "O") in "Xx" and not boards.turn:
             meaning = {"x": "o", "o": "x"}.get(meaning, meaning)
-        facets = {**spelling.facets, **self.facets, **(words or {}), "values": meaning}
-        return facets, [*spelling.conventions, *self.conventions, *other]
+        facets = {**boards.facets, **self.facets, **words, "values": meaning}
+        return Reading(boards, self.values, facets, rarity, *found)
 
 
 def readings(boards: Boards, values: Values, group: Images | None) -> Iterator[Reading]:
@@ -69,42 +60,51 @@ def readings(boards: Boards, values: Values, group: Images | None) -> Iterator[R
 
     :param group: the symmetries whose images a key stands for, if it does.
     """
+    usual = NUMBERED.get(boards.form)
     for meant in _explained(boards, values):
-        if meant.of_moves and boards.spelling.turn == "moved":
+        of_moves, found = meant.values.shape != "position", list[Reading]()
+        if of_moves and boards.turn == "moved":
             continue  # moves are valued before they are made
-        found: list[Reading] = []
-        for ordered, always in meant.orders():
-            # other orders only where all before have numbers at occupied cells
-            if always or (meant.of_moves and group is None and all(reading.faults for reading in found)):
-                found += _moves(ordered, group is not None) if meant.of_moves else _positions(ordered)
+        for turned in chain([boards], boards.turned()):
+            if turned.order == "rows" or (usual and turned.order == LAST_FIRST):
+                rare = UNUSUAL_NUMBER * (turned.order != (usual or "rows"))
+            elif of_moves and (usual or (group is None and all(reading.faults for reading in found))):
+                rare = OTHER_ORDER  # where cells are no powers, if numbers stand at occupied cells otherwise
+            elif usual:
+                continue
+            else:
+                break
+            ordered = meant._replace(boards=turned, rarity=boards.rarity + meant.rarity + rare)
+            found += _moves(ordered, group is not None) if of_moves else _positions(ordered)
         yield from found if group is None else (reading.unfolded(group) for reading in found)
 
 
 def _explained(boards: Boards, values: Values) -> Iterator[_Meant]:
-    """The ways to explain what stands in the keys beside the board."""
-    columns, rules = list(range(len(boards.beside))), boards.space.rules
+    """The ways to explain what stands in the keys beside the board: a move's cell, a player, nothing."""
+    columns = range(len(boards.beside))
     ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
-        spans: list[tuple[int, ...]] = [(at,) for at in columns]
-        for span in spans + [(at, at + 1) for at in columns[:-1]]:
-            names = [",".join(parts) for parts in zip(*(boards.beside[at] for at in span), strict=True)]
-            if any(namings(set(names), rules)):
-                named = [names[row] for row in values.rows.tolist()]
-                ways.append((span, replace(values, shape="cells", names=named)))
+        for span in [*((at,) for at in columns), *((at, at + 1) for at in columns[:-1])]:
+            named = [",".join(parts) for parts in zip(*(boards.beside[at] for at in span), strict=True)]
+            names, ids = np.unique(named, return_inverse=True)
+            if any(namings(names.tolist(), boards.space.rules)):
+                ways.append(
+                    (span, replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows]))
+                )
         if len(columns) == 1 and (played := _played(boards.beside[0], boards)) is not None:
-            ways.append(((0,), replace(values, shape="list", places=played[values.rows])))
+            cells = [str(cell) for cell in range(boards.space.cells)]
+            ways.append(((0,), replace(values, shape="cells", names=cells, ids=played[values.rows])))
     for span, meant in ways:
         rest = [boards.beside[at] for at in columns if at not in span]
-        if any(_says_more(column, rules.cells) for column in rest):
+        if any(_says_more(column, boards.space.cells) for column in rest):
             continue
-        varied = sum(len(set(column)) > 1 for column in rest)
+        varied = UNEXPLAINED * sum(len(set(column)) > 1 for column in rest)
         players = [(column, way) for column in rest for way in _players(column, boards)]
         if not any(named for _, (named, _, _) in players):
-            yield _Meant(boards, meant, None, {}, [Convention.UNEXPLAINED] * varied)
+            yield _Meant(boards, meant, None, {}, varied)
         for column, (_, facets, owners) in players:
-            unexplained = [Convention.UNEXPLAINED] * (varied - (len(set(column)) > 1))
-            added = [Convention.ADDED_UP] * (facets.get("player-x") == ADDED)
-            yield _Meant(boards, meant, owners, facets, unexplained + added)
+            rarity = varied - UNEXPLAINED * (len(set(column)) > 1)
+            yield _Meant(boards, meant, owners, facets, rarity + ADDED_UP * (ADDED in facets.values()))
 
 
 def second_board(boards: Boards) -> str | None:
@@ -127,29 +127,26 @@ def _is_board(column: Sequence[str], cells: int) -> bool:
 
 def _played(column: Sequence[str], boards: Boards) -> Int64s | None:
     """int64[keys]: the cells that lead from each key's position to the board in a column, if all do."""
-    spelling, space = boards.spelling, boards.space
-    digits = {spelling.empty: 0, spelling.second: 1, spelling.first: 2}
-    if spelling.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
+    space, digits = boards.space, {boards.empty: 0, boards.second: 1, boards.first: 2}
+    if boards.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
         return None
     codes = np.array([[digits[symbol] for symbol in item] for item in column], np.int64) @ space.powers
-    after = space.find(codes)[:, None]
-    moves = space.legal[boards.indexes] & (space.successors[boards.indexes] == after)
+    moves = space.legal[boards.indexes] & (space.successors[boards.indexes] == space.find(codes)[:, None])
     return moves.argmax(axis=1) if moves.any(axis=1).all() else None
 
 
 def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
     """The ways to take a column for the players: whether as the stones are written, the facets, the players;
     None if it does not say more than the board does: who is to move."""
-    labels = sorted(set(column))
-    spelling, space = boards.spelling, boards.space
-    sides, stones = space.movers[boards.indexes], (spelling.first, spelling.second)
+    labels, space = sorted(set(column)), boards.space
+    sides, stones = space.movers[boards.indexes], (boards.first, boards.second)
     known = {(stone or "").rstrip(".").lower(): side for stone, side in zip(stones, (1, -1), strict=True)}
     if len(labels) > 2:
         return
-    if all(label.lower() in known for label in labels) and spelling.turn != "moved":
+    if all(label.lower() in known for label in labels) and boards.turn != "moved":
         owners = np.array([known[label.lower()] for label in column], np.int64)
         # one's own stones are those of whoever is to move
-        yield True, {}, owners * sides if spelling.turn else owners
+        yield True, {}, owners * sides if boards.turn else owners
     elif len(labels) == 2:
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
         if len(set((owners * sides)[~space.terminal[boards.indexes]].tolist())) == 1:
@@ -163,78 +160,74 @@ def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict
 def _positions(meant: _Meant) -> Iterator[Reading]:
     """The readings of numbers as values of positions: one for each side whose good they may measure."""
     boards, values, owners = meant.boards, meant.values, meant.owners
-    space, spelling = boards.space, boards.spelling
-    indexes = boards.indexes[values.rows]
-    player = np.zeros(len(indexes), np.int64) if owners is None else owners[values.rows]
-    if np.isinf(values.numbers).any() or len(np.unique(indexes * 3 + player)) < len(indexes):
+    space, indexes = boards.space, boards.indexes[values.rows]
+    side, player = space.movers[indexes], None if owners is None else owners[values.rows]
+    keys = indexes if player is None else indexes * 3 + player
+    if np.isinf(values.numbers).any() or len(np.unique(keys)) < len(keys):
         return
-    side = space.movers[indexes]
-    one = np.ones_like(side)
-    meanings = {"x": one, "o": -one, "mover": side, "moved": -side}
-    factors = {"x": (1, -1), "o": (-1, 1), "mover": (-1, -1)}
-    whose = np.zeros_like(player)
+    meanings = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}  # good as X and O move
     to_move = set(side[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
-    usual = "moved" if len(to_move) == 1 else None
-    if spelling.turn:
-        usual = spelling.turn
-    if owners is not None:
+    usual = boards.turn or ("moved" if len(to_move) == 1 else "")
+    if player is not None:
         usual = "owner"
+        slots = (player < 0).astype(np.int64)
+        yield meant.reading("owner", usual, {}, (indexes, slots, values.numbers, (1, 1), 0, 0))
         if len(np.unique(indexes)) < len(indexes):
-            meanings, whose = {}, player  # each player has a value of its own for a position
-        meanings["owner"] = player
-    for meaning, signs in meanings.items():
-        named, good = meant.named(meaning, usual or meaning), factors.get(meaning, (1, 1))
-        yield Reading(*named, boards, values, indexes, whose, values.numbers, signs, good)
+            return  # each player has a value of its own for a position
+    for meaning, good in meanings.items():
+        slots = (np.where(side > 0, *good) < 0).astype(np.int64)
+        whose = good[1], -good[0]  # who moves is not to move afterwards
+        found = indexes, slots, values.numbers, whose, 0, 0
+        yield meant.reading(meaning, usual or meaning, {}, found)
 
 
 def _moves(meant: _Meant, folded: bool) -> Iterator[Reading]:
     """The readings of numbers as values of moves, for each way to number the cells and each meaning."""
-    boards, values, owners, space = meant.boards, meant.values, meant.owners, meant.boards.space
-    every = boards.indexes[values.rows]
-    for words, cells, numbers, rows in _placed(every, values, space):
-        indexes = every[rows]
-        opened = ~space.terminal[indexes]
-        if owners is not None:
-            opened &= owners[values.rows[rows]] == space.movers[indexes]
-        free, known = space.legal[indexes, cells], np.isfinite(numbers)
-        occupied = opened & ~free & known
-        filler = Counter(numbers[occupied].tolist()).most_common(1)
-        taken = int(occupied.sum()) - (filler[0][1] if filler and not values.decided else 0)
+    values, owners, space = meant.values, meant.owners, meant.boards.space
+    every = meant.boards.indexes[values.rows]
+    goes_on: Bools = ~space.terminal[every]
+    if owners is not None:
+        goes_on &= owners[values.rows] == space.movers[every]
+    for words, cells, numbers, rows in _placed(every, meant):
+        indexes, opened, known = every[rows], goes_on[rows], np.isfinite(numbers)
+        free = space.legal[indexes, cells]
+        filler = Counter(numbers[opened & ~free & known].tolist())
+        taken = filler.total() - (0 if values.decided else max(filler.values(), default=0))
         texts = int((opened & free & np.isinf(numbers)).sum())
-        # Where keys stand for all images, cells may be those of the board as it is played.
-        kept = opened & known if folded and taken else opened & known & free
-        places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
+        kept = opened & known & free
         added = meant.facets.get("player-x") == ADDED
-        if not (opened & known & free).any() or (len(places) < len(which) and not added):
+        if not kept.any():
+            continue
+        if (
+            folded and taken
+        ):  # where keys stand for all images, cells may be those of the board as it is played
+            kept = opened & known
+        places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
+        if len(places) < len(which) and not added:
             continue
         at, cell = np.divmod(places, space.cells)
         summed: Floats = np.bincount(which, numbers[kept]).astype(np.float64)
-        meanings = {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}
-        for meaning in ["mover"] if values.decided else meanings:
-            good = meanings[meaning]
-            signs = np.where(space.movers > 0, *good)[at]
-            named = meant.named(meaning, "mover", words)
-            yield Reading(*named, boards, values, at, cell, summed, signs, good, taken, texts)
+        for meaning, whose in {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}.items():
+            if meaning == "mover" or not values.decided:
+                yield meant.reading(meaning, "mover", words, (at, cell, summed, whose, taken, texts))
 
 
-def _placed(
-    indexes: Int64s, values: Values, space: StateSpace
-) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
-    """The cells (from 0) of the numbers: in what words, the cells, the numbers, and which of ``values``."""
-    every, places = np.arange(len(values.rows)), values.places
+def _placed(every: Int64s, meant: _Meant) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
+    """The cells (from 0) of the numbers: in what words, the cells, the numbers, and which of all they are.
+
+    :param every: int64[m], the position of each number.
+    """
+    values, space = meant.values, meant.boards.space
+    places, rows = values.ids, np.arange(len(values.rows))
     if values.shape == "cells":
-        for words, named in namings(set(values.names), space.rules):
-            cells = np.array([named[name] for name in values.names], np.int64)
-            yield {"cells": words}, cells, values.numbers, every
+        for words, cells in namings(values.names, space.rules):
+            yield {"cells": words}, cells[places], values.numbers, rows
         return
-    if values.shape == "list":
-        yield {}, places, values.numbers, every
-        return
-    free = space.legal[indexes].sum(axis=1)
+    free = space.legal[every].sum(axis=1)
     if np.all((np.bincount(values.rows)[values.rows] == free) | (free == 0)):
         order = np.argsort(~space.legal, axis=1, kind="stable")  # the free cells first
-        cells = order[indexes, np.minimum(places, space.cells - 1)]
-        yield {"cells": "free ones alone"}, cells, values.numbers, every
+        cells = order[every, np.minimum(places, space.cells - 1)]
+        yield {"cells": "free ones alone"}, cells, values.numbers, rows
     for first in (0, 1):
         beads = values.numbers - first
         if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):

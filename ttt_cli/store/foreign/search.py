@@ -15,11 +15,11 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.foreign.conventions import (
-    ADDED,
+from ttt_cli.store.foreign.files import Candidate
+from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
+from ttt_cli.store.foreign.questions import (
     MOST_WAYS,
     OF_KEYS,
-    WORDS,
     Question,
     UndecidedError,
     agrees,
@@ -29,10 +29,8 @@ from ttt_cli.store.foreign.conventions import (
     questions,
     stated_facets,
 )
-from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
-from ttt_cli.store.foreign.reading import Reading, groups, is_canonical
-from ttt_cli.store.foreign.readings import readings, second_board
+from ttt_cli.store.foreign.reading import Reading, groups, symmetry_of
+from ttt_cli.store.foreign.readings import ADDED, readings, second_board
 from ttt_cli.store.foreign.values import collect, decisions
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.plays import Plays, policy_by, values_of_moves
@@ -73,41 +71,41 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     :raises InvalidFileError: if none fits.
     """
     stated = stated_facets(options)
-    meant = _boards(table, options, stated, space, where)
+    spelled = _boards(table, options, stated, space, where)
     found: list[Reading] = []
-    faults: list[InvalidFileError] = []
-    for boards in meant:
+    fault: InvalidFileError | None = None
+    for boards in spelled:
         try:
             found += _readings(table, boards, options, where)
         except InvalidFileError as error:
-            faults.append(error)
-    found = [reading for reading in found if reading.decided] or found
+            fault = fault or error
+    found = [reading for reading in found if reading.values.decided] or found
     if not found:
-        beside = next(filter(None, map(second_board, meant)), None)
-        if beside is not None:
-            more = f"the keys hold more than a position: {quoted(beside)} beside the first"
+        if beside := next(filter(None, map(second_board, spelled)), None):
+            message = f"the keys hold more than a position: {quoted(beside)} beside the first"
             hint = "in the game meant here a board and who is to move are all"
-            raise InvalidFileError(more, where=where, hint=hint)
+            raise InvalidFileError(message, where=where, hint=hint)
+        message = "the keys are positions, but the values do not fit them"
         hint = "expected a number a position, or numbers at the cells that are free"
-        unfit = InvalidFileError(
-            "the keys are positions, but the values do not fit them", where=where, hint=hint
-        )
-        raise next(iter(faults), unfit)
+        raise fault or InvalidFileError(message, where=where, hint=hint)
     agreeing = [reading for reading in found if agrees(reading.facets, stated)]
     if not agreeing:
         raise not_borne_out(stated, [reading.facets for reading in found], where)
     best, rivals, near = decide(agreeing)
-    open_symmetry = WORDS["symmetry"] if "symmetry" in best.facets else ()
-    asked = questions([{"symmetry": name} for name in open_symmetry])
-    asked += questions([{**it.facets, "symmetry": ""} for it in _answers(best, rivals, agreeing)])
+    open_ = [best, *rivals]
+    if len({reading.facets["values"] for reading in open_}) > 1:  # the usual meaning, however it would play
+        alike = [it for it in agreeing if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
+        open_.append(min(alike, key=lambda reading: reading.rarity))
+    open_.sort(key=lambda reading: reading.rarity)
+    every = [{"symmetry": name} for name in ("rotations", "yes", "no") if "symmetry" in best.facets]
+    asked = questions(every) + questions([{**reading.facets, "symmetry": ""} for reading in open_])
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise UndecidedError(asked, where, options)
-    facets = {name for reading in near for name in reading.facets if name in best.facets}
     assumed = {
-        name: best.facets[name]
-        for name in sorted(facets - stated.keys())
-        if any(reading.facets.get(name) != best.facets[name] for reading in near)
+        name: value
+        for name, value in sorted(best.facets.items())
+        if name not in stated and any(value != reading.facets.get(name) for reading in near)
     }
     custom = f"assumed as usual, since the file does not say: {in_words(assumed)}"
     return best, [custom] if assumed else []
@@ -122,7 +120,7 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
         alike.setdefault(reading.mark, reading)
     ranked = sorted(alike.values(), key=lambda reading: -reading.rank)
     best, *others = ranked
-    sure = max(SURE[0], SURE[1] * np.sqrt(best.counts[0]), best.score + 2)
+    sure = max(SURE[0], SURE[1] * np.sqrt(best.positions), best.score + 2)
     rivals = [
         other
         for other in others
@@ -130,7 +128,7 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
     ]
     usual = min(ranked, key=lambda reading: reading.rarity)
     if usual is not best and not rivals:
-        never_silent = best.boards.spelling.hardly_used
+        never_silent = best.boards.hardly_used
         if best.of_moves:
             never_silent |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
             never_silent |= best.facets["values"] != usual.facets["values"]
@@ -141,24 +139,15 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
     return best, rivals, near
 
 
-def _answers(best: Reading, rivals: Sequence[Reading], found: Sequence[Reading]) -> list[Reading]:
-    """The readings to choose from, the most usual first; where it is open whose good values measure, the
-    usual meaning is among them, however badly the table would play."""
-    open_ = [best, *rivals]
-    if len({reading.facets["values"] for reading in open_}) > 1:
-        alike = [it for it in found if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
-        open_.append(min(alike, key=lambda reading: reading.rarity))
-    return sorted(open_, key=lambda reading: reading.rarity)
-
-
 def _about_unknown(reading: Reading, options: Options) -> Question | None:
     """What a move counts as that is not in the file, if that matters: 0, the usual initial value, or nothing,
     where on many boards all moves that are known are worth less than 0."""
-    if options.unknown is not None or reading.decided or reading.are_beads or not len(reading.opened):
-        return None
-    numbers, counts = np.unique(reading.opened, return_counts=True)
-    often, many, space = int(counts.argmax()), reading.counts[1], reading.space
     # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
+    opened = (reading.worth if reading.of_moves else reading.numbers)[reading.opened]
+    if options.unknown is not None or reading.values.decided or reading.are_beads or not len(opened):
+        return None
+    numbers, counts = np.unique(opened, return_counts=True)
+    often, many, space = int(counts.argmax()), len(reading.numbers), reading.boards.space
     x, o = reading.whose
     value = abs(float(numbers[often])) if x != o else float(numbers[often])
     plays = Plays(wins=options.wins or Plays.wins, tables=reading.tables)
@@ -179,7 +168,7 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
     if len(ways) == 1 and not (reading.of_moves and often_passed):
         return None
     ways["unknown=random"] = "nothing, it is made only where no move is known"
-    return Question("what does a move count as that is not in the file", ways)
+    return "what does a move count as that is not in the file", ways
 
 
 def _boards(
@@ -197,11 +186,11 @@ def _boards(
 
     found = spelled(FEW if own or len(table.keys) == 3**space.cells else MOST_KEPT)
     if of_keys:
-        fitting = [boards for boards in found if agrees(boards.spelling.facets, of_keys)]
+        fitting = [boards for boards in found if agrees(boards.facets, of_keys)]
         if not fitting:
-            counts = [(~it.left_out).sum() for it in spelled(STATED) if agrees(it.spelling.facets, of_keys)]
+            counts = [(~it.left_out).sum() for it in spelled(STATED) if agrees(it.facets, of_keys)]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys are boards of the game then"
-            raise not_borne_out(of_keys, [boards.spelling.facets for boards in found], where, many)
+            raise not_borne_out(of_keys, [boards.facets for boards in found], where, many)
     else:
         fitting = [it for it in found if not it.misfits.any() and it.nothing.mean() <= STRANGE]
     if options.strict:
@@ -209,12 +198,11 @@ def _boards(
     if not fitting:
         raise _misfit(table.keys, found, space.rules, where)
     if not of_keys:
-        of_positions = any(type(value) is float for value in table.values)
-        fitting = list(_usual(fitting, of_positions, where, options))
+        fitting = _usual(fitting, any(type(value) is float for value in table.values), where, options)
     return fitting[:MOST_SPELLINGS]
 
 
-def _usual(found: list[Boards], of_positions: bool, where: str, options: Options) -> Sequence[Boards]:
+def _usual(found: list[Boards], of_positions: bool, where: str, options: Options) -> list[Boards]:
     """The spellings that are left of those under which every key has a reason: where one side always moves
     first and no key is left out, these; else one that leaves out games played on after their end, if no more
     keys than one's own stones, written as hardly anybody does, would.
@@ -224,26 +212,25 @@ def _usual(found: list[Boards], of_positions: bool, where: str, options: Options
     :raises UndecidedError: if a common way to write one's own stones explains the keys as well.
     """
     whole = [boards for boards in found if not boards.left_out.any()]
-    if not all(boards.spelling.turn for boards in whole):
-        return whole
-    fixed = [boards for boards in found if not boards.spelling.turn]
-    for other in found if fixed else ():
-        if not other.spelling.turn:
+    fixed = [boards for boards in found if not boards.turn]
+    if not fixed or not all(boards.turn for boards in whole):
+        return whole or [it for it in found if it.left_out.sum() == found[0].left_out.sum()]
+    first, unless = fixed[0], ""
+    for other in found:
+        if not other.turn:
             continue
-        facets, hardly_used = other.spelling.facets, other.spelling.hardly_used
-        if hardly_used and fixed[0].left_out.mean() <= min(GIVES_WAY, other.left_out.mean()):
-            fixed = [replace(it, unless=f"spelling.mine={other.spelling.first}") for it in fixed]
+        if other.hardly_used and first.left_out.mean() <= min(GIVES_WAY, other.left_out.mean()):
+            unless = f"spelling.mine={other.first}"
             continue
-        if hardly_used and of_positions and not other.beside:
-            facets = {"mine": other.spelling.second or ""}
-        both = ~fixed[0].left_out & ~other.left_out
+        both = ~first.left_out & ~other.left_out
         opened = other.indexes[both & ~other.space.terminal[other.indexes]]
-        both_move = len(set((other.space.plies[opened] % 2).tolist())) == 2
-        if both_move and (fixed[0].indexes != other.indexes)[both].any():
-            ways = [fixed[0].spelling.facets, facets]
-            fewer = other.left_out.sum() < fixed[0].left_out.sum()  # which is likelier, and so to be pasted
+        both_move = len({*(other.space.plies[opened] % 2).tolist()}) == 2
+        if both_move and (first.indexes != other.indexes)[both].any():
+            after_move = other.hardly_used and of_positions and not other.beside
+            ways = [first.facets, {"mine": other.second or ""} if after_move else other.facets]
+            fewer = other.left_out.sum() < first.left_out.sum()  # which is likelier, and so to be pasted
             raise UndecidedError(questions(ways[::-1] if fewer else ways)[:1], where, options)
-    return fixed or [boards for boards in found if boards.left_out.sum() == found[0].left_out.sum()]
+    return [replace(boards, unless=unless or boards.unless) for boards in fixed]
 
 
 def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: str) -> InvalidFileError:
@@ -255,15 +242,15 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
         return NoPositionsError(
             f"the keys are not positions of {rules.describe()}, such as {shown}", where=where
         )
-    begun = len({boards.spelling.first for boards in found if not boards.spelling.turn}) > 1
+    begun = len({boards.first for boards in found if not boards.turn}) > 1
     ways: dict[str, str] = {}
     for boards in found:
         broken = np.flatnonzero(boards.left_out).tolist()
         shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
-        for name in ("first", "mine"):
-            if name in boards.spelling.facets and (begun or not boards.spelling.hardly_used):
-                option, words = answer(name, boards.spelling.facets[name])
-                ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
+        name = "mine" if boards.turn else "first"
+        if name in boards.facets and (begun or not boards.hardly_used):
+            option, words = answer(name, boards.facets[name])
+            ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
     what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_WAYS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
@@ -273,26 +260,17 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
 def _readings(table: Candidate, boards: Boards, options: Options, where: str) -> Iterator[Reading]:
     """The readings of a table under one spelling: as a policy if its values name cells, nearly all of them
     free, and nobody says that they are values."""
-    kept, fitting = table.only(np.flatnonzero(~boards.left_out).tolist()), boards.fitting()
+    rows, space = np.flatnonzero(~boards.left_out), boards.space
+    kept, fitting = table.only(rows.tolist()), boards.only(rows)
     stated = options.spelling.get("symmetry")
-    symmetry = stated or _symmetry(fitting)
-    group = groups(boards.space.rules).get(symmetry)
+    symmetry = stated or symmetry_of(space, fitting.indexes, own=bool(boards.turn))
+    group = groups(space.rules).get(symmetry)
     found: list[Reading] = []
     for decided in decisions(kept.values) if options.values_for is None else ():
         most = MISPLACED * len(decided.rows)
         found = found or [it for it in readings(fitting, decided, group) if it.taken <= most]
     if not found:
-        values = collect(kept.values, kept.keys, boards.space.rules, where)
-        if not len(values.rows):
-            raise InvalidFileError("holds no values", where=where)
-        found = list(readings(fitting, values, group))
+        found = list(readings(fitting, collect(kept.values, kept.keys, space.rules, where), group))
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
     is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
     return (replace(reading, boards=boards, facets={**reading.facets, **is_open}) for reading in found)
-
-
-def _symmetry(boards: Boards) -> str:
-    """The symmetries whose images a key stands for; ``no`` if each is itself alone."""
-    known, own = groups(boards.space.rules), bool(boards.spelling.turn)
-    fits = (name for name in known if is_canonical(boards.space, boards.indexes, known[name], own=own))
-    return next(fits, "no")

@@ -108,7 +108,9 @@ def _reading(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _
         games = [names for row in sample if len(names := layout.names(row) or ()) >= shortest]
         if len(games) < enough:
             continue
-        for words, cells in namings({name for names in games for name in names}, rules):
+        written = sorted({name for names in games for name in names})
+        for words, found in namings(written, rules):
+            cells = dict(zip(written, found.tolist(), strict=True))
             if options.spelling.get("cells", words) == words:
                 reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
                 played = sum(isinstance(reading.game(row, rules), Game) for row in sample)

@@ -11,13 +11,13 @@ import numpy as np
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.foreign.conventions import UndecidedError, in_words
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
+from ttt_cli.store.foreign.questions import UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
 from ttt_cli.store.foreign.search import SHOWN, NoPositionsError, search
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
-from ttt_cli.store.plays import RANDOM, Plays
+from ttt_cli.store.plays import RANDOM, Plays, policy_by
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -60,24 +60,27 @@ def _imported(found: Candidate, where: str, options: Options) -> Imported:
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
     found, notes = found.without_filler(space.rules)
     reading, assumed = search(found, options, space, where)
-    notes += [f"read as {in_words(reading.facets)}", *assumed, *_remarks(reading, found.keys)]
-    plays = _plays(reading, options)
-    zeros = plays != Plays()
+    decided, drawn = reading.values.decided, reading.are_beads and not reading.values.decided
+    unknown: tuple[float, float] | str = RANDOM
+    if options.unknown != RANDOM and not (decided and options.unknown is None):
+        x, o = (float(options.unknown or 0) * sign + 0.0 for sign in reading.whose)
+        unknown = (x, o)
+    wins, choice = options.wins or Plays.wins, "draw" if drawn else "most"
+    plays = Plays(choice=choice, unknown=unknown, wins=wins, tables=reading.tables)
+    zeros = plays != Plays() or not reading.of_moves
     entries = reading.entries(options.visits, zeros=zeros)
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
         raise InvalidFileError(message, where=where)
-    if (left := reading.counts[1] - sum(map(len, entries.values()))) > 0:
+    notes += [f"read as {in_words(reading.facets)}", *assumed, *_remarks(reading, found.keys)]
+    if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
         notes.append(f"zeros, the values before any learning, count as not visited: {left:,}")
-    if reading.decided:
+    if decided:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
-    elif plays.choice == "draw":
+    elif drawn:
         notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
     else:
-        notes.append(f"what is not in the file: {plays.about_unknown()}")
-        if plays.unknown != RANDOM and (many := reading.passed_over(plays)):
-            what = f"on {many:,} boards moves that are not in the file are played though others are known"
-            notes.append(f"{what} (unknown=random: never)")
+        notes += [f"what is not in the file: {plays.about_unknown()}", *_passed_over(reading, plays)]
     return Imported(
         NAME,
         "q" if reading.of_moves else "td",
@@ -86,7 +89,7 @@ def _imported(found: Candidate, where: str, options: Options) -> Imported:
         entries=entries,
         rejected=truncated(_rejected(reading, found.keys)),
         notes=notes,
-        plays=plays if zeros or not reading.of_moves else None,
+        plays=plays if zeros else None,
     )
 
 
@@ -109,7 +112,7 @@ def _remarks(reading: Reading, keys: list[str]) -> Iterator[str]:
         yield f"left out as no positions: {shown}{more}"
     if reading.folded:
         yield (
-            f"the keys are up to symmetry: {reading.folded:,} stand for {reading.counts[0]:,} "
+            f"the keys are up to symmetry: {reading.folded:,} stand for {reading.positions:,} "
             "positions (spelling.symmetry=no says that each is itself alone)"
         )
     if reading.taken:
@@ -119,15 +122,16 @@ def _remarks(reading: Reading, keys: list[str]) -> Iterator[str]:
         yield f"{reading.texts:,} values of free cells are no numbers and are left out"
 
 
-def _plays(reading: Reading, options: Options) -> Plays:
-    """How the file's author plays by a table."""
-    drawn = reading.are_beads and not reading.decided
-    unknown: tuple[float, float] | str = RANDOM
-    if options.unknown != RANDOM and not (reading.decided and options.unknown is None):
-        x, o = (float(options.unknown or 0) * sign + 0.0 for sign in reading.whose)
-        unknown = (x, o)
-    wins, choice = options.wins or Plays.wins, "draw" if drawn else "most"
-    return Plays(choice=choice, unknown=unknown, wins=wins, tables=reading.tables)
+def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
+    """On how many boards moves that are not in the file are played though others are known."""
+    if not reading.of_moves or plays.unknown == RANDOM:
+        return
+    values, space = reading.by_slot, reading.boards.space
+    held = space.legal & ~np.isnan(values)
+    played = policy_by(values, space, plays).table(space).support
+    if many := int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum()):
+        what = f"on {many:,} boards moves that are not in the file are played though others are known"
+        yield f"{what} (unknown=random: never)"
 
 
 class PositionKeyed(Format):

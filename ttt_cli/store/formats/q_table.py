@@ -15,7 +15,7 @@ import orjson
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.foreign.reading import groups, is_canonical
+from ttt_cli.store.foreign.reading import symmetry_of
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.source import Source
@@ -51,7 +51,7 @@ class QTable(Format):
         if -1 in indexes:
             return False
         rows = np.array(indexes, np.int64)
-        return not any(is_canonical(space, rows, group) for group in groups(STANDARD).values())
+        return symmetry_of(space, rows) == "no"
 
     def read(self, source: Source, options: Options) -> Imported:
         """The table of a file.
