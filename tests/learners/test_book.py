@@ -81,23 +81,12 @@ def test_a_row_that_cannot_be_from_a_game_is_refused(text: str, row: list[Any], 
         read_table(DEFAULT, SPACE, {text: [row]})
 
 
-def test_the_default_does_not_believe_a_row_that_no_game_can_have_left():
-    # Two cells are free, 2 and 3, and nobody can complete a line any more: the game ends drawn, though X
-    # still has a stone to put, with which other games end at that length.
-    ends = [[2, 9, "X", "", 3], [3, 9, "X", "", 5], [2, 9, "draw", "", 1]]
-    table = read_table(DEFAULT, SPACE, {"X..OOXXXO": ends})
-    assert dict(DEFAULT.to_entries(table)) == {"X..OOXXXO": ends[:1] + ends[2:] + ends[1:2]}
-    values = policy_of(DEFAULT, table).worth
-    assert values is not None
-    assert values[SPACE.index(Position("X..OOXXXO")), 1:3].tolist() == [0.5, 0.5]
-
-
 def test_the_same_row_twice_is_refused():
     rows = [[1, 5, "X", "a", 1], [1, 5, "X", "a", 2]]
     with pytest.raises(InvalidFileError, match="twice"):
         read_table(DEFAULT, SPACE, {".........": rows})
     rows[1][3] = "b"
-    assert read_table(DEFAULT, SPACE, {".........": rows}).counts.sum() == 3
+    assert read_table(DEFAULT, SPACE, {".........": rows}).moves["seen"].sum() == 3
 
 
 # The author's choice

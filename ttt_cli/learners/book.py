@@ -29,152 +29,95 @@ averages of the first games. No result is worth more for being near, so X takes 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint16s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.learners.base import Entry, parameter
 from ttt_cli.learners.entries import BATCH, Batch, are_lists, chained, counts, in_batches, numbered, require
-from ttt_cli.learners.growth import FIRST, OPEN
-from ttt_cli.learners.table import Column, Table, grown, pieces
+from ttt_cli.learners.growth import FIRST
+from ttt_cli.learners.table import Column, Table, pieces
 from ttt_cli.learners.table_learner import Answers, TableLearner
 
 SETTLING = 20_000.0
 """The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
 
-UNKNOWN = -100.0
-"""What a move without a row scores by the author's rule: less than any stage."""
+LATEST = 100.0
+"""By the author's rule a row's score is by how much its stage is earlier than this: 0 is no row."""
 
 RESULTS = "O", "draw", "X"
 
 Rows = tuple[Int64s, Int64s]
-"""int64[k], keys of rows, ascending: the number of a move times (cells + 1), plus the stage; and int64[k],
-how often they were seen."""
-
-NO_ROWS: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""int64[k], the numbers of rows, ascending: that of the move times the number of stages, plus the place of
+the stage among them; and int64[k], how often they were seen."""
 
 
 class BookTable(Table):
-    """The rows of a book. A move that was seen has a block of ``counts``, one for each stage that a game can
-    end at after it, and the number of its first one is the move's ``sighted``.
+    """The rows of a book.
 
-    :ivar counts: int64[k], how often each row was seen, with room for more.
-    :ivar used_counts: int64[1], how many of them there are; the first is nobody's.
-    :ivar runs: the rows of each run. What no run has been named for yet is in ``counts`` alone.
+    :ivar runs: those of each run. What no run has been named for yet is in the column ``seen`` alone.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.hold({})
+        self.runs: dict[str, Rows] = {}
 
     def hold(self, shares: dict[str, Rows]) -> None:
         """Hold the rows of these runs; those of no run yet under an empty name."""
-        keys, seen = combined(np.add, list(shares.values()))
-        moves = np.unique(keys // (self.rules.cells + 1))
-        ends = np.cumsum([1, *(self.rules.cells + 1 - self.first_stages(moves))])
-        self.moves["sighted"] = 0
-        self.moves["sighted"][moves] = ends[:-1]
-        self.used_counts, self.counts = ends[-1:], np.zeros(ends[-1], np.int64)
-        self.counts[self.places(keys)] = seen
+        self.moves["seen"] = 0
+        for keys, seen in shares.values():
+            self.moves["seen"][np.divmod(keys, self.stages)] += seen
         self.runs = {run: rows for run, rows in sorted(shares.items()) if run}
 
-    def first_stages(self, moves: Int64s) -> Int64s:
-        """int64[k]: the first stage that a game can end at after each of these moves."""
-        plies = self.positions(self.owners_of(moves)).plies
-        return np.maximum(plies.astype(np.int64), first_stage(self.rules))
-
-    def places(self, keys: Int64s) -> Int64s:
-        """int64[k]: the places of rows in ``counts``."""
-        moves, stages = np.divmod(keys, self.rules.cells + 1)
-        return self.moves["sighted"][moves] + stages - self.first_stages(moves)
-
-    def counted(self, counts: Int64s) -> Rows:
-        """The rows that such counts say have been seen."""
-        moves, cells = np.flatnonzero(self.moves["sighted"]), self.rules.cells
-        first, blocks = self.first_stages(moves), self.moves["sighted"][moves].astype(np.int64)
-        sizes = cells + 1 - first
-        stages = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes - first, sizes)
-        seen = counts[np.repeat(blocks - first, sizes) + stages]
-        return (np.repeat(moves, sizes) * (cells + 1) + stages)[seen > 0], seen[seen > 0]
+    @property
+    def stages(self) -> int:
+        """How many stages a row can have."""
+        return len(stages_of(self.rules))
 
     @property
     def shares(self) -> dict[str, Rows]:
         """The rows of each run, those of no run yet under an empty name."""
-        left = self.counts.copy()
+        left = self.moves["seen"].ravel()  # a copy: records lie between
         for keys, seen in self.runs.values():
-            left[self.places(keys)] -= seen
-        return {**self.runs, "": self.counted(left)}
-
-    def reserve(self, games: int) -> None:
-        super().reserve(games)
-        room = int(self.used_counts[0]) + games * self.rules.cells * (self.rules.cells + 1) // 2
-        if room > len(self.counts):
-            self.counts = grown(self.counts, room * 3 // 2)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        copied = super().__deepcopy__(memo)
-        copied.counts, copied.used_counts = self.counts.copy(), self.used_counts.copy()
-        return copied
+            left[keys] -= seen
+        (keys,) = np.nonzero(left > 0)
+        return {**self.runs, "": (keys, left[keys])}
 
 
 def combined(how: np.ufunc, parts: list[Rows]) -> Rows:
     """The rows of all parts, the counts of each taken together."""
-    together = [np.concatenate(arrays) for arrays in zip(NO_ROWS, *parts, strict=True)]
+    together = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
     keys, places = np.unique(together[0], return_inverse=True)
     seen = np.zeros(len(keys), np.int64)
     how.at(seen, places, together[1])
-    return keys[seen != 0], seen[seen != 0]
+    return keys[seen > 0], seen[seen > 0]
 
 
-def first_stage(rules: Rules) -> int:
-    """The stage of the shortest game."""
-    return min(2 * rules.line - 2, rules.cells)
+def stages_of(rules: Rules) -> Int64s:
+    """int64[n]: the stages that games can end at, from that of the shortest to that of a draw."""
+    return np.arange(min(2 * rules.line - 2, rules.cells), rules.cells + 1)
 
 
-@lru_cache(maxsize=8)
-def stage_results(rules: Rules) -> Int8s:
-    """int8[cells + 1]: who wins the games that end at each stage, +1 X, -1 O, 0 nobody; it is whose stone was
-    the last, and nobody where a state space has no such game."""
-    results = np.where(np.arange(rules.cells + 1) % 2 == 0, 1, -1) * (-1 if rules.misere else 1)
-    results[: first_stage(rules)] = results[rules.cells] = 0
-    if enumerated(rules) is not None:
-        results[:-1] *= endings(rules, False)[0] >> np.arange(rules.cells) & 1
-    return results.astype(np.int8)
+def stage_results(rules: Rules) -> Int64s:
+    """int64[n]: who has won at each of these stages, +1 X, -1 O, 0 nobody: whose the last stone was."""
+    stages = stages_of(rules)
+    won = np.where(stages % 2 == 0, 1, -1) * (-1 if rules.misere else 1)
+    return np.where(stages < rules.cells, won, 0)
 
 
-@lru_cache(maxsize=8)
-def endings(rules: Rules, symmetric: bool) -> Int64s:
-    """int64[n], over a state space: a bit for each stage that a game through a position can end at."""
-    space = StateSpace.of(rules, symmetric)
-    stages = np.where(space.results == 0, rules.cells, space.plies - 1).astype(np.int64)
-    found = np.where(space.terminal, 1 << np.maximum(stages, 0), 0)
-    for layer in space.backwards():
-        after = np.where(space.legal[layer], found[space.successors[layer]], 0)
-        found[layer] |= np.bitwise_or.reduce(after, axis=1)
+def sighted(moves: NDArray[Any]) -> Bools:
+    """bool[moves]: which of them the book has rows of."""
+    found: Bools = np.any(moves["seen"], axis=1)
     return found
-
-
-def can_end(table: Table, moves: Int64s, stages: Int64s) -> Bools:
-    """bool[k]: whether games with these moves can end at these stages; without a state space, as far as plies
-    and stones tell: one that is over has its own stage, another ends later, by a side with stones enough for
-    a line, or drawn."""
-    if table.complete:
-        after = table.moves["after"][moves].astype(np.int64) - FIRST
-        return endings(table.rules, table.symmetric)[after] >> stages & 1 > 0
-    positions, cells = table.positions(table.owners_of(moves)), table.rules.cells
-    reached = positions.play(np.arange(len(moves)), table.moves["cell"][moves])
-    plies = reached.plies.astype(np.int64)
-    later = (stages >= plies) & ((stages // 2 + 1 >= table.rules.line) | (stages == cells))
-    return np.where(reached.terminal, stages == np.where(reached.results == 0, cells, plies - 1), later)
 
 
 def centre_of(rules: Rules) -> int:
@@ -206,45 +149,35 @@ class Book(TableLearner[BookTable]):
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``sighted``: where a move's rows are counted, 0 if it has none. What the book says of it follows
-        from these: ``score``; by default also the ``points`` won with it, two for a win and one for a draw,
-        and its ``games``."""
-        score = Column("score", unseen=UNKNOWN if self.choice == "article" else 0.5)
-        return Column("sighted", "u4"), score, Column("points", "i8"), Column("games", "i8")
+        """``seen``: how often the row of each stage was. What the book says of a move follows from these: the
+        ``points`` won with it, two for a win and one for a draw, its ``games``, and by how much its ``score``
+        is better than a draw."""
+        seen = Column("seen", "i8", shape=(len(stages_of(rules)),))
+        return Column("score"), Column("points", "i8"), Column("games", "i8"), seen
 
     @property
     def parts(self) -> tuple[Part, Part]:
         return choose, (learn_article if self.choice == "article" else learn)
 
-    def rule(self, table: BookTable) -> tuple[Int64s, Int64s, int, int, int]:
-        rules = table.rules
-        centre = centre_of(rules) if self.choice == "article" else -1
-        return table.counts, table.used_counts, rules.cells, first_stage(rules), centre
+    def rule(self, table: BookTable) -> tuple[int, int, int]:
+        stages, article = stages_of(table.rules), self.choice == "article"
+        return int(stages[0]), int(stages[-1]), centre_of(table.rules) if article else -1
 
     def exploration(self, table: BookTable, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(self.epsilon_end), SETTLING
 
     def derive(self, table: BookTable) -> None:
-        """Work out what the book says of its moves. The author's player goes by every row; by default those
-        that no game can have left, such as some written in by hand, are kept but not believed."""
-        keys, seen = table.counted(table.counts)
-        moves, stages = np.divmod(keys, table.rules.cells + 1)
-        scores = table.moves["score"]
+        """Work out what the book says of its moves."""
+        moves, rules = table.moves, table.rules
+        side = 1 - 2 * (table.positions(table.owners_of(np.arange(len(moves)))).plies.astype(np.int64) % 2)
+        moves["games"] = moves["seen"].sum(axis=1)
+        moves["points"] = moves["games"] + side * (moves["seen"] @ stage_results(rules))
+        moves["score"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
         if self.choice == "article":
-            scores[:], won = UNKNOWN, stages < table.rules.cells
-            np.maximum.at(scores, moves[won], -stages[won].astype(np.float64))
-            scores[: table.rows["number"][FIRST]] = UNKNOWN  # the first move is random
-            return
-        believed = can_end(table, moves, stages)
-        moves, stages, seen = moves[believed], stages[believed], seen[believed]
-        side = 1 - 2 * (table.positions(table.owners_of(moves)).plies.astype(np.int64) % 2)
-        for name, added in (
-            ("points", seen * (1 + side * stage_results(table.rules)[stages])),
-            ("games", seen),
-        ):
-            table.moves[name] = 0
-            np.add.at(table.moves[name], moves, added)
-        scores[:] = (table.moves["points"] + 1) / (2 * table.moves["games"] + 2)
+            won = moves["seen"][:, :-1] > 0
+            earlier = LATEST - stages_of(rules)[np.argmax(won, axis=1)]
+            moves["score"] = np.where(won.any(axis=1), earlier, 0)
+            moves["score"][: table.rows["number"][FIRST]] = 0  # the first move is random
 
     @property
     def value_scale(self) -> tuple[float, float] | None:
@@ -252,39 +185,41 @@ class Book(TableLearner[BookTable]):
 
     def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
         moves, centre = self.updated(table).moves, centre_of(table.rules)
-        seen = table.by_cell(moves["sighted"], rows, legal) > 0
-        scores = table.by_cell(moves["score"], rows, legal)
-        scores[rows == OPEN] = UNKNOWN if self.choice == "article" else 0.5
-        known = legal & (scores > UNKNOWN) if self.choice == "article" else seen
-        chosen = best(scores, legal)
+        games, seen = (table.by_cell(one, rows, legal) for one in (moves["games"], sighted(moves)))
+        values, known = (table.by_cell(moves["points"], rows, legal) + 1) / (2 * games + 2), seen
+        if self.choice == "article":
+            scores = table.by_cell(moves["score"], rows, legal)
+            values, known = scores - LATEST, scores > 0
+        chosen = best(values, legal)
         if self.choice == "article" and centre >= 0:
             by_rule = legal[:, centre] & (positions.plies % 2 == 1) & ~known.any(axis=1)
             chosen[by_rule] = np.arange(legal.shape[1]) == centre
-        return uniform(chosen), np.where(known, scores, np.nan), np.any(seen, axis=1)
+        return uniform(chosen), np.where(known, values, np.nan), np.any(seen, axis=1)
 
     def seen(self, table: BookTable) -> Positions:
-        return table.spread(table.positions(table.owners(table.moves["sighted"] > 0)))
+        return table.spread(table.positions(table.owners(sighted(table.moves))))
 
     # ---- Runs and merging ----
 
     def tag_run(self, table: BookTable, run: str) -> None:
         shares = table.shares
-        shares[run] = combined(np.add, [shares.get(run, NO_ROWS), shares.pop("")])
-        table.hold(shares)
+        new = shares.pop("")
+        shares[run] = combined(np.add, [shares.get(run, (new[0][:0], new[1][:0])), new])
+        table.runs = dict(sorted(shares.items()))
 
     def changes(self, base: BookTable, part: BookTable) -> BookTable:
         return part
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
         """Rows of the same run count once, with the larger count; rows of no run yet add up."""
-        merged, width = deepcopy(base), base.rules.cells + 1
-        together = {run: [rows] for run, rows in merged.shares.items()}
+        merged, together = deepcopy(base), {run: [rows] for run, rows in base.shares.items()}
         keys, seen = together[""][0]
         together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
             _, moves = merged.take_in(part)
             for run, (keys, seen) in part.shares.items():
-                together.setdefault(run, []).append((moves[keys // width] * width + keys % width, seen))
+                at, stages = np.divmod(keys, merged.stages)
+                together.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))
         merged.hold({run: combined(np.maximum if run else np.add, found) for run, found in together.items()})
         self.derive(merged)
         return merged
@@ -305,11 +240,11 @@ class Book(TableLearner[BookTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
         table, numbers = self.empty(rules, symmetric), dict[str, int]()
-        found: list[tuple[Any, ...]] = [(*NO_ROWS, NO_ROWS[0])]
+        found: list[tuple[Any, ...]] = [(np.zeros(0, np.int64),) * 3]
         batches = in_batches(rules, symmetric, entries, partial(_read_rows, numbers))
         for rows, (at, places, stages, of_run, seen) in table.include_all(batches):
             moves = table.rows["first"][rows][at].astype(np.int64) + places
-            found.append((moves * (rules.cells + 1) + stages, seen, of_run))
+            found.append((moves * len(stages_of(rules)) + stages, seen, of_run))
         keys, seen, of_run = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.lexsort((keys, of_run))
         bounds = np.searchsorted(of_run[order], np.arange(1, max(len(numbers), 1)))
@@ -320,8 +255,8 @@ class Book(TableLearner[BookTable]):
 
 
 def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8s, Int32s, Int64s]:
-    """Of each row in entries: the number of the entry, the move's place among the position's, the stage,
-    the number of the run, and the count.
+    """Of each row in entries: the number of the entry, the move's place among the position's, that of the
+    stage, the number of the run, and the count.
 
     :param numbers: those of the runs met so far, which is added to.
     :raises InvalidFileError: for an entry that is not one of a book.
@@ -338,8 +273,10 @@ def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, I
     require({*map(type, results), *map(type, runs)} == {str} and kinds.keys() >= {*results}, expected)
     codes, ends = np.array(list(map(kinds.get, results)), np.int64), counts(plies, ending, 1, rules.cells)
     stages = ends - ((codes != 0) | (ends < rules.cells))
-    earliest = np.maximum(batch.positions.plies[at], first_stage(rules))
-    require((stages >= earliest) & (stage_results(rules)[stages] == codes), ending, rows)
+    shortest = stages_of(rules)[0]
+    require(stages >= np.maximum(batch.positions.plies[at], shortest), ending, rows)
+    stages -= shortest
+    require(stage_results(rules)[stages] == codes, ending, rows)
     counted = counts(seen, "expected a count from 1", 1)
     for run in dict.fromkeys(runs):
         numbers.setdefault(run, len(numbers))
@@ -356,14 +293,16 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
     runs = sorted(shares)
     of_run = np.repeat(np.arange(len(runs)), [len(shares[run][0]) for run in runs])
     keys, seen = (np.concatenate(column) for column in zip(*(shares[run] for run in runs), strict=True))
-    moves, stage = np.divmod(keys, rules.cells + 1)
+    moves, stages = np.divmod(keys, table.stages)
     owners, cells = table.owners_of(moves), table.moves["cell"][moves]
     place = np.empty(len(table.rows), np.int64)
     place[np.concatenate(list(table.pieces()))] = np.arange(len(table.rows) - FIRST)
-    order = np.lexsort((of_run, stage, cells, place[owners]))
-    results, lengths = np.array(RESULTS)[stage_results(rules) + 1], np.minimum(stage + 1, rules.cells)
+    order = np.lexsort((of_run, stages, cells, place[owners]))
+    results = np.array(RESULTS)[stage_results(rules) + 1]
+    lengths = np.minimum(stages_of(rules) + 1, rules.cells)
     for some in pieces(order):
-        columns = cells[some] + 1, lengths[some], results[stage[some]], of_run[some], seen[some]
+        stage = stages[some]
+        columns = cells[some] + 1, lengths[stage], results[stage], of_run[some], seen[some]
         texts = table.positions(owners[some]).texts()
         listed = (column.tolist() for column in columns)
         for text, cell, plies, result, run, count in zip(texts, *listed, strict=True):
@@ -373,7 +312,7 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
     """Any of the best moves; by the author's rule, if nothing is known, the centre for O; exploring, any."""
-    (epsilon, explored, trusted), (_, _, _, _, centre) = chance, rule
+    (epsilon, explored, trusted), centre = chance, rule[2]
     free, first = rows[row].number, rows[row].first
     if u < epsilon:
         u *= explored * free
@@ -387,7 +326,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
             option, equals, top = u32(place), 1, score
         elif score == top:
             equals += 1
-    if centre >= 0 and ply & 1 and top == UNKNOWN:
+    if centre >= 0 and ply & 1 and top == 0:
         for place in range(free):
             if moves[first + place].cell == centre:
                 return u32(place), u
@@ -403,36 +342,25 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 
 @Inlined
-def place_of(move: Any, rule: Any, ply: int, stage: int) -> int:
-    """Where the row of a move and a stage is counted; there is room for all stages once a move is seen."""
-    _, used, cells, least, _ = rule
-    first = max(ply, least)
-    if move.sighted == 0:
-        move.sighted = used[0]
-        used[0] += cells + 1 - first
-    return move.sighted + stage - first
-
-
-@Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """A row for each move of both sides, and what the book says of it then."""
-    (_, taken, plies), (counts, _, cells, _, _) = game, rule
-    stage = plies - 1 if result != 0 else cells
+    (_, taken, plies), (shortest, longest, _) = game, rule
+    stage = (plies - 1 if result != 0 else longest) - shortest
     for ply in range(plies):
         move = moves[taken[ply]]
-        counts[place_of(move, rule, ply, stage)] += 1
         points, games = move.points + 1 + result * (1 - 2 * (ply & 1)), move.games + 1
         move.points, move.games = points, games
-        move.score = (points + 1) / (2 * games + 2)
+        move.score = (points - games) / (2 * games + 2)
+        move.seen[stage] += 1
 
 
 @Inlined
 def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
     """The author's: a row for each move from the second on, once."""
-    (_, taken, plies), (counts, _, cells, _, _) = game, rule
-    stage = plies - 1 if result != 0 else cells
+    (_, taken, plies), (shortest, longest, _) = game, rule
+    stage = plies - 1 if result != 0 else longest
     for ply in range(1, plies):
         move = moves[taken[ply]]
-        counts[place_of(move, rule, ply, stage)] = 1
-        if result != 0 and move.score < -stage:
-            move.score = -float(stage)
+        move.seen[stage - shortest] = max(move.seen[stage - shortest], 1)
+        if result != 0 and move.score < LATEST - stage:
+            move.score = LATEST - stage

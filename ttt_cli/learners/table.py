@@ -57,12 +57,12 @@ class Column:
     """A column that a method adds to the rows or the moves of its table.
 
     :ivar kind: the type of its numbers, as NumPy spells it.
-    :ivar unseen: what an entry holds where nothing has been learned: a number, or of a column of rows four,
-        for an open position and games won by X, won by O, and drawn.
+    :ivar unseen: what a row holds where nothing has been learned: a number, or four, for an open position and
+        games won by X, won by O, and drawn. Of moves it is 0.
     :ivar mean_by: the column of counts that weighs it where tables are merged, if it is a mean.
     :ivar counts: whether it counts something, so that merging adds it up; what is neither a mean nor a count
         is derived from the others.
-    :ivar sides: whether each entry is a pair, of X and of O.
+    :ivar shape: of each entry, if it holds several numbers: (2,) of X and of O.
     :ivar span: the least and the largest number that learning can lead to, if there are bounds.
     """
 
@@ -71,7 +71,7 @@ class Column:
     unseen: Any = 0
     mean_by: str = ""
     counts: bool = False
-    sides: bool = False
+    shape: tuple[int, ...] = ()
     span: tuple[float, float] | None = None
 
 
@@ -221,7 +221,6 @@ class Table:
         copied._rows, copied._moves = grown(self.rows, len(self._rows)), self._moves
         if not self.complete or self.move_columns:
             copied._moves = grown(self.moves, len(self._moves))
-            copied._unsee(len(self.moves))
         if not self.complete:
             copied.slots, copied.used = self.slots.copy(), self.used.copy()
         return copied
@@ -231,13 +230,6 @@ class Table:
 
     def _make_room(self, rows: int, moves: int) -> None:
         self._rows, self._moves = grown(self.rows, rows), grown(self.moves, moves)
-        self._unsee(int(self.used[1]))
-
-    def _unsee(self, start: int) -> None:
-        """Let the moves to come hold what unseen ones do; rows begin as what stood for them."""
-        for column in self.move_columns:
-            if column.unseen:
-                self._moves[column.name][start:] = column.unseen
 
     def _make_slots(self, more: int) -> None:
         """Have a hash table that is never full, and two thirds full at most while few rows are added."""
@@ -403,7 +395,7 @@ def grown(array: NDArray[Any], room: int) -> NDArray[Any]:
 
 def _records(base: Sequence[tuple[str, Any]], columns: Sequence[Column]) -> np.dtype[Any]:
     """The records of these fields, small ones first, so that they are packed."""
-    own = [(column.name, column.kind, (2,) if column.sides else ()) for column in columns]
+    own = [(column.name, column.kind, column.shape) for column in columns]
     own.sort(key=lambda field: np.dtype(field[1]).itemsize)
     return np.dtype([*base, *own], align=True)
 

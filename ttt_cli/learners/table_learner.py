@@ -197,7 +197,7 @@ class TableLearner(Learner[AnyTable]):
             before = base.halves[half][1]
             for count in (column for column in columns if column.counts):
                 mean = next((column for column in columns if column.mean_by == count.name), None)
-                width, means = 2 if count.sides else 1, WeightedMean(mine[count.name].size if mean else 0)
+                (width,), means = count.shape or (1,), WeightedMean(mine[count.name].size if mean else 0)
                 for part, places in zip(parts, placed, strict=True):
                     theirs = part.halves[half][1]
                     for some in slices(len(theirs)):

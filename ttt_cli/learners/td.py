@@ -99,8 +99,8 @@ class Td(TableLearner[Table]):
         """``value``: what a position is worth to X and to O; ``visits``: how often that was updated."""
         draw = float(self.draw)
         unseen = ((0.5, 0.5), (1.0, 0.0), (0.0, 1.0), (draw, draw))
-        return Column("value", unseen=unseen, mean_by="visits", sides=True, span=(0.0, 1.0)), Column(
-            "visits", "i8", counts=True, sides=True
+        return Column("value", unseen=unseen, mean_by="visits", shape=(2,), span=(0.0, 1.0)), Column(
+            "visits", "i8", counts=True, shape=(2,)
         )
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:

@@ -7,12 +7,15 @@ has won; 5, 7: O has), 9 for a draw. The order of the rows carries no meaning, a
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
+import numpy as np
+
+from ttt_cli.engine.arrays import Int64s
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.learners.book import endings
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options, Report, Row, why_not
 from ttt_cli.store.source import Source
@@ -64,11 +67,23 @@ def _stage(row: Row) -> int:
     return DRAW if row.result == "draw" else row.plies - 1
 
 
+@cache
+def _endings() -> Int64s:
+    """int64[n]: a bit for each stage that a game through a position can end at."""
+    space = StateSpace.of(STANDARD)
+    stages = np.where(space.results == 0, DRAW, space.plies - 1).astype(np.int64)
+    found = np.where(space.terminal, 1 << np.maximum(stages, 0), 0)
+    for layer in space.backwards():
+        after = np.where(space.legal[layer], found[space.successors[layer]], 0)
+        found[layer] |= np.bitwise_or.reduce(after, axis=1)
+    return found
+
+
 def is_possible(row: Row) -> bool:
     """Whether a game through a row's move can end as the row says."""
     space = StateSpace.of(STANDARD)
     after = space.successors[space.index_of[row.position], row.move - 1]
-    return bool(endings(STANDARD, False)[after] >> _stage(row) & 1)
+    return bool(_endings()[after] >> _stage(row) & 1)
 
 
 def to_bytes(rows: Iterable[Row]) -> bytes:
