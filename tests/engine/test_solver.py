@@ -221,20 +221,11 @@ def test_what_was_found_before_a_limit_is_kept():
 
 
 @pytest.mark.compiled
-def test_nodes_depend_on_nothing_but_the_position(monkeypatch: pytest.MonkeyPatch):
-    position = start(5, 6, 4)
-    first = Solver(position.rules).solve(position)
-    monkeypatch.setattr("ttt_cli.engine.solver.PACE", 0)  # hands back after every node
-    second = Solver(position.rules).solve(position)
-    assert (first.nodes, first.line) == (second.nodes, second.line)
-
-
-@pytest.mark.compiled
 def test_a_batch_says_what_it_could_not_prove():
     rules = Rules(4, 5, 4)
     batch = Positions.batch([random_position(rules, 15, seed) for seed in range(1, 61)], rules)
     truth = Solver(rules).values(batch)
-    found = Solver(rules).values(batch, nodes_per_position=3)
+    found = Solver(rules).values(batch, nodes=3)
     assert set(truth.tolist()) == {-1, 0, 1}
     assert 0 < (found == UNPROVEN).sum() < len(batch)
     assert np.array_equal(found[found != UNPROVEN], truth[found != UNPROVEN])

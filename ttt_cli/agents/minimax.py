@@ -25,7 +25,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
 from ttt_cli.engine.retrograde import ILLEGAL, solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.solver import Solver
+from ttt_cli.engine.solver import FEWEST, Solver
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import UsageError
 
@@ -124,7 +124,9 @@ class Minimax(Policy):
         limits = np.full(len(groups), nodes)
         limits[:count] = NODES
         values = np.empty(len(groups), np.int8)
-        values[order] = self._solver.values_by_group(every[order], groups[order], limits[order], rule=rule)
+        values[order] = self._solver.values(
+            every[order], nodes=limits[order], groups=groups[order], rule=rule
+        )
         worth, after = values[:count], values[count:]
         moves = np.full((count, self.rules.cells), UNPROVEN)
         moves[rows, cells] = np.where(after == UNPROVEN, UNPROVEN, -after)
@@ -133,7 +135,7 @@ class Minimax(Policy):
 
     @cached_property
     def _solver(self) -> Solver:
-        return Solver(self.rules)
+        return Solver(self.rules, places=FEWEST)
 
     @property
     def remarks(self) -> list[str]:

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Floats, Int32s, Uint64s
-from ttt_cli.engine.bits import ONE, first, hashed, popcount
+from ttt_cli.engine.bits import ONE, Bitboard, first, hashed, popcount
 from ttt_cli.engine.board import Board, board_of, ends, insert
-from ttt_cli.engine.kernel import Kernel, Part
+from ttt_cli.engine.kernel import FEW, Kernel, Part, run_until
 from ttt_cli.engine.network import Network, gain, line_network, place, squashed, total
 from ttt_cli.engine.policy import Policy, best, uniform
 from ttt_cli.engine.positions import Positions
@@ -33,39 +33,15 @@ UNLIMITED = 1 << 62
 NODES = 2_000
 """Positions that the search for a move visits, by default."""
 
-SLICE = 50_000
-"""Nodes between two looks at Ctrl-C: a small part of a second."""
-
-SLOTS = 1 << 15
-"""Places of the transposition table."""
+PLACES = 1 << 15
+"""Of the transposition table."""
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 """The kinds of scores in the table."""
 
-WHOLE, PAUSED, STOPPED = 0, 1, 2
-"""How a search of the root's moves ends: with all scores, for the moment, or at the limit of nodes."""
-
-FRAME = np.dtype(
-    [
-        ("mine", "u8"),  # the stones of the side to move
-        ("theirs", "u8"),
-        ("number", "i8"),  # the number of moves,
-        ("next", "i8"),  # the next one to try
-        ("chosen", "i8"),  # the best so far
-        ("left", "i8"),  # plies
-        ("forced", "i8"),  # 1 where the only move is to block a line
-        ("alpha", "f8"),  # the window,
-        ("beta", "f8"),
-        ("score", "f8"),  # the best score so far,
-        ("start", "f8"),  # and alpha as it was at first
-        ("moves", "i1", MAX_CELLS),  # best first
-    ],
-    align=True,
-)
-
 ENTRY = np.dtype(
     [
-        ("mine", "u8"),
+        ("mine", "u8"),  # the stones of the side to move
         ("theirs", "u8"),
         ("score", "f8"),
         ("stamp", "i8"),  # the position whose search the entry belongs to
@@ -78,22 +54,16 @@ ENTRY = np.dtype(
 
 SEARCH = np.dtype(
     [
-        ("row", "i8"),  # the position in hand
-        ("plies", "i8"),  # how far it is looked ahead; 0: not at all yet
-        ("depth", "i8"),  # of the node in hand
-        ("nodes", "i8"),  # visited for this position
-        ("visited", "i8"),  # and in all
-        ("outcome", "i8"),  # ``WHOLE`` ...
+        ("stamp", "i8"),  # the position in hand, from 1
+        ("nodes", "i8"),  # visited for it
+        ("until", "i8"),  # how many may be
+        ("stop", "?"),  # whether to come to an end at once
+        ("ended", "?"),  # whether a search has been ended before it was through
         ("scores", "f8", MAX_CELLS),  # of the moves listed
-        ("found", "f8", MAX_CELLS),  # of the root's moves, in their order
+        ("found", "f8", MAX_CELLS),  # of the root's moves, as they are listed
+        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # at each depth, best first
     ]
 )
-
-Frame = Any
-"""A record of ``FRAME``."""
-
-Frames = Any
-"""An array of ``FRAME`` records."""
 
 Table = Any
 """An array of ``ENTRY`` records."""
@@ -101,9 +71,9 @@ Table = Any
 SearchState = Any
 """A record of ``SEARCH``."""
 
-Room = tuple[Board, Network, Int32s, Frames, Table, SearchState]
-"""The rules; the network; for the nodes from the root down its patterns, int32[cells + 1, 2, sets], and the
-frames; the table; where the search is."""
+Room = tuple[Board, Network, Int32s, Table, SearchState]
+"""The rules; the network and, for the nodes from the root down, its patterns, int32[cells + 1, 2, sets]; the
+table; where the search is."""
 
 
 def search(
@@ -119,117 +89,122 @@ def search(
     rules, cells = positions.rules, positions.rules.cells
     scores = np.full((len(positions), cells), -np.inf)
     rows = np.flatnonzero(~positions.terminal)
-    movers, others = positions[rows].stones_of_sides
-    found = scores[rows]
-    state = np.zeros(1, SEARCH).view(np.recarray)[0]
+    found, state = scores[rows], np.zeros(1, SEARCH).view(np.recarray)[0]
     patterns = np.zeros((cells + 1, 2, len(network.starts)), np.int32)
-    frames, table = np.zeros(cells + 1, FRAME), np.zeros(SLOTS, ENTRY)
-    room = board_of(rules), network, patterns, frames.view(np.recarray), table.view(np.recarray), state
+    room = board_of(rules), network, patterns, np.zeros(PLACES, ENTRY).view(np.recarray), state
     limits = min(depth, cells), UNLIMITED if nodes is None else nodes, exact
-    while state.row < len(rows):
-        _search(room, movers, others, found, *limits, int(state.visited) + SLICE)
+    arguments = room, *positions[rows].stones_of_sides, found, *limits
+    if nodes is not None and nodes * len(rows) <= FEW:
+        _search(*arguments)
+    else:
+        run_until(_search, arguments, state)
     scores[rows] = found
     return scores
 
 
 @Part
-def slot_of(frame: Frame) -> Any:
+def place_of(mine: Bitboard, theirs: Bitboard) -> Any:
     """The place in the table of a board."""
-    return np.int64(hashed(frame.mine, frame.theirs)) & (SLOTS - 1)
+    return np.int64(hashed(mine, theirs)) & (PLACES - 1)
 
 
 @Part
-def enter(depth: int, side: int, room: Room) -> tuple[bool, float]:
-    """Score a node without search, if possible, and say whether it is; else list its moves, those first that
-    the network likes best."""
-    board, network, patterns, frames, table, state = room
-    frame = frames[depth]
-    mine, theirs = frame.mine, frame.theirs
+def negamax(
+    mine: Bitboard, theirs: Bitboard, left: int, alpha: float, beta: float, depth: int, room: Room
+) -> float:
+    """What a node scores for the side to move, exactly where that lies between ``alpha`` and ``beta``.
+
+    :param left: plies to look ahead.
+    """
+    board, network, patterns, table, state = room
     state.nodes += 1
-    state.visited += 1
     free = board.full & ~(mine | theirs)
     soonest = popcount(free)  # the score of a win by the next stone
-    own = ends(mine, theirs, board)
-    frame.forced = 0
+    own, forced = ends(mine, theirs, board), 0
     if board.misere:
         free &= ~own
         if not free:
-            return True, -float(soonest)
+            return -float(soonest)
     elif own:
-        return True, float(soonest)
+        return float(soonest)
     else:
         other = ends(theirs, mine, board)
         if other & (other - ONE):
-            return True, -float(soonest - 1)
+            return -float(soonest - 1)
         if other:
-            free, frame.forced = other, 1
+            free, forced = other, 1
     if soonest == 1:
-        return True, 0.0
-    pattern = patterns[depth, side]
-    if frame.left == 1 and frame.forced == 0:
-        highest = -np.inf
+        return 0.0
+    side = (board.cells - soonest) & 1
+    pattern, highest = patterns[depth, side], -np.inf
+    if left == 1 and forced == 0:
         while free:
             highest = max(highest, gain(network, pattern, first(free)))
             free &= free - ONE
-        return True, squashed(total(network, pattern) + highest)
-    favourite, entry = -1, table[slot_of(frame)]
-    if entry.stamp == state.row + 1 and entry.mine == mine and entry.theirs == theirs:
+        return squashed(total(network, pattern) + highest)
+    favourite, entry = -1, table[place_of(mine, theirs)]
+    if entry.stamp == state.stamp and entry.mine == mine and entry.theirs == theirs:
         favourite = entry.best
-        if entry.left == frame.left:
-            high = entry.bound != AT_MOST and entry.score >= frame.beta
-            low = entry.bound != AT_LEAST and entry.score <= frame.alpha
+        if entry.left == left:
+            high = entry.bound != AT_MOST and entry.score >= beta
+            low = entry.bound != AT_LEAST and entry.score <= alpha
             if entry.bound == EXACT or high or low:
-                return True, entry.score
-    frame.number, frame.next, frame.chosen = 0, 0, -1
-    frame.score, frame.start = -np.inf, frame.alpha
+                return entry.score
+    moves, number = state.moves[depth], np.int64(0)  # a literal would make a second signature
     while free:
         cell = first(free)
         free &= free - ONE
         score = np.inf if cell == favourite else gain(network, pattern, cell)
-        insert(frame.moves, state.scores, frame.number, cell, score)
-        frame.number += 1
-    return False, 0.0
+        insert(moves, state.scores, number, cell, score)
+        number += 1
+    lowest, chosen = alpha, -1
+    for at in range(number):
+        if state.stop or state.nodes >= state.until:
+            state.ended = True
+            return 0.0
+        stone = ONE << np.uint64(moves[at])
+        step(network, patterns, depth, side, np.int64(moves[at]))
+        score = -negamax(theirs, mine | stone, left - 1 + forced, -beta, -alpha, depth + 1, room)
+        if state.ended:
+            return 0.0
+        if score > highest:
+            highest, chosen = score, moves[at]
+            alpha = max(alpha, score)
+        if highest >= beta:
+            break
+    bound = AT_LEAST if highest >= beta else AT_MOST if highest <= lowest else EXACT
+    entry.mine, entry.theirs, entry.score = mine, theirs, highest
+    entry.stamp, entry.left, entry.bound, entry.best = state.stamp, left, bound, chosen
+    return highest
 
 
 @Part
-def back_up(score: float, depth: int, exact: bool, frame: Frame, state: SearchState) -> None:
-    """Enter what the last move of a node scores for the other side."""
-    if -score > frame.score:
-        frame.score, frame.chosen = -score, frame.moves[frame.next - 1]
-        frame.alpha = max(frame.alpha, -score)
-    if depth == 0:
-        state.found[frame.next - 1] = -score
-        # A move as good as the best one is to get its own score.
-        frame.alpha = -np.inf if exact else np.nextafter(frame.score, -np.inf)
-
-
-@Part
-def remember(frame: Frame, table: Table, state: SearchState) -> None:
-    """Put what a node scores into the table."""
-    entry, bound = table[slot_of(frame)], EXACT
-    if frame.score >= frame.beta:
-        bound = AT_LEAST
-    elif frame.score <= frame.start:
-        bound = AT_MOST
-    entry.mine, entry.theirs, entry.score = frame.mine, frame.theirs, frame.score
-    entry.stamp, entry.left, entry.bound, entry.best = state.row + 1, frame.left, bound, frame.chosen
-
-
-@Part
-def look(side: int, room: Room, found: Floats) -> None:
-    """Look one ply ahead: list the root's moves, and score each cell in ``found``."""
-    board, network, patterns, frames, _, _ = room
-    root = frames[0]
+def step(network: Network, patterns: Int32s, depth: int, side: int, cell: int) -> None:
+    """Make the patterns of the next depth: those of this one and a stone of a side."""
     for number in range(patterns.shape[2]):
-        patterns[0, 0, number], patterns[0, 1, number] = 0, 0
+        patterns[depth + 1, 0, number] = patterns[depth, 0, number]
+        patterns[depth + 1, 1, number] = patterns[depth, 1, number]
+    place(network, patterns[depth + 1], side, cell)
+
+
+@Part
+def look(mine: Bitboard, theirs: Bitboard, room: Room, found: Floats) -> int:
+    """Look one ply ahead from the root: score its moves in ``found`` by their cells, and list them.
+
+    :returns: how many they are.
+    """
+    board, network, patterns, _, state = room
+    free = board.full & ~(mine | theirs)
+    soonest = popcount(free)
+    side = (board.cells - soonest) & 1
+    patterns[0] = 0
     for cell in range(board.cells):
-        if root.mine >> np.uint64(cell) & ONE:
+        if mine >> np.uint64(cell) & ONE:
             place(network, patterns[0], side, cell)
-        elif root.theirs >> np.uint64(cell) & ONE:
+        elif theirs >> np.uint64(cell) & ONE:
             place(network, patterns[0], 1 - side, cell)
-    free, pattern = board.full & ~(root.mine | root.theirs), patterns[0, side]
-    completing, base, soonest = ends(root.mine, root.theirs, board), total(network, pattern), popcount(free)
-    root.number = 0
+    pattern, completing = patterns[0, side], ends(mine, theirs, board)
+    base, number = total(network, pattern), 0
     while free:
         cell = first(free)
         free &= free - ONE
@@ -238,97 +213,62 @@ def look(side: int, room: Room, found: Floats) -> None:
             score = float(-soonest if board.misere else soonest)
         elif soonest == 1:
             score = 0.0
-        elif not board.misere and ends(root.theirs, root.mine | stone, board):
+        elif not board.misere and ends(theirs, mine | stone, board):
             score = float(1 - soonest)
         else:
             score = squashed(base + gain(network, pattern, cell))
-        found[cell], root.moves[root.number] = score, cell
-        root.number += 1
+        found[cell], state.moves[0, number] = score, cell
+        number += 1
+    return number
 
 
 @Part
-def explore(side: int, room: Room, limit: int, exact: bool, until: int) -> int:
-    """Go on with the search of the root's moves, ``side`` to move there; how it ends (``WHOLE`` ...)."""
-    board, network, patterns, frames, table, state = room
-    root = frames[0]
-    completing = ends(root.mine, root.theirs, board)
-    while True:
-        depth = state.depth
-        frame = frames[depth]
-        if frame.next == frame.number or frame.score >= frame.beta:
-            if depth == 0:
-                return WHOLE
-            remember(frame, table, state)
-            state.depth = depth - 1
-            back_up(frame.score, depth - 1, exact, frames[depth - 1], state)
-            continue
-        if depth > 0 and state.nodes >= limit:
-            return STOPPED
-        if state.visited >= until:
-            return PAUSED
-        cell, mover = np.int64(frame.moves[frame.next]), (side + depth) & 1
-        frame.next += 1
+def deepen(
+    mine: Bitboard, theirs: Bitboard, plies: int, number: int, exact: bool, room: Room, found: Floats
+) -> None:
+    """Score the root's moves, as they are listed, by a search of so many plies, at least two; ``found`` stays
+    as it is if that is ended."""
+    board, network, patterns, _, state = room
+    completing, side = ends(mine, theirs, board), (board.cells - number) & 1
+    best, alpha, root = -np.inf, -np.inf, np.int64(0)  # a literal would make a second signature
+    for at in range(number):
+        cell = np.int64(state.moves[0, at])
         stone = ONE << np.uint64(cell)
-        if depth == 0 and completing & stone:
-            back_up(float(frame.number if board.misere else -frame.number), depth, exact, frame, state)
-            continue
-        below = frames[depth + 1]
-        below.mine, below.theirs = frame.theirs, frame.mine | stone
-        below.left, below.alpha, below.beta = frame.left - 1 + frame.forced, -frame.beta, -frame.alpha
-        for number in range(patterns.shape[2]):
-            patterns[depth + 1, 0, number] = patterns[depth, 0, number]
-            patterns[depth + 1, 1, number] = patterns[depth, 1, number]
-        place(network, patterns[depth + 1], mover, cell)
-        known, score = enter(depth + 1, 1 - mover, room)
-        if known:
-            back_up(score, depth, exact, frame, state)
+        if completing & stone:
+            score = float(-number if board.misere else number)
         else:
-            state.depth = depth + 1
+            step(network, patterns, root, side, cell)
+            score = -negamax(theirs, mine | stone, plies - 1, -np.inf, -alpha, root + 1, room)
+        if state.ended:
+            return
+        best = max(best, score)
+        state.found[at] = score
+        # A move as good as the best one is to get its own score.
+        alpha = -np.inf if exact else np.nextafter(best, -np.inf)
+    for at in range(number):
+        found[state.moves[0, at]] = state.found[at]
 
 
 @Kernel
 def _search(
-    room: Room,
-    movers: Uint64s,
-    others: Uint64s,
-    found: Floats,
-    depth: int,
-    limit: int,
-    exact: bool,
-    until: int,
+    room: Room, movers: Uint64s, others: Uint64s, found: Floats, depth: int, limit: int, exact: bool
 ) -> None:
-    """Fill the rows of ``found`` from ``state.row`` on, until a number of nodes have been visited in all; see
-    ``search``."""
-    state = room[5]
-    root = room[3][0]
-    while state.row < len(movers) and state.visited < until:
-        row = state.row
-        root.mine, root.theirs = movers[row], others[row]
-        side = popcount(root.mine | root.theirs) & 1
-        if state.plies == 0:
-            look(side, room, found[row])
-            state.plies, state.depth, state.nodes, state.outcome = 1, 0, 0, WHOLE
-            state.visited += 1
-        while state.outcome != STOPPED:
-            if state.outcome == WHOLE:
-                for at in range(root.number):  # the best of the search before come first
-                    cell = np.int64(root.moves[at])
-                    insert(root.moves, state.scores, at, cell, found[row, cell])
-                best = abs(state.scores[0])
-                decided = not exact and best >= 1.0 and root.number + 1 - best <= state.plies
-                if decided or state.plies >= min(depth, root.number):  # no sooner end has been overlooked
-                    break
-                state.plies += 1
-                root.next, root.left, root.forced, root.score = 0, state.plies, 0, -np.inf
-                root.alpha, root.beta = -np.inf, np.inf
-            state.outcome = explore(side, room, limit, exact, until)
-            if state.outcome == PAUSED:
-                return
-            if state.outcome == WHOLE:
-                for at in range(root.number):
-                    found[row, root.moves[at]] = state.found[at]
-        state.row += 1
-        state.plies = 0
+    """Fill the rows of ``found``, as ``search`` says."""
+    state = room[4]
+    for row in range(len(movers)):
+        mine, theirs = movers[row], others[row]
+        state.stamp, state.nodes, state.until, state.ended = row + 1, 0, limit, state.stop
+        number, plies = look(mine, theirs, room, found[row]), 1
+        while not state.ended:
+            for at in range(number):  # the best of the search before come first
+                cell = np.int64(state.moves[0, at])
+                insert(state.moves[0], state.scores, at, cell, found[row, cell])
+            best = abs(state.scores[0])
+            decided = not exact and best >= 1.0 and number + 1 - best <= plies
+            if decided or plies >= min(depth, number):  # no sooner end has been overlooked
+                break
+            plies += 1
+            deepen(mine, theirs, plies, number, exact, room, found[row])
 
 
 _search.name, _search.seconds = "search", 5.0

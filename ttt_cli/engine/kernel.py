@@ -1,7 +1,8 @@
 """Kernels: plain Python functions over arrays that Numba compiles when they are first needed.
 
-A kernel may call functions that are marked as a ``Part``, and can be composed with others in their place. It
-allocates nothing: then compiled code need not count references to arrays, which took half of its time.
+A kernel may call functions that are marked as a ``Part``, and can be composed with others in their place. A
+part may call itself, with arguments of the very same types: a second version of it could not be kept. Kernels
+allocate nothing: then compiled code need not count references to arrays, which took half of its time.
 Compiled code is kept under a digest of all it is made of (``engine.code_cache``). Where Numba is missing or
 switched off the plain functions run instead: slower, the same bytes.
 """
@@ -11,8 +12,9 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from copy import copy
 from functools import cache
 from hashlib import sha256
@@ -29,6 +31,12 @@ OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nr
 
 PART_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True}
 """Only compiled code calls parts."""
+
+PACE = 0.1
+"""Seconds between two looks at the clock, and at Ctrl-C."""
+
+FEW = 20_000
+"""Nodes of a search, some hundredths of a second, that nothing needs to interrupt."""
 
 u32 = int
 """In compiled code ``numpy.uint32``; as written Python's own numbers do, several times as fast."""
@@ -156,7 +164,7 @@ class Kernel(Part):
             known = {**part.python.__globals__, **self._bound, **bound}
             names = {name: known[name] for name in part.python.__code__.co_names if name in known}
             for item in names.values():
-                if isinstance(item, Part) and item not in found:
+                if isinstance(item, Part) and item not in found and item is not part:
                     add(item)
             found[part] = names
 
@@ -209,6 +217,27 @@ class Kernel(Part):
         compiled: Any = self._linked(self.reads(u32=np.uint32), finish)
         compiled._cache = _Kept(self, compiled, f"{numba.__version__} {OPTIONS} {self.digest()}")
         return compiled
+
+
+def run_until(
+    kernel: Kernel, arguments: tuple[Any, ...], state: Any, looks: Callable[[], bool] = lambda: False
+) -> None:
+    """Run a kernel beside this thread, which goes on hearing Ctrl-C.
+
+    :param state: a record among the arguments, whose field ``stop`` the kernel looks at.
+    :param looks: called ten times a second; true ends the kernel.
+    """
+    state.stop = True
+    kernel(*arguments)  # loads compiled code
+    state.stop = False
+    with ThreadPoolExecutor(1) as beside:
+        running = beside.submit(copy_context().run, kernel, *arguments)
+        try:
+            while wait([running], PACE).not_done:
+                state.stop = looks()
+        finally:
+            state.stop = True
+        running.result()
 
 
 class _Kept:

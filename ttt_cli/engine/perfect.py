@@ -54,7 +54,7 @@ def values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:
     space = enumerated(positions.rules)
     if space is not None:
         return solve(space).values[space.rows(positions)]
-    return solver(positions.rules).values(positions, nodes_per_position=nodes)
+    return solver(positions.rules).values(positions, nodes=nodes)
 
 
 def move_values_of(positions: Positions, *, nodes: int = NODES) -> Int8s:

@@ -1,14 +1,8 @@
 """The search behind ``solver``, which explains its ideas: does the attacker win this position?
 
-Its kernels work on four things, records for the sake of short calls and quick compiling:
-
-- ``board``, the rules (``engine.board``);
-- ``table``, an array of ``ENTRY`` records: the attacker's and the defender's stones of a class of positions,
-  and a note of what is known of the node, 0 in an empty place;
-- ``frames``, an array of ``FRAME`` records, one for each ply from the root down;
-- ``search``, a record of ``SEARCH``: where the search is. It stops after any node, and goes on from there.
-
-``sources`` are the board's symmetries (``engine.bits``).
+Its kernels work on four things: ``board``, the rules (``engine.board``); ``sources``, the board's symmetries
+(``engine.bits``); ``table``, an array of ``ENTRY`` records of which the first ``search.places`` are used; and
+``search``, a record of ``SEARCH``.
 """
 
 from typing import Any
@@ -25,17 +19,16 @@ UNPROVEN = 2
 """The value of a position that has not been proven."""
 
 OPEN, WINS, HOLDS, UNSETTLED = 0, 1, 2, 3
-"""Outcomes of a node: not known yet; won by the attacker; held by the defender; not won with so few
-deviations. The code of such a node in the table is UNSETTLED plus that number."""
+"""Outcomes of a node: not known; won by the attacker; held by the defender; not won with so few deviations.
+The code of such a node in the table is UNSETTLED plus that number."""
 
-NONE, DOES_MOVER_WIN, DOES_OPPONENT_WIN = 0, 1, 2
-"""The questions."""
+DOES_MOVER_WIN, DOES_OPPONENT_WIN = 1, 2
+BOTH = DOES_MOVER_WIN | DOES_OPPONENT_WIN
+"""The questions about a position."""
 
 ALL, UNTIL_UNPROVEN, UNTIL_FOUND = 0, 1, 2
 """Which positions of a group are solved: all; those up to one that is not proven; up to that, or a move that
 keeps the value of the first."""
-
-BOTH = DOES_MOVER_WIN + DOES_OPPONENT_WIN
 
 ATTACK, LEFT, DEFENCE = 0, 1, 2
 """Rows of ``weights``: what a cell weighs in the attacker's live lines, in those that pairs leave, and in the
@@ -47,28 +40,12 @@ WAYS = 4
 TRIES = 64
 """How many stones a search for a forced win tries."""
 
-ENTRY = np.dtype([("attacker", "u8"), ("defender", "u8"), ("note", "u1")])
-
-FRAME = np.dtype(
+ENTRY = np.dtype(
     [
-        # a node on the way from the root down:
-        ("attacker", "u8"),  # both sides' stones
+        ("attacker", "u8"),  # both sides' stones, of a class of positions
         ("defender", "u8"),
-        ("key_a", "u8"),  # and those of their class
-        ("key_d", "u8"),
-        ("count", "i8"),  # the number of moves,
-        ("next", "i8"),  # the next one to try
-        ("deviations", "i8"),  # how many the attacker has left
-        ("cut", "?"),  # whether more of them might change the result
-        ("new", "?"),  # whether the node belongs into the table
-        ("moves", "i1", MAX_CELLS),  # the moves worth trying, best first
-        # a stone of a search for forced wins:
-        ("own", "u8"),
-        ("other", "u8"),
-        ("must", "u8"),  # the cells to block
-        ("tried", "i8"),
-    ],
-    align=True,
+        ("note", "u1"),  # what is known of the node, 0 in an empty place
+    ]
 )
 
 SEARCH = np.dtype(
@@ -80,24 +57,23 @@ SEARCH = np.dtype(
         ("live", "i8", MAX_LINES),  # the attacker's live lines,
         ("worth", "i8", MAX_LINES),  # their weights,
         ("rest", "u8", MAX_LINES),  # and their free cells without pairs
-        # where the whole is:
-        ("row", "i8"),  # the position in hand
-        ("question", "i8"),  # what is asked of it
-        ("refuted", "i8"),  # a question that was answered by no
-        ("started", "i8"),  # nodes visited before this position
-        ("nodes", "i8"),  # and in all
-        ("depth", "i8"),
-        ("only", "i8"),  # the only question to ask, for the sake of the move that answers it
-        ("leading", "i8"),  # the value of the position that leads the group
-        ("decided", "?"),  # whether the rest of the group is left
-        ("best", "i8"),  # that move, -1 if none is needed
+        # a forced win: both sides' stones at its end, its first move, and the stones tried
+        ("own", "u8"),
+        ("other", "u8"),
+        ("move", "u8"),
+        ("tried", "i8"),
+        # the whole search:
+        ("moves", "i1", (MAX_CELLS + 1, MAX_CELLS)),  # those worth trying, best first, at each depth
+        ("best", "i8"),  # the move that answers the question, -1 if none is needed
+        ("deviations", "i8"),  # how many the attacker may make now
+        ("nodes", "i8"),  # visited
+        ("until", "i8"),  # how many may be
+        ("stop", "?"),  # whether to come to an end at once
+        ("explains", "?"),  # whether the move that answers the question is wanted too
         ("entries", "i8"),  # of the table
-        ("room", "i8"),  # how many it takes
+        ("places", "i8"),  # which it uses now
     ]
 )
-
-Frames = Any
-"""An array of ``FRAME`` records."""
 
 Search = Any
 """A record of ``SEARCH``."""
@@ -105,8 +81,8 @@ Search = Any
 Table = Any
 """An array of ``ENTRY`` records."""
 
-Room = tuple[Board, Int8s, Table, Frames, Search]
-"""``board``, ``sources``, ``table``, ``frames`` and ``search``, as the module says."""
+Room = tuple[Board, Int8s, Table, Search]
+"""``board``, ``sources``, ``table`` and ``search``, as the module says."""
 
 
 # Potentials and pairs
@@ -214,51 +190,54 @@ def pair_up(potential: int, number: int, enough: int, board: Board, search: Sear
     return potential, paired
 
 
-@Part
-def force(mover: Bitboard, opponent: Bitboard, board: Board, frames: Frames) -> Bitboard:
-    """Look for a win of the mover by stones that each threaten to complete a line, until one does so twice.
+# Forced wins
 
-    :returns: nothing if none was found, else the cells where one more stone of the opponent could spoil it:
-        those of all moves and replies, and those of the lines in which it would come to have all but two
-        stones, and so, with that one, a threat of its own. The first move of the win is in ``frames[1].own``.
-    """
-    lines, length = board.lines, board.line
-    step = frames[0]
-    step.own, step.other, step.must, step.tried = mover, opponent, ends(opponent, mover, board), 0
-    level, tries = 0, 0
-    while level >= 0 and tries < TRIES:
-        step = frames[level]
-        choice = step.tried
-        if choice == 2 * board.number or step.must & (step.must - ONE):
-            level -= 1
+
+@Part
+def force(own: Bitboard, other: Bitboard, board: Board, search: Search) -> bool:
+    """Look for a win of the side with the stones ``own``, which is to move, by stones that each threaten to
+    complete a line, until one does so twice; if there is one, fill ``own``, ``other`` and ``move``."""
+    must = ends(other, own, board)
+    if must & (must - ONE):
+        return False
+    for choice in range(2 * board.number):
+        line = board.lines[choice >> 1]
+        if line & other or popcount(line & own) != board.line - 2:
             continue
-        step.tried += 1
-        line = lines[choice >> 1]
-        if line & step.other or popcount(line & step.own) != length - 2:
-            continue
-        free = line & ~step.own
+        free = line & ~own
         move = free & (~free + ONE)
         if choice & 1:
             move ^= free
-        if step.must and move != step.must:
+        if must and move != must:
             continue
-        tries += 1
-        level += 1
-        own, other = step.own | move, step.other
-        threats = ends(own, other, board)
-        step = frames[level]
-        step.own, step.other, step.tried = own, other | threats, 0
-        if threats & (threats - ONE) == ZERO:
-            step.must = ends(other | threats, own, board)
+        if search.tried == TRIES:
+            return False
+        search.tried += 1
+        threats = ends(own | move, other, board)
+        if threats & (threats - ONE):
+            search.own, search.other = own | move, other | threats
+        elif not force(own | move, other | threats, board, search):
             continue
-        replies = (other | threats) & ~opponent
-        relevant = (own & ~mover) | replies
-        for index in range(board.number):
-            line = lines[index]
-            if line & mover == ZERO and popcount(line & (opponent | replies)) >= length - 2:
-                relevant |= line
-        return relevant
-    return ZERO
+        search.move = move
+        return True
+    return False
+
+
+@Part
+def spoilers(mover: Bitboard, opponent: Bitboard, board: Board, search: Search) -> Bitboard:
+    """The cells where one more stone of the opponent could spoil a forced win of the mover: those of all
+    moves and replies, and those of the lines in which it would come to have all but two stones, and so, with
+    that one, a threat of its own. None if no such win was found."""
+    search.tried = 0
+    if not force(mover, opponent, board, search):
+        return ZERO
+    replies = search.other & ~opponent
+    relevant = (search.own & ~mover) | replies
+    for index in range(board.number):
+        line = board.lines[index]
+        if line & mover == ZERO and popcount(line & (opponent | replies)) >= board.line - 2:
+            relevant |= line
+    return relevant
 
 
 # The tree
@@ -295,42 +274,33 @@ def judge(
 
 
 @Part
-def enter(attacks: bool, room: Room) -> int:
-    """Decide what the node at ``depth`` is without searching it; where that fails, OPEN, and list its moves,
-    best first.
+def list_moves(
+    attacks: bool,
+    attacker: Bitboard,
+    defender: Bitboard,
+    choice: Bitboard,
+    potential: int,
+    number: int,
+    moves: Int8s,
+    board: Board,
+    search: Search,
+) -> tuple[int, int]:
+    """List the moves of a node that are worth trying, best first, of those among ``choice``; the other
+    parameters are as ``judge`` gives them.
 
-    A move that shows at once what the node is counts as tried.
+    :returns: what the node is, if that shows on the way (then the first of the moves may show it), else OPEN;
+        and how many moves are listed.
     """
-    board, sources, table, frames, search = room
-    frame, weights, scores = frames[search.depth], search.weights, search.scores
-    attacker, defender, moves = frame.attacker, frame.defender, frame.moves
-    frame.count, frame.next, frame.cut, frame.new = 0, 0, False, False
-    outcome, choice, potential, number = judge(attacks, attacker, defender, board, search)
-    if outcome != OPEN:
-        if choice:
-            moves[0], frame.next = first(choice), 1
-        return outcome
-
-    image = image_of_class(sources, attacker, defender)
-    frame.key_a, frame.key_d = turned(sources, attacker, image), turned(sources, defender, image)
-    known = recall(frame.key_a, frame.key_d, attacks, table)
-    if known != OPEN and (search.depth > 0 or search.only == NONE):
-        if known < UNSETTLED:
-            return known
-        if known >= UNSETTLED + frame.deviations:
-            return UNSETTLED
-    frame.new = True
-
+    weights, scores, whole = search.weights, search.scores, board.whole
     left, paired, tempo = potential, ZERO, True
-    whole = board.whole
     if not board.misere:
         mover, opponent = (attacker, defender) if attacks else (defender, attacker)
-        if force(mover, opponent, board, frames):
-            moves[0], frame.next = first(frames[1].own & ~mover), 1
-            return WINS if attacks else HOLDS
+        if spoilers(mover, opponent, board, search):
+            moves[0] = first(search.move)
+            return WINS if attacks else HOLDS, 1
         forced = choice & (choice - ONE) == ZERO
         if not forced:
-            relevant = force(opponent, mover, board, frames)
+            relevant = spoilers(opponent, mover, board, search)
             if relevant:
                 choice &= relevant
                 forced = True
@@ -343,9 +313,8 @@ def enter(attacks: bool, room: Room) -> int:
                         highest = max(highest, weights[LEFT, cell])
                 tempo = left + highest >= whole
             elif left < whole:
-                return HOLDS
-
-    listed = 0
+                return HOLDS, 0
+    listed: Any = np.int64(0)  # a literal would make a second signature
     for cell in range(board.cells):
         place = ONE << np.uint64(cell)
         score = weights[ATTACK, cell] + weights[DEFENCE, cell]
@@ -360,68 +329,77 @@ def enter(attacks: bool, room: Room) -> int:
                 continue
         elif score == 0:  # it is in no line that can still be completed
             continue
-        score += weights[LEFT, cell]
-        insert(moves, scores, listed, cell, score)
+        insert(moves, scores, listed, cell, score + weights[LEFT, cell])
         listed += 1
-    frame.count = listed
-    if listed == 0:
-        return HOLDS if attacks else WINS
-    return OPEN
+    return OPEN, listed
 
 
 @Part
-def back_up(attacks: bool, outcome: int, frame: Any) -> int:
-    """The outcome of a node when one more of its moves has come to ``outcome``; OPEN: the next one is to be
-    tried."""
-    more = frame.next < frame.count
-    if attacks:
-        if outcome == WINS:
-            return WINS
-        frame.cut = frame.cut or outcome == UNSETTLED
-        if more and frame.deviations > 0:
-            return OPEN
-        return UNSETTLED if more or frame.cut else HOLDS
-    if outcome != WINS:
+def prove(
+    attacks: bool, attacker: Bitboard, defender: Bitboard, deviations: int, depth: int, room: Room
+) -> int:
+    """What a node is (``OPEN`` ...), if the attacker may depart so often from the first of its moves.
+
+    :param attacks: whether the attacker is to move.
+    """
+    board, sources, table, search = room
+    if search.stop or search.nodes >= search.until:
+        return OPEN
+    search.nodes += 1
+    search.best = -1
+    moves = search.moves[depth]
+    outcome, choice, potential, number = judge(attacks, attacker, defender, board, search)
+    if outcome != OPEN:
+        if choice:
+            moves[0] = first(choice)
+            search.best = moves[0]
         return outcome
-    return OPEN if more else WINS
-
-
-@Part
-def go_on(room: Room, until: int) -> int:
-    """Go on with the search, and say what the root is; OPEN if ``until`` nodes were visited before that,
-    or the table has no room."""
-    _, _, table, frames, search = room
-    turn = 0 if search.question == DOES_MOVER_WIN else 1
-    while search.nodes < until and search.entries < search.room:
-        search.nodes += 1
-        attacks = (search.depth + turn) % 2 == 0
-        outcome = enter(attacks, room)
-        while outcome != OPEN:
-            frame = frames[search.depth]
-            if frame.new:
-                remember(frame, attacks, outcome, table, search)
-            if search.depth == 0:
-                return outcome
-            search.depth -= 1
-            attacks = not attacks
-            outcome = back_up(attacks, outcome, frames[search.depth])
-        frame, below = frames[search.depth], frames[search.depth + 1]
-        stone = ONE << np.uint64(frame.moves[frame.next])
-        below.attacker = frame.attacker | (stone if attacks else ZERO)
-        below.defender = frame.defender | (ZERO if attacks else stone)
-        below.deviations = frame.deviations - (1 if attacks and frame.next > 0 else 0)
-        frame.next += 1
-        search.depth += 1
-    return OPEN
+    image = image_of_class(sources, attacker, defender)
+    key_a, key_d = turned(sources, attacker, image), turned(sources, defender, image)
+    known = recall(key_a, key_d, attacks, table, search)
+    if known != OPEN and (depth > 0 or not search.explains):
+        if known < UNSETTLED:
+            return known
+        if known >= UNSETTLED + deviations:
+            return UNSETTLED
+    outcome, listed = list_moves(attacks, attacker, defender, choice, potential, number, moves, board, search)
+    if outcome != OPEN and listed:
+        search.best = moves[0]
+    elif outcome == OPEN:
+        outcome = HOLDS if attacks else WINS  # unless a move shows something else
+        for at in range(listed):
+            departs = attacks and at > 0
+            if departs and deviations == 0:
+                outcome = UNSETTLED
+                break
+            stone = ONE << np.uint64(moves[at])
+            found = prove(
+                not attacks,
+                attacker | (stone if attacks else ZERO),
+                defender | (ZERO if attacks else stone),
+                deviations - (1 if departs else 0),
+                depth + 1,
+                room,
+            )
+            if found == OPEN:
+                return OPEN
+            search.best = moves[at]
+            if attacks and found == UNSETTLED:
+                outcome = UNSETTLED
+            elif found == WINS if attacks else found != WINS:
+                outcome = found
+                break
+    remember(key_a, key_d, attacks, outcome, deviations, table, search)
+    return outcome
 
 
 # The table
 
 
 @Part
-def recall(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table) -> Any:
+def recall(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table, search: Search) -> Any:
     """The code of a node in the table, OPEN if it is not there."""
-    start = np.int64(hashed(key_a, key_d)) & (len(table) - WAYS)
+    start = np.int64(hashed(key_a, key_d)) & (search.places - WAYS)
     for place in range(start, start + WAYS):
         entry = table[place]
         if entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks:
@@ -430,14 +408,29 @@ def recall(key_a: Bitboard, key_d: Bitboard, attacks: bool, table: Table) -> Any
 
 
 @Part
-def remember(node: Any, attacks: bool, outcome: int, table: Table, search: Search) -> None:
-    """Put a node into the table; where there is no room, in place of the one with the most stones, which is
-    the cheapest to search again."""
-    start: Any = np.int64(hashed(node.key_a, node.key_d)) & (len(table) - WAYS)
+def remember(
+    key_a: Bitboard,
+    key_d: Bitboard,
+    attacks: bool,
+    outcome: int,
+    deviations: int,
+    table: Table,
+    search: Search,
+) -> None:
+    """Put a node into the table, which doubles when it is half full. At its largest, the node with the most
+    stones gives way, which is the cheapest to search again."""
+    if 2 * search.entries >= search.places and 2 * search.places <= len(table):
+        for place in range(search.places):
+            entry = table[place]
+            if entry.note and hashed(entry.attacker, entry.defender) & np.uint64(search.places):
+                table[place + search.places] = entry
+                entry.note = 0
+        search.places *= 2
+    start: Any = np.int64(hashed(key_a, key_d)) & (search.places - WAYS)
     chosen, most = start, -1
     for place in range(start, start + WAYS):
         entry = table[place]
-        same = entry.attacker == node.key_a and entry.defender == node.key_d and entry.note & 1 == attacks
+        same = entry.attacker == key_a and entry.defender == key_d and entry.note & 1 == attacks
         if entry.note == 0 or same:
             chosen = place
             break
@@ -446,11 +439,36 @@ def remember(node: Any, attacks: bool, outcome: int, table: Table, search: Searc
             chosen, most = place, stones
     entry = table[chosen]
     search.entries += entry.note == 0
-    code = outcome + node.deviations if outcome == UNSETTLED else outcome
-    entry.attacker, entry.defender, entry.note = node.key_a, node.key_d, code << 1 | attacks
+    code = outcome + deviations if outcome == UNSETTLED else outcome
+    entry.attacker, entry.defender, entry.note = key_a, key_d, code << 1 | attacks
 
 
 # Values
+
+
+@Part
+def value_of(mover: Bitboard, other: Bitboard, questions: int, room: Room) -> int:
+    """+1 the mover wins, 0 a draw, -1 the mover loses; UNPROVEN if the search is stopped.
+
+    Two questions are asked in turn, with ever more deviations, until one is answered by yes or both by no; of
+    one that is not among ``questions`` the answer is no.
+    """
+    search, root = room[3], np.int64(0)  # a literal would make a second signature
+    search.deviations = 0
+    while questions:
+        for question in range(1, BOTH):
+            if questions & question:
+                attacks = question == DOES_MOVER_WIN
+                sides = (mover, other) if attacks else (other, mover)
+                outcome = prove(attacks, *sides, search.deviations, root, room)
+                if outcome == OPEN:
+                    return UNPROVEN
+                if outcome == WINS:
+                    return 1 if attacks else -1
+                if outcome == HOLDS:
+                    questions ^= question
+        search.deviations += search.deviations // 2 + 1
+    return 0
 
 
 @Kernel
@@ -459,74 +477,39 @@ def solve_positions(
     movers: Uint64s,
     others: Uint64s,
     values: Int8s,
-    begins: Bools,
+    questions: int,
     each: Int64s,
+    begins: Bools,
     rule: int,
-    until: int,
 ) -> None:
-    """Find the value of each open position from ``row`` on, until a number of nodes have been visited.
+    """Find the values of open positions.
 
-    :param movers: uint64[k], the stones of the side to move.
-    :param others: uint64[k], those of the other side.
-    :param values: int8[k], UNPROVEN; filled with +1 the mover wins, 0 a draw, -1 the mover loses, where
-        so many nodes are enough.
-    :param begins: bool[k], where a group begins, a position and its moves, and with it an empty table.
+    :param movers: uint64[k], the stones of the side to move; others: those of the other side.
+    :param values: int8[k], UNPROVEN; filled as by ``value_of``.
     :param each: int64[k], the nodes that each position may take.
+    :param begins: bool[k], where a group begins, a position and its moves, and with it an empty table.
     :param rule: which of a group are solved (``ALL`` ...).
     """
-    board, _, table, frames, search = room
-    root = frames[0]
-    while search.row < len(movers):
-        row = search.row
-        if search.question == NONE:
-            if begins[row]:
-                search.decided = False
-                if search.entries > 0:
-                    search.entries = 0
-                    for place in range(len(table)):
-                        table[place].note = 0
-            if search.decided:
-                search.row += 1
-                continue
-            search.started, search.best, search.depth, root.deviations = search.nodes, -1, 0, 0
-            search.question, search.refuted = DOES_MOVER_WIN, NONE
-            if search.only != NONE:
-                search.question, search.refuted = search.only, BOTH - search.only
-            elif movers[row] | others[row] == ZERO and not board.misere:
-                search.refuted = DOES_OPPONENT_WIN  # strategy stealing
-            root.attacker, root.defender = movers[row], others[row]
-            if search.question == DOES_OPPONENT_WIN:
-                root.attacker, root.defender = others[row], movers[row]
-        outcome = go_on(room, min(until, search.started + each[row]))
-        question = search.question
-        if outcome == (WINS if question == DOES_MOVER_WIN else HOLDS):
-            search.best = root.moves[root.next - 1] if root.next > 0 else -1
-        if outcome == OPEN:
-            if search.nodes < search.started + each[row]:
-                return
-        elif outcome == WINS:
-            values[row] = 1 if question == DOES_MOVER_WIN else -1
-        elif outcome == HOLDS and search.refuted != NONE:
-            values[row] = 0
-        else:
-            # Ask the two questions in turn, with ever more deviations, until one is yes or both are no.
-            if outcome == HOLDS:
-                search.refuted = question
-            elif search.refuted != NONE or question == DOES_OPPONENT_WIN:
-                root.deviations += root.deviations // 2 + 1
-            if search.refuted in (NONE, question):
-                search.question = BOTH - question
-                attacker = root.attacker
-                root.attacker, root.defender = root.defender, attacker
+    board, _, table, search = room
+    leading, decided = UNPROVEN, False
+    for row in range(len(movers)):
+        if begins[row]:
+            decided = False
+            if search.entries:
+                for place in range(search.places):
+                    table[place].note = 0
+                search.entries = 0
+        if decided:
             continue
+        search.until, asked = search.nodes + each[row], questions
+        if questions == BOTH and movers[row] | others[row] == ZERO and not board.misere:
+            asked = DOES_MOVER_WIN  # strategy stealing
+        value = values[row] = value_of(movers[row], others[row], asked, room)
+        if begins[row]:
+            leading = value
         if rule != ALL:
-            if begins[row]:
-                search.leading = values[row]
-            unproven, lost = values[row] == UNPROVEN, begins[row] and values[row] == -1
-            found = rule == UNTIL_FOUND and not begins[row] and values[row] == -search.leading
-            search.decided = search.decided or unproven or lost or found
-        search.row += 1
-        search.question = NONE
+            lost, found = begins[row] and value == -1, not begins[row] and value == -leading
+            decided = value == UNPROVEN or lost or (rule == UNTIL_FOUND and found)
 
 
 solve_positions.name, solve_positions.seconds = "solver", 5.0

@@ -50,33 +50,24 @@ import numpy as np
 
 from ttt_cli.engine import proof_search as search
 from ttt_cli.engine.arrays import Int8s, Int64s
-from ttt_cli.engine.bits import hashed
 from ttt_cli.engine.board import board_of
+from ttt_cli.engine.kernel import FEW, run_until
 from ttt_cli.engine.position import Cell, Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import UNPROVEN
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import NotationError
 
-__all__ = ["MEMORY", "UNPROVEN", "Proof", "Solver"]
+__all__ = ["FEWEST", "UNPROVEN", "Proof", "Solver"]
 
-MEMORY = 512 << 20
-"""Bytes that a solver's table may take, by default."""
-
-FIRST_SIZE = 1 << 12
-"""Places of a new table."""
-
-GROUP_SIZE = 1 << 15
-"""Places of the table where positions are solved by groups."""
+FEWEST, MOST = 1 << 15, 1 << 24
+"""Places of a table, each of 17 bytes: at first, and at most."""
 
 UNLIMITED = 1 << 62
 """Nodes without a limit."""
 
 LINE_NODES = 100_000
 """Nodes that the line of play may take beyond those of the proof itself, without a limit."""
-
-PACE = 0.1
-"""Seconds between two looks at the clock, and at Ctrl-C."""
 
 Report = Callable[[int, int], None]
 """``report(nodes, deviations)``: how many nodes have been visited, and how many deviations are tried now."""
@@ -115,18 +106,16 @@ class Solver:
     A value, once proven, depends on the position alone. Whether a limit suffices may also depend on what the
     solver has proven before; a new solver with a limit of nodes always gives the same answer.
 
-    :param memory: bytes that the table may take.
+    :param places: of the table, at most: a power of 2, no less than ``FEWEST``.
     """
 
-    def __init__(self, rules: Rules, *, memory: int = MEMORY) -> None:
+    def __init__(self, rules: Rules, *, places: int = MOST) -> None:
         self.rules = rules
-        self.memory = memory
-        self._board, self._sources = board_of(rules), np.array(rules.sources, np.int8)
-        self._frames = np.zeros(rules.cells + 2, search.FRAME).view(np.recarray)
-        self._state = np.zeros(1, search.SEARCH).view(np.recarray)[0]
-        self._table = _table(FIRST_SIZE)
+        table = np.zeros(places, search.ENTRY).view(np.recarray)  # takes memory as it is written to
+        self._search = np.zeros(1, search.SEARCH).view(np.recarray)[0]
+        self._search.places = FEWEST
+        self._room = board_of(rules), np.array(rules.sources, np.int8), table, self._search
         self._started = 0.0
-        self._make_room()
 
     def solve(
         self,
@@ -146,10 +135,11 @@ class Solver:
         if position.rules != self.rules:
             raise NotationError(f"{position.text!r} is not a position of {self.rules.describe()}")
         here, self._started = Positions.batch([position], self.rules), time.process_time()
-        self._values(here, 0, None)  # loads the compiled code
+        self.values(here, nodes=0)  # loads the compiled code
         self._started = time.process_time()
         until = None if seconds is None else self._started + seconds
-        values = self._values(here, nodes, until, report=report)
+        limit = UNLIMITED if nodes is None else nodes
+        values = self.values(here, nodes=limit, until=until, report=report)
         proof = self.so_far(position)
         if values[0] == UNPROVEN:
             return proof
@@ -160,90 +150,59 @@ class Solver:
 
     def so_far(self, position: Position) -> Proof:
         """How far a call of ``solve`` for this position came that was interrupted."""
-        seconds, nodes = time.process_time() - self._started, int(self._state.nodes)
+        seconds, nodes = time.process_time() - self._started, int(self._search.nodes)
         ruled_out, deviations = None, 0
-        while deviations < self._frames[0].deviations:
+        while deviations < self._search.deviations:
             ruled_out, deviations = deviations, deviations + deviations // 2 + 1
         return Proof(position, None, (), nodes, seconds, ruled_out)
 
-    def values(self, positions: Positions, *, nodes_per_position: int | None = None) -> Int8s:
-        """int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that would
-        be next), UNPROVEN where the limit did not suffice.
-
-        :param nodes_per_position: the most positions to visit for each.
-        """
-        return self._values(positions, nodes_per_position, None)
-
-    def values_by_group(
-        self, positions: Positions, groups: Int64s, nodes: Int64s, *, rule: int = search.ALL
-    ) -> Int8s:
-        """The same, where what is proven of a group, a position and its moves, depends on that group alone.
-
-        :param groups: int64[k], a number for each position; a group's positions follow each other.
-        :param nodes: int64[k], the most positions to visit for each.
-        :param rule: which of a group are solved (``proof_search.ALL`` ...).
-        """
-        self._table, self._state.entries = _table(GROUP_SIZE), 0
-        self._state.room = UNLIMITED
-        return self._values(positions, nodes, None, groups=groups, rule=rule)
-
-    def _values(
+    def values(
         self,
         positions: Positions,
-        nodes: int | Int64s | None,
-        until: float | None,
         *,
-        report: Report | None = None,
-        question: int = search.NONE,
+        nodes: int | Int64s = UNLIMITED,
         groups: Int64s | None = None,
         rule: int = search.ALL,
+        question: int = 0,
+        until: float | None = None,
+        report: Report | None = None,
     ) -> Int8s:
-        """The values of positions, within a number of nodes each and a time on the clock.
+        """int8[k]: +1 the mover wins, 0 a draw, -1 the mover loses (on a terminal board: the side that would
+        be next), UNPROVEN where the limits did not suffice.
 
-        :param question: the only one to be asked, if it is named; then ``best`` of the state is the move that
-            answers it.
+        :param nodes: the most positions to visit for each, or int64[k].
+        :param groups: int64[k], a number for each position: then what is proven of a group, a position and
+            its moves, which follow each other, depends on that group alone.
+        :param rule: which of a group are solved (``proof_search.ALL`` ...).
+        :param question: the only one to ask (``proof_search.DOES_MOVER_WIN`` ...), if one is named: then a
+            move that answers it is found too.
+        :param until: stop when the clock of processor time says so; report: as ``solve``.
         """
-        state, found, rows = self._state, positions.outcomes, np.flatnonzero(~positions.terminal)
-        each = np.full(len(positions), UNLIMITED if nodes is None else nodes, np.int64)[rows]
-        of_group = np.zeros(len(rows), np.int64) if groups is None else groups[rows]
-        begins = np.diff(of_group, prepend=0 if groups is None else -1) != 0
-        values, stones = np.full(len(rows), UNPROVEN, np.int8), positions[rows].stones_of_sides
-        state.row = state.question = state.nodes = 0
-        state.only, state.decided = question, False
-        piece, now = 1 << 8, time.process_time()
-        while state.row < len(values) and (until is None or now < until):
-            last = int(state.nodes) + piece
-            room = self._board, self._sources, self._table, self._frames, state
-            search.solve_positions(room, *stones, values, begins, each, rule, last)
-            if groups is None:
-                self._make_room()
-            before, now = now, time.process_time()
-            if now - before > PACE:
-                piece = max(piece // 2, 1)
-            elif state.nodes == last:
-                piece *= 2
+        state, found, rows = self._search, positions.outcomes, np.flatnonzero(~positions.terminal)
+        each = np.full(len(positions), nodes, np.int64)[rows]
+        begins = np.zeros(len(rows), np.bool_)
+        if groups is not None:
+            begins = np.diff(groups[rows], prepend=-1) != 0
+        values = np.full(len(rows), UNPROVEN, np.int8)
+        state.nodes, state.explains, state.stop = 0, question != 0, False
+        stones, questions = positions[rows].stones_of_sides, question or search.BOTH
+        arguments = self._room, *stones, values, questions, each, begins, rule
+
+        def look() -> bool:
             if report:
-                report(int(state.nodes), int(self._frames[0].deviations))
+                report(int(state.nodes), int(state.deviations))
+            return until is not None and time.process_time() >= until
+
+        if each.sum(dtype=np.float64) <= FEW:
+            search.solve_positions(*arguments)
+        elif not look():
+            run_until(search.solve_positions, arguments, state, look)
+            look()
         found[rows] = values
         return found
 
-    def _make_room(self) -> None:
-        """Let the table grow when it is half full; at its limit, entries replace others."""
-        table, state, size = self._table, self._state, len(self._table)
-        grows = (
-            3 * size * table.itemsize <= self.memory
-        )  # for a while there are two tables, one half as large
-        if grows and state.entries * 2 >= size:
-            places = np.flatnonzero(table.note)
-            upper = hashed(table.attacker[places], table.defender[places]) & np.uint64(size)
-            self._table = _table(size * 2)
-            self._table[places + upper.astype(np.int64)] = table[places]
-            self._make_room()
-        else:
-            state.room = size // 2 if grows else UNLIMITED
-
     def _line(self, position: Position, value: int, nodes: int, until: float | None) -> tuple[Cell, ...]:
-        """Moves from a position of known value on that keep it."""
+        """Moves from a position of known value on that keep it, within a number of nodes."""
         line: list[Cell] = []
         while not position.terminal:
             cell, used = self._keep(position, value, nodes, until)
@@ -258,14 +217,13 @@ class Solver:
         self, position: Position, value: int, nodes: int, until: float | None
     ) -> tuple[Cell | None, int]:
         """A move that keeps the position's value, None if the limits were too low, and the nodes visited."""
-        state, root, here = self._state, self._frames[0], Positions.batch([position], self.rules)
+        state, here = self._search, Positions.batch([position], self.rules)
         if value < 0:  # no move is worse than another: the one that a defender would try first
-            self._values(here, min(nodes, 1), until, question=search.DOES_OPPONENT_WIN)
-            if state.nodes == 0:
-                return None, 0
-            return int(root.moves[0]) if root.count or root.next else position.legal[0], 1
+            state.moves[0, 0] = position.legal[0]
+            self.values(here, nodes=min(nodes, 1), question=search.DOES_OPPONENT_WIN)
+            return (int(state.moves[0, 0]) if state.nodes else None), 1
         question = search.DOES_MOVER_WIN if value else search.DOES_OPPONENT_WIN
-        found = self._values(here, nodes, until, question=question)
+        found = self.values(here, nodes=nodes, until=until, question=question)
         used = int(state.nodes)
         if found[0] == UNPROVEN:
             return None, used
@@ -275,12 +233,8 @@ class Solver:
         weights = state.weights[search.ATTACK] + state.weights[search.DEFENCE]
         for cell in sorted(position.legal, key=lambda cell: -weights[cell]):
             after = Positions.batch([position.play(cell)], self.rules)
-            found = self._values(after, nodes - used, until, question=search.DOES_MOVER_WIN)
-            used += int(state.nodes) if not after.terminal[0] else 0
+            found = self.values(after, nodes=nodes - used, until=until, question=search.DOES_MOVER_WIN)
+            used += int(state.nodes)
             if found[0] == 0:
                 return cell, used
         return None, used
-
-
-def _table(size: int) -> search.Table:
-    return np.zeros(size, search.ENTRY).view(np.recarray)
