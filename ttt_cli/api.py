@@ -47,6 +47,7 @@ from ttt_cli.store import library
 from ttt_cli.store.formats.format import ExportOptions as ExportOptions
 from ttt_cli.store.formats.format import ExportSource as ExportSource
 from ttt_cli.store.formats.format import Format as Format
+from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.formats.native import FORMAT
 from ttt_cli.store.games import GameRecord as GameRecord
 from ttt_cli.store.library import Loaded
@@ -298,7 +299,7 @@ def load(
     if not path.is_file():
         raise InvalidFileError("there is no such file", where=str(path))
     with offered(None if learner is None else checked(learner)):
-        found = library.load(path, rules)
+        found = library.load(path, Options(rules=rules))
     for remark in found.remarks:
         warn(remark, stacklevel=2)
     return found.state

@@ -39,7 +39,7 @@ def test_the_newest_five_are_kept_and_the_one_with_most_games(tmp_path):
     assert saved_in_turn(path, [5, 500, 6, 7, 8, 9, 10, 11, 12]) == [11, 10, 9, 8, 500]
     best = backups.backups(path)[-1].file
     assert library.load(best).state.games == 500
-    assert backups.restore(best) == path
+    assert library.restore(best) == path
     assert library.load(path).state.games == 500
     assert backups.backups(path)[0].games == 12
 
@@ -60,7 +60,7 @@ def test_nothing_but_backups_is_restored(tmp_path):
     path = tmp_path / "q.json"
     library.save(state_of(5), path)
     with pytest.raises(InvalidFileError, match="is not a backup"):
-        backups.restore(path)
+        library.restore(path)
 
 
 # ---- somebody else

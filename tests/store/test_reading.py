@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import reading
 from ttt_cli.store.reading import read_blocks, read_bytes, read_lines
-from ttt_cli.store.strict_json import load_json
-from ttt_cli.store.text import decode, quoted
+from ttt_cli.store.text import decode, load_json, quoted
 
 
 def refusal(data: bytes, **options) -> InvalidFileError:

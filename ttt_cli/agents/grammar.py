@@ -193,7 +193,7 @@ def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
     path = library.find(store, name, rules) if name else None
     values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS) if path or fresh else {}
     said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
-    found = library.read_file(path, options=_how(said, rules)) if path else None
+    found = library.read_file(path, _how(said, rules)) if path else None
     if path is not None and isinstance(found, Policy):
         return _recorded(text, name, options, path, found)
     loaded = found if isinstance(found, library.Loaded) else None

@@ -13,7 +13,7 @@ from ttt_cli.evaluation.walk import own_positions
 from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import argument, option
-from ttt_cli.store.csv_text import to_csv
+from ttt_cli.store.text import to_csv
 from ttt_cli.views.difference import DifferenceResult, csv_rows
 
 

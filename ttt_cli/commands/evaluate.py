@@ -22,11 +22,11 @@ from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import AgentName, Seed, Walked, argument, flag, number, option
-from ttt_cli.store.csv_text import to_csv
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
 from ttt_cli.store.runs import digest_of
+from ttt_cli.store.text import to_csv
 from ttt_cli.views.evaluation import Exact, Explanation, Sampled, blunder_rows
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress

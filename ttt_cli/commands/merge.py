@@ -73,7 +73,7 @@ def merge(
         inputs: list[library.Loaded] = []
         for name in files:
             path, kept = library.existing(env.store, name, rules, what="file"), len(inputs) < KEPT
-            loaded = library.load(path, rules, Options(table=kept))
+            loaded = library.load(path, Options(rules=rules, table=kept))
             env.remark(loaded.remarks)
             inputs.append(loaded if kept else loaded.without_table())
         merged = merge_states(inputs, allow_overlap=allow_overlap)

@@ -11,7 +11,6 @@ from ttt_cli.shell.completion import complete_states
 from ttt_cli.shell.options import argument
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
-from ttt_cli.store.backups import restore as put_back
 
 IGNORES = {"board", "line"}
 
@@ -64,7 +63,7 @@ def restore(
         return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None)
     if original(Path(file)) is not None and Path(file).exists():
         library.load(Path(file))  # what cannot be read is not brought back
-        path = put_back(Path(file))
+        path = library.restore(Path(file))
         return Backups(backups(path), path, file)
     lost = (Path(file), *(env.store / f"{file}{suffix}" for suffix in library.SUFFIXES))
     kept = (path for path in (library.find(env.store, file), *lost) if path is not None and backups(path))

@@ -18,6 +18,7 @@ from ttt_cli.shell.completion import complete_agents, stored_files, stored_names
 from ttt_cli.shell.options import argument, flag, given_rules
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
+from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State
@@ -74,7 +75,7 @@ def show(
     path = library.existing(env.store, str(log) if log.name == LOG else file, rules)
     if holds_games(path):
         return _log(path)
-    loaded = library.load(path, rules)
+    loaded = library.load(path, Options(rules=rules))
     env.remark(loaded.remarks)
     return _summary(env, loaded)
 

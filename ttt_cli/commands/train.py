@@ -155,7 +155,7 @@ class Call:
         if origin is None:
             learner = self._with_given(learner_of(self.learner, preset or "default"))
             return State.empty(learner, rules or STANDARD, symmetric=options.symmetry)
-        loaded = library.load(origin, options=Readings(empty_brain=self.learner == "graph"))
+        loaded = library.load(origin, Readings(empty_brain=self.learner == "graph"))
         self.env.remark(loaded.remarks)
         state, other, fault = loaded.state, "-o another file, or leave out", None
         if not loaded.native and origin == self.path:

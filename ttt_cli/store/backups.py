@@ -4,22 +4,23 @@ The newest is ``q.json.bak``, older ones are ``q.json.1.bak``, ``q.json.2.bak``,
 The newest few are kept (``TTT_BACKUPS``, 5 unless it says otherwise), and always the one with most games.
 """
 
+import errno
 import os
 import re
+import shutil
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
-from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.files import BACKUP, numbered_backups, write_bytes
-from ttt_cli.store.locks import lock
-from ttt_cli.store.reading import peek, read_blocks, read_lines
+from ttt_cli.errors import TttError, UsageError
+from ttt_cli.store.reading import peek, read_lines
 
 KEPT = 5
 """How many backups of a file are kept."""
 
 _GAMES = re.compile(rb'"games": ?(\d+)')
-_NAME = re.compile(r"(.+?)(\.[0-9]+)?" + re.escape(BACKUP))
+_NAME = re.compile(r"(.+?)(?:\.([0-9]+))?\.bak")
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,29 @@ def allowed() -> int:
 
 def backups(path: Path) -> list[Backup]:
     """The backups of a file, the newest first."""
-    if not path.name:
-        return []  # the root, or this folder
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    newest = target.with_name(target.name + BACKUP)
-    paths = [newest] * newest.is_file() + [older for _, older in reversed(numbered_backups(target))]
-    return [Backup(one, _games(one)) for one in paths]
+    return [Backup(one, _games(one)) for _, one in reversed(_numbered(target))]
+
+
+def newest(path: Path) -> Path:
+    """Where the newest backup of a file is, or would be."""
+    return path.with_name(f"{path.name}.bak")
+
+
+def keep(target: Path) -> None:
+    """Give the file that ``target`` is now the name of its newest backup too, the former one a number."""
+    backup = newest(target)
+    if backup.exists():
+        if backup.samefile(target):
+            return
+        highest = max((int(number) for number, _ in _numbered(target)[:-1]), default=0)
+        backup.replace(target.with_name(f"{target.name}.{highest + 1}.bak"))
+    try:
+        os.link(target, backup)
+    except OSError as error:  # no hard links here
+        if error.errno == errno.ENOSPC:
+            raise
+        shutil.copy2(target, backup)
 
 
 def prune(path: Path) -> None:
@@ -67,18 +85,11 @@ def original(path: Path) -> Path | None:
     return path.with_name(match[1]) if match else None
 
 
-def restore(backup: Path) -> Path:
-    """Put a backup back in its file's place, and keep what is there as a backup; returns the file's path.
-
-    :raises InvalidFileError: if it is not a backup, or cannot be read.
-    """
-    path = original(backup)
-    if path is None:
-        raise InvalidFileError("is not a backup", where=str(backup), hint="ttt restore lists them")
-    with lock(path, "restored"):
-        write_bytes(path, read_blocks(backup), keep_backup=True)
-        prune(path)
-    return path
+def _numbered(target: Path) -> list[tuple[float, Path]]:
+    """The backups of a file with their numbers; the newest, which has none, is the last."""
+    names = [path.name for path in target.parent.iterdir()] if target.parent.is_dir() else []
+    found = (match for match in map(_NAME.fullmatch, names) if match and match[1] == target.name)
+    return sorted((int(match[2]) if match[2] else inf, target.with_name(match[0])) for match in found)
 
 
 def _games(path: Path) -> int | None:

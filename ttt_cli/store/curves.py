@@ -5,9 +5,11 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
+import orjson
+
 from ttt_cli.documents import Count, Share, note
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store import csv_text
+from ttt_cli.store import text
 from ttt_cli.store.reading import read_bytes
 from ttt_cli.store.text import BOM, decode
 from ttt_cli.store.typed import check
@@ -57,7 +59,7 @@ HEADER = ",".join(NAMES)
 
 def to_csv(rows: Sequence[Row]) -> bytes:
     """The file of a curve."""
-    return csv_text.to_csv([NAMES, *map(astuple, rows)])
+    return text.to_csv([NAMES, *map(astuple, rows)])
 
 
 def read(path: Path) -> list[Row]:
@@ -66,10 +68,9 @@ def read(path: Path) -> list[Row]:
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
     content = read_bytes(path, LIMIT)
-    if not content.startswith((HEADER.encode(), BOM + HEADER.encode())):
-        raise InvalidFileError(
-            "is not a learning curve", where=str(path), hint="ttt train … --curve FILE makes one"
-        )
+    if not content.removeprefix(BOM).startswith(HEADER.encode()):
+        hint = "ttt train … --curve FILE makes one"
+        raise InvalidFileError("is not a learning curve", where=str(path), hint=hint)
     return [row for rows in read_groups(content, str(path)).values() for row in rows]
 
 
@@ -115,11 +116,10 @@ def from_record(value: dict[str, list[Any]], where: str = "") -> list[Row]:
 
     :raises InvalidFileError: naming what is wrong.
     """
-    if value.keys() != {*NAMES}:
-        raise InvalidFileError(f"expected an object with the keys {', '.join(NAMES)}", where=where)
     lengths = set(map(len, value.values()))
-    if len(lengths) != 1 or not 0 < max(lengths) <= MOST:
-        raise InvalidFileError(f"expected lists of one length, 1 to {MOST:,}", where=where)
+    if value.keys() != {*NAMES} or len(lengths) != 1 or not 0 < max(lengths) <= MOST:
+        what = f"expected lists of one length, 1 to {MOST:,}, with the keys {', '.join(NAMES)}"
+        raise InvalidFileError(what, where=where)
     rows: list[Row] = []
     for numbers in zip(*map(value.__getitem__, NAMES), strict=True):
         rows.append(_row(dict(zip(NAMES, numbers, strict=True)), rows, where))
@@ -134,10 +134,9 @@ def _row(values: dict[str, Any], rows: Sequence[Row], where: str) -> Row:
     return Row(**values)
 
 
-def _number(text: str) -> float | str | None:
+def _number(text: str) -> Any:
     """The number that a field holds; the text itself, which is refused, if it does not hold one."""
-    text = text.strip()
-    if text.isascii() and text.isdigit() and len(text) < 20:
-        return int(text)
-    found = csv_text.number_in(text)
-    return text or None if found is None else found
+    try:
+        return orjson.loads(text) if text.strip() else None
+    except orjson.JSONDecodeError:
+        return text

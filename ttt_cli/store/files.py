@@ -6,10 +6,8 @@ file in the same folder, write, fsync, ``os.replace``, fsync of the folder. The 
 links are followed. Logs (JSON Lines) grow by ``append_line``.
 """
 
-import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,10 +16,10 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from ttt_cli.errors import InvalidFileError
+from ttt_cli.store.backups import keep
 from ttt_cli.store.locks import lock, take
 from ttt_cli.store.system import NO_WAITING, AnyPath, status, translate_os_errors
 
-BACKUP = ".bak"
 TEMPORARY = ".ttt-tmp"
 
 
@@ -66,7 +64,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
                     os.chmod(temporary, stat.S_IMODE(old.st_mode))
                 os.fsync(fd)
             if keep_backup and old is not None:
-                _keep(target)
+                keep(target)
             os.replace(temporary, target)
         except BaseException:
             with suppress(OSError):
@@ -143,31 +141,3 @@ def _remove_litter(target: Path) -> None:
                 with open(entry.path, "rb") as left:
                     if take(left.fileno()):
                         os.unlink(entry.path)
-
-
-def _keep(target: Path) -> None:
-    """Give the file that ``target`` is now the name ``<name>.bak`` too.
-
-    The former one goes on as ``<name>.N.bak``, N being one more than the highest there is.
-    """
-    backup = target.with_name(target.name + BACKUP)
-    if backup.exists():
-        if backup.samefile(target):
-            return
-        highest = max((number for number, _ in numbered_backups(target)), default=0)
-        os.replace(backup, target.with_name(f"{target.name}.{highest + 1}{BACKUP}"))
-    try:
-        os.link(target, backup)
-    except OSError as error:  # no hard links here
-        if error.errno == errno.ENOSPC:
-            raise
-        shutil.copy2(target, backup)
-
-
-def numbered_backups(target: Path) -> list[tuple[int, Path]]:
-    """The older backups of a file, ``<name>.N.bak``, by their numbers; the newest is ``<name>.bak``."""
-    ours = re.compile(re.escape(f"{target.name}.") + "([0-9]+)" + re.escape(BACKUP))
-    names = os.listdir(target.parent) if target.parent.is_dir() else []
-    return sorted(
-        (int(match[1]), target.with_name(match[0])) for match in map(ours.fullmatch, names) if match
-    )

@@ -21,7 +21,7 @@ from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line, try_append
 from ttt_cli.store.reading import peek, read_lines
 from ttt_cli.store.state import State
-from ttt_cli.store.strict_json import load_json
+from ttt_cli.store.text import load_json
 from ttt_cli.store.typed import check, rules_of
 
 LOG = "games.jsonl"

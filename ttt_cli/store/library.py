@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,15 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.environment import command_line
 from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners import LEARNERS, learner_class
-from ttt_cli.store.backups import prune
-from ttt_cli.store.files import BACKUP, writing
+from ttt_cli.store.backups import newest, original, prune
+from ttt_cli.store.files import write_bytes, writing
 from ttt_cli.store.formats import native_formats, plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
 from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, no_collection, sealed
 from ttt_cli.store.games import holds_games
-from ttt_cli.store.locks import held_lock, stamp
-from ttt_cli.store.reading import LIMIT, allowed, beyond
+from ttt_cli.store.locks import held_lock, lock, stamp
+from ttt_cli.store.reading import LIMIT, allowed, beyond, read_blocks
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 
@@ -58,7 +58,7 @@ class Loaded:
         """
         if self.state.table is not None:
             return self.state.table
-        again = load(self.path, self.rules)
+        again = load(self.path, Options(rules=self.rules))
         if again.digest != self.digest:
             raise InvalidFileError("somebody else has written this file meanwhile", where=str(self.path))
         return again.state.table
@@ -91,13 +91,10 @@ def path_in(store: Path, name: str, learner: str) -> Path:
 
 def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     """The file that a name or a path means; names win over paths."""
-    names = [name] if rules is None or rules == STANDARD else [f"{name}.{rules}", name]
-    if Path(name).name == name:
-        for stem in names:
-            for suffix in SUFFIXES:
-                if (store / f"{stem}{suffix}").is_file():
-                    return store / f"{stem}{suffix}"
-    return Path(name) if Path(name).exists() else None
+    stems = [name] if rules in (None, STANDARD) else [f"{name}.{rules}", name]
+    named = [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
+    found = (path for path in named if Path(name).name == name and path.is_file())
+    return next(found, Path(name) if Path(name).exists() else None)
 
 
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
@@ -141,12 +138,11 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
     """The state that has seen nothing, if ``name`` is the one under which training would save (``q``,
     ``q.article``), and the file that is not there yet."""
     rules = rules or STANDARD
-    for learner in LEARNERS:
-        for article in (False, True):
-            full = default_name(learner, rules, article=article)
-            if name in (full, default_name(learner, article=article)):
-                made = learner_of(learner, "article" if article else "default")
-                return Loaded(State.empty(made, rules), path_in(store, full, learner), FORMAT, "")
+    for learner, article in product(LEARNERS, (False, True)):
+        full = default_name(learner, rules, article=article)
+        if name in (full, default_name(learner, article=article)):
+            made = learner_of(learner, "article" if article else "default")
+            return Loaded(State.empty(made, rules), path_in(store, full, learner), FORMAT, "")
     return None
 
 
@@ -163,7 +159,7 @@ def would_lose_runs(path: Path, state: State) -> bool:
     if not path.exists():
         return False
     with suppress(TttError):
-        return not state.contains(load(path, options=Options(table=False)).state)
+        return not state.contains(load(path, Options(table=False)).state)
     return True
 
 
@@ -188,82 +184,64 @@ def refuse_loss(path: Path, *, states: bool = True) -> None:
         raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
 
-def load(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) -> Loaded:
+def load(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
     """Read a state, native or foreign, as ``read_file``.
 
-    :raises InvalidFileError: also if it holds a policy.
+    :raises InvalidFileError: also if it holds a policy, or is for another game than ``options`` say.
     """
-    found = read_file(path, rules, options)
+    found, rules = read_file(path, options, learner), options.rules
     if isinstance(found, Policy):
-        raise _not_learned(path)
-    return found
-
-
-def read_file(path: Path, rules: Rules | None = None, options: Options = DEFAULTS) -> Loaded | Policy:
-    """What a file holds that plays: a state, native or foreign, or a policy.
-
-    :param rules: what the user says the game is.
-    :param options: what the user says of how the file is to be read.
-    :raises InvalidFileError: if it cannot be read, is damaged, no format fits, or it is for another game.
-    """
-    found = _read(Source(path), path, options if rules is None else replace(options, rules=rules))
-    if isinstance(found, Policy):
-        return found
-    if rules is not None and rules != found.state.rules:
+        hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
+        raise InvalidFileError(
+            "holds a policy: what is played, not what was learned", where=str(path), hint=hint
+        )
+    if rules not in (None, found.state.rules):
         played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
-    return replace(found, rules=rules)
-
-
-def _not_learned(path: Path) -> InvalidFileError:
-    hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
-    return InvalidFileError(
-        "holds a policy: what is played, not what was learned", where=str(path), hint=hint
-    )
+    return found
 
 
 def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
-    """Read a foreign file as a state.
+    """Read a foreign file as a state, as ``load``.
 
-    :param learner: the method whose table it is to become, if not the one that fits best.
-    :raises InvalidFileError: if it cannot be read, is damaged, no format fits, or it is the program's own.
-    :raises UsageError: if it cannot become such a table.
+    :raises InvalidFileError: also if it is the program's own.
     """
     if learner is not None:
         learner_class(learner)
-    source = Source(path)
-    options = replace(options, empty_brain=learner == "graph")
-    if form := _native_format(source):
-        form.read(source, DEFAULTS)  # of a damaged one that is what there is to say
-        raise InvalidFileError(
-            "is already a ttt state: there is nothing to import",
-            where=str(path),
-            hint=f"{command_line('ttt', 'show', path)} looks inside; ttt merge merges it with others",
-        )
-    found = _read(source, path, options, learner)
-    if isinstance(found, Policy):
-        raise _not_learned(path)
+    found = load(path, replace(options, empty_brain=learner == "graph"), learner)
+    if found.native:
+        hint = f"{command_line('ttt', 'show', path)} looks inside; ttt merge merges it with others"
+        message = "is already a ttt state: there is nothing to import"
+        raise InvalidFileError(message, where=str(path), hint=hint)
     return found
 
 
-def _read(source: Source, path: Path, options: Options, learner: str | None = None) -> Loaded | Policy:
+def read_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded | Policy:
+    """What a file holds that plays: a state, native or foreign, or a policy.
+
+    :param options: what the user says of how the file is to be read.
+    :param learner: the method whose table a foreign file is to become, if not the one that fits best.
+    :raises InvalidFileError: if it cannot be read, is damaged, or no format fits.
+    :raises UsageError: if it cannot become such a table.
+    """
+    source = Source(path)
     try:
         found = _content(source, recognise(source, options), options)
     except InvalidFileError:
-        form = plugged_format(source, options)
-        if form is None:
+        plugged = plugged_format(source, options)
+        if plugged is None:
             raise
-        found = _content(source, form, options)
+        found = _content(source, plugged, options)
     if isinstance(found, Policy):
         return found
     if isinstance(found, Native):
-        return Loaded(found.state, path, FORMAT, found.digest)
+        return Loaded(found.state, path, FORMAT, found.digest, rules=options.rules)
     try:
         state = to_state(found, source.sha256, learner, options.visits)
     except InvalidFileError as error:  # of an entry
         place = f"{source.where}: {error.where}"
         raise InvalidFileError(error.message, where=place, hint=error.hint) from None
-    return Loaded(state, path, found.format, f"sha256:{source.sha256}", found)
+    return Loaded(state, path, found.format, f"sha256:{source.sha256}", found, options.rules)
 
 
 def _content(source: Source, form: Format, options: Options) -> Imported | Native | Policy:
@@ -328,7 +306,21 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
     if not kept:
         return None
     prune(path)
-    return Path(os.path.realpath(path) + BACKUP)
+    return newest(Path(os.path.realpath(path)))
+
+
+def restore(backup: Path) -> Path:
+    """Put a backup back in its file's place, and keep what is there as a backup; returns the file's path.
+
+    :raises InvalidFileError: if it is not a backup, or cannot be read.
+    """
+    path = original(backup)
+    if path is None:
+        raise InvalidFileError("is not a backup", where=str(backup), hint="ttt restore lists them")
+    with lock(path, "restored"):
+        write_bytes(path, read_blocks(backup), keep_backup=True)
+        prune(path)
+    return path
 
 
 def verify(path: Path) -> Verification:

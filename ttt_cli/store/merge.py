@@ -5,7 +5,7 @@ run, and the learner's own ``merge`` adds them up.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge as in_order
 from itertools import groupby, repeat
@@ -44,31 +44,31 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     :raises InvalidFileError: if the inputs are of different kinds, overlap in part, or contradict each other.
     """
     _check_same_kind(inputs)
-    ordered = sorted(set(inputs), key=lambda loaded: (loaded.digest, str(loaded.path)))
-    wholes = _wholes(ordered)
-    for part in wholes:
-        _check_contained(part, wholes[part])
-    kept = [loaded for loaded in ordered if loaded not in wholes]
-    contained = [loaded for loaded in ordered if loaded in wholes]
-    duplicates = _shared_runs(inputs)
+    kept = sorted(set(inputs), key=lambda loaded: (loaded.digest, str(loaded.path)))
+    contained: list[Loaded] = []
+    for loaded in kept[::-1]:  # of two that are alike the first stays
+        others = (other for other in kept if other is not loaded and other.state.contains(loaded.state))
+        if whole := next(others, None):
+            _check_contained(loaded, whole)
+            kept.remove(loaded)
+            contained.insert(0, loaded)
+    state, duplicates = kept[0].state, _shared_runs(inputs)
     if len(kept) == 1:
-        return Merged(replace(kept[0].state, table=kept[0].table), kept, contained, duplicates)
-    learner = kept[0].state.learner
+        return Merged(replace(state, table=kept[0].table), kept, contained, duplicates)
+    learner = state.learner
+    games = _repeated({(game, run.id) for one in kept for run in one.state.runs for game in run.game_ids})
     overlap = [] if learner.keeps_runs_apart else _shared_runs(kept)
-    games = _games_in_several_runs(kept)
-    if not allow_overlap and (games or overlap):
-        raise _overlapping(kept, games, overlap)
-    closed, tables = [loaded.state.closed() for loaded in kept], _Tables(kept)
-    first = closed[0]
     if not (games or overlap):
-        table, runs = learner.merge(learner.empty(first.rules, first.symmetric), tables), _union(closed)
-    elif learner.keeps_runs_apart:
+        runs = _union(kept)
+    elif allow_overlap:
         runs = (_overlap_run(kept),)
-        table = _in_one_run(closed, tables, runs[0])
     else:
-        runs = (_overlap_run(kept),)
-        table = learner.merge(learner.empty(first.rules, first.symmetric), tables)
-    return Merged(replace(first, table=table, runs=runs), kept, contained, duplicates)
+        raise _overlapping(kept, games, overlap)
+    if learner.keeps_runs_apart and games:
+        table = _in_one_run(kept, runs[0])
+    else:
+        table = learner.merge(learner.empty(state.rules, state.symmetric), _Tables(kept))
+    return Merged(replace(state, table=table, runs=runs), kept, contained, duplicates)
 
 
 class _Tables(Sequence[Any]):
@@ -84,59 +84,63 @@ class _Tables(Sequence[Any]):
         return self._inputs[at].table
 
 
-def _shared_runs(inputs: Sequence[Loaded]) -> list[str]:
+def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
     """The ids of the runs that several inputs hold."""
-    counts = Counter(run.id for loaded in inputs for run in loaded.state.runs)
-    return sorted(run for run, count in counts.items() if count > 1)
+    return _repeated((run.id, number) for number, loaded in enumerate(inputs) for run in loaded.state.runs)
 
 
-def _wholes(inputs: Sequence[Loaded]) -> dict[Loaded, Loaded]:
-    """For each input that another one contains, the other one; of two that are alike the first stays."""
-    found: dict[Loaded, Loaded] = {}
-    for loaded in reversed(inputs):
-        for other in inputs:
-            if other is not loaded and other not in found and other.state.contains(loaded.state):
-                found[loaded] = other
-                break
-    return found
+def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
+    """The names that are in several of these pairs."""
+    return sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
 
 
-def _games_in_several_runs(inputs: Sequence[Loaded]) -> list[str]:
-    """The recorded games that have been learned in several runs, of one input or another."""
-    learned = {(game, run.id) for loaded in inputs for run in loaded.state.runs for game in run.game_ids}
-    return sorted(game for game, count in Counter(game for game, _ in learned).items() if count > 1)
+def _union(inputs: Sequence[Loaded]) -> tuple[Run, ...]:
+    runs: dict[str, Run] = {}
+    for run in (run for loaded in inputs for run in loaded.state.closed().runs):
+        if run.id not in runs or run.contains(runs[run.id]):
+            runs[run.id] = run
+    return tuple(runs[key] for key in sorted(runs))
 
 
-def _in_one_run(states: Sequence[State], tables: Sequence[Any], run: Run) -> Any:
+def _overlap_run(inputs: Sequence[Loaded]) -> Run:
+    """The record that takes the place of all others: the parts of the table can no longer be separated."""
+    digests = sorted(loaded.digest for loaded in inputs)
+    games = [loaded.state.games for loaded in inputs]
+    total = None if None in games else sum(count or 0 for count in games)
+    return Run(digest_of(digests)[:24], "overlap", total, None, {"inputs": digests})
+
+
+def _in_one_run(inputs: Sequence[Loaded], run: Run) -> Any:
     """The table of a learner that keeps runs apart in which all experience of these is of one run."""
     counts: dict[str, Counter[tuple[Any, ...]]] = {}
-    learner = states[0].learner
-    for table in tables:
-        for text, rows in learner.to_entries(table):
+    state = inputs[0].state
+    for loaded in inputs:
+        for text, rows in state.learner.to_entries(loaded.table):
             for *row, _, count in rows:
                 counts.setdefault(text, Counter())[tuple(row)] += count
     entries = (
         (text, [[*row, run.id, count] for row, count in sorted(rows.items())])
         for text, rows in sorted(counts.items())
     )
-    return learner.from_entries(states[0].rules, states[0].symmetric, entries)
+    return state.learner.from_entries(state.rules, state.symmetric, entries)
 
 
 def _overlapping(inputs: Sequence[Loaded], games: Sequence[str], runs: Sequence[str]) -> InvalidFileError:
     """The error for inputs that share these games or runs, mixed with other experience."""
-
-    def holders(held: Any) -> str:
-        return " and ".join([str(loaded.path) for loaded in inputs if held(loaded.state)][:2])
-
-    if games:
-        names = holders(lambda state: games[0] in state.learned_games)
-        more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
-        said = f"{names} have both learned game {games[0]}{more}, each with other experience"
-    else:
-        names = holders(lambda state: any(run.id == runs[0] for run in state.runs))
-        said = f"{names} both hold run {', '.join(runs)}, mixed with other experience"
+    shared = [
+        str(one.path)
+        for one in inputs
+        if (games[0] in one.state.learned_games if games else runs[0] in {run.id for run in one.state.runs})
+    ]
+    more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
+    what = (
+        f"have both learned game {games[0]}{more}, each"
+        if games
+        else f"both hold run {', '.join(runs)}, mixed"
+    )
+    said = f"{' and '.join(shared[:2])} {what}"
     hint = f"--allow-overlap counts {'them' if games else 'it'} twice"
-    return InvalidFileError(f"{said}, and cannot be separated", hint=hint)
+    return InvalidFileError(f"{said} with other experience, and cannot be separated", hint=hint)
 
 
 def _check_same_kind(inputs: Sequence[Loaded]) -> None:
@@ -150,11 +154,9 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
             ("a player with", played_by(first.state.plays), played_by(loaded.state.plays)),
         ):
             if mine != theirs:
-                raise InvalidFileError(
-                    f"{what} {theirs} does not go with {mine} of {first.path}",
-                    where=str(loaded.path),
-                    hint="only states of one kind can be merged",
-                )
+                why = f"{what} {theirs} does not go with {mine} of {first.path}"
+                hint = "only states of one kind can be merged"
+                raise InvalidFileError(why, where=str(loaded.path), hint=hint)
 
 
 def _check_contained(part: Loaded, whole: Loaded) -> None:
@@ -179,20 +181,3 @@ def _check_contained(part: Loaded, whole: Loaded) -> None:
                 where=f"position {key}",
                 hint="one of them was edited, or damaged and accepted; merge the other one alone",
             )
-
-
-def _union(states: Sequence[State]) -> tuple[Run, ...]:
-    runs: dict[str, Run] = {}
-    for state in states:
-        for run in state.runs:
-            if run.id not in runs or run.contains(runs[run.id]):
-                runs[run.id] = run
-    return tuple(sorted(runs.values(), key=lambda run: run.id))
-
-
-def _overlap_run(inputs: Sequence[Loaded]) -> Run:
-    """The record that takes the place of all others: the parts of the table can no longer be separated."""
-    digests = sorted(loaded.digest for loaded in inputs)
-    games = [loaded.state.games for loaded in inputs]
-    total = None if None in games else sum(count or 0 for count in games)
-    return Run(digest_of(digests)[:24], "overlap", total, None, {"inputs": digests})

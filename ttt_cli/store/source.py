@@ -10,11 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from ttt_cli.store import reading
-from ttt_cli.store.csv_text import csv_rows
 from ttt_cli.store.reading import peek, read_blocks, read_bytes
-from ttt_cli.store.strict_json import load_json
 from ttt_cli.store.system import AnyPath
-from ttt_cli.store.text import BOM, decode, refuse_binary
+from ttt_cli.store.text import BOM, csv_rows, decode, load_json, refuse_binary
 
 JSON_LIMIT = 32 * 2**20
 """The largest JSON file of another program, in bytes: ten times what the usual board can fill."""

@@ -9,10 +9,9 @@ from typing import Any
 
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.foreign.keys import spellings
 from ttt_cli.store.foreign.values import namings
-from ttt_cli.store.text import quoted
+from ttt_cli.store.text import number_in, quoted
 
 MOST_PARTS = 100
 """The most objects of a file that are tried as tables."""

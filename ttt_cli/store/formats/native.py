@@ -40,8 +40,7 @@ from ttt_cli.store.plays import PLAYED, Plays
 from ttt_cli.store.runs import Run, read_runs
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.strict_json import load_json
-from ttt_cli.store.text import decode, quoted
+from ttt_cli.store.text import decode, load_json, quoted
 from ttt_cli.store.typed import check, rules_of
 
 FORMAT = "ttt-state"

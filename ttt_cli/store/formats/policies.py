@@ -31,11 +31,11 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.store.csv_text import csv_rows, number_in
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Options
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
+from ttt_cli.store.text import csv_rows, number_in
 
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")

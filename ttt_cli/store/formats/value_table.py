@@ -19,12 +19,11 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.csv_text import number_in
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.npy import array_in, is_archive, names
 from ttt_cli.store.source import Source
-from ttt_cli.store.text import quoted
+from ttt_cli.store.text import number_in, quoted
 
 NAME = "value-table"
 HEADER = "index,value_x,value_o"
