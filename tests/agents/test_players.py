@@ -102,7 +102,7 @@ def test_without_a_state_space_minimax_proves_its_moves():
     rules = Rules(4, 4, 4)
     policy = Minimax(rules)
     for side in Side:
-        assert guaranteed_result(Walk.alone(policy, side)) == 0
+        assert guaranteed_result(Walk.of(policy, side)) == 0
     positions = Positions.batch(sample(rules, 20), rules)
     rows = positions[~positions.terminal]
     values = move_values_of(rows)

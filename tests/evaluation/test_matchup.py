@@ -9,12 +9,14 @@ from tests import tables
 from tests.evaluation.reference import results, some_policy
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.matchup import Rates, both_sides, play_exact
+from ttt_cli.evaluation.matchup import Rates, both_sides, play_exact, play_on
+from ttt_cli.evaluation.walk import Walk
 
 
 def test_random_against_random() -> None:
-    rates = play_exact(tables.uniform(StateSpace.of()), tables.uniform(StateSpace.of())).rates
+    rates = play_exact(tables.uniform(StateSpace.of()), tables.uniform(StateSpace.of()))
     assert rates.win == pytest.approx(737 / 1260, abs=1e-15)
     assert rates.loss == pytest.approx(121 / 420, abs=1e-15)
     assert rates.draw == pytest.approx(8 / 63, abs=1e-15)
@@ -27,7 +29,7 @@ def test_rates_are_those_of_a_plain_recursion(rules: Rules, resigning: float) ->
     for seed in range(1, 4):
         x, o = (some_policy(space, seed * 2 + side, resigning=resigning) for side in (0, 1))
         expected = results(x, o)
-        found = play_exact(x, o).rates
+        found = play_exact(x, o)
         for outcome, rate in ((1, found.win), (0, found.draw), (-1, found.loss)):
             assert rate == pytest.approx(float(expected.get(outcome, Fraction(0))), abs=1e-14)
             assert (rate == 0) == (outcome not in expected)
@@ -47,10 +49,10 @@ def test_both_sides_are_seen_from_the_first_player() -> None:
 
 
 def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
-    found = play_exact(tables.heuristic(StateSpace.of()), tables.uniform(StateSpace.of()))
-    for reach in found.reach[:5]:  # no game ends before the fifth ply
+    walk = Walk.of(tables.heuristic(StateSpace.of()), Side.X, tables.uniform(StateSpace.of()))
+    ((_, found),) = play_on(walk)
+    for reach in found[:5]:  # no game ends before the fifth ply
         assert reach.sum() == pytest.approx(1, abs=1e-14)
-    layers = zip(found.walk.layers, found.reach, strict=True)
-    assert sum(reach[layer.positions.terminal].sum() for layer, reach in layers) == pytest.approx(
-        1, abs=1e-14
-    )
+    layers = zip(walk.layers, found, strict=True)
+    ended = sum(reach[layer.positions.terminal].sum() for layer, reach in layers)
+    assert ended == pytest.approx(1, abs=1e-14)

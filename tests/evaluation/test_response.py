@@ -46,8 +46,8 @@ def player(name: str) -> Policy:
 def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
     victim = player(name)
     for side in Side:
-        walk = Walk.alone(victim, side)
-        rates = play_on(walk, [Beating(victim)])[0].rates
+        walk = Walk.of(victim, side)
+        rates = play_on(walk, [Beating(victim)])[0][0]
         attained = rates.loss if side is Side.X else rates.win
         assert attained == pytest.approx(worst_case(walk).loss, abs=1e-12)
         if side is Side.O:  # whoever beats it sees the figure before the first move

@@ -18,7 +18,7 @@ def test_points_are_expected_scores_from_both_sides() -> None:
     found = play_tournament([(AgentFields(str(at), None, None), one) for at, one in enumerate(players)])
     assert len(found.pairings) == 6
     for pairing in found.pairings:
-        assert pairing.rates == play_exact(players[int(pairing.x)], players[int(pairing.o)]).rates
+        assert pairing.rates == play_exact(players[int(pairing.x)], players[int(pairing.o)])
     assert found.scores + found.scores.T == pytest.approx(2 * (1 - np.eye(3)))
     assert sum(player.points for player in found.players) == pytest.approx(6)
     assert [player.agent.name for player in found.players] == ["1", "2", "0"]

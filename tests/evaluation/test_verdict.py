@@ -40,7 +40,7 @@ def test_mistakes_are_the_moves_that_lower_the_value() -> None:
             if not policy.played[index].any() and values[index] > -1:
                 expected.add((index, RESIGNS, values[index], -1))
         found = find_blunders(policy)
-        columns = (space.rows(found.positions), found.cells, found.before, found.after)
+        columns = (space.rows(found.positions), *(found.moves[name] for name in ("cell", "before", "after")))
         assert set(zip(*(column.tolist() for column in columns), strict=True)) == expected
         assert len(found) == len(expected)
         assert judge(policy).mistakes.positions == len({index for index, *_ in expected})
@@ -54,10 +54,10 @@ def test_the_first_mistake_is_the_one_to_mend_first() -> None:
     often = changed(rare, "....X....", {1: 0.5, 2: 0.5})  # every other time after the centre
     found = find_blunders(often, [tables.uniform(space), tables.minimax(space)])
     assert found.positions.texts() == ["....X....", "X........", "..X.....O"]
-    assert found.cells.tolist() == [1, 1, 5]
-    assert found.probabilities.tolist() == [0.5, 0.01, 1.0]
-    assert found.before.tolist() == [0, 0, 1]
-    assert found.after.tolist() == [-1, -1, -1]
+    assert found.moves["cell"].tolist() == [1, 1, 5]
+    assert found.moves["probability"].tolist() == [0.5, 0.01, 1.0]
+    assert found.moves["before"].tolist() == [0, 0, 1]
+    assert found.moves["after"].tolist() == [-1, -1, -1]
     assert found.reach == pytest.approx(np.array([[1 / 9, 1 / 9], [1 / 9, 1 / 9], [0, 0]]))
     assert found.reachable.tolist() == [True, True, False]
 
@@ -135,4 +135,4 @@ def test_a_line_explained() -> None:
     policy = changed(policy, "X........", {})
     steps = explain(policy, Side.O, judge(policy).as_o.line or ())
     assert [(step.cell, step.after) for step in steps] == [(0, 0), (None, -1)]
-    assert find_blunders(policy).cells.tolist() == [RESIGNS]
+    assert find_blunders(policy).moves["cell"].tolist() == [RESIGNS]

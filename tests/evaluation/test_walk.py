@@ -43,8 +43,8 @@ def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: 
             found
             for policy in policies
             for side in Side
-            for walk in [Walk.alone(policy, side)]
-            for found in (len(walk), worst_case(walk), *(found.rates for found in play_on(walk, policies)))
+            for walk in [Walk.of(policy, side)]
+            for found in (len(walk), worst_case(walk), *(found for found, _ in play_on(walk, policies)))
         ]
 
     by_index = figures()
@@ -67,16 +67,16 @@ def test_a_policy_with_a_mind_of_its_own_is_judged_on_4x4_in_no_time() -> None:
 def test_what_cannot_be_gone_through_is_given_up_at_once(rules: Rules) -> None:
     start = time.perf_counter()
     with pytest.raises(OutgrownError, match="more than 10,000,000 positions") as found:
-        Walk.alone(Uniform(rules), Side.X)
+        Walk.of(Uniform(rules), Side.X)
     assert found.value.positions < 1_000_000  # long before the budget was spent
     assert time.perf_counter() - start < 20
 
 
 def test_a_spent_budget_ends_a_walk() -> None:
-    whole = len(Walk.alone(Uniform(Rules()), Side.X))
-    assert len(Walk.alone(Uniform(Rules()), Side.X, budget=whole)) == whole == 5478
+    whole = len(Walk.of(Uniform(Rules()), Side.X))
+    assert len(Walk.of(Uniform(Rules()), Side.X, budget=whole)) == whole == 5478
     with pytest.raises(OutgrownError, match="more than 5,477 positions can be reached"):
-        Walk.alone(Uniform(Rules()), Side.X, budget=whole - 1)
+        Walk.of(Uniform(Rules()), Side.X, budget=whole - 1)
 
 
 @pytest.mark.parametrize("rules", [*LARGE, Rules(), Rules(4, 4, 3, misere=True)], ids=str)

@@ -67,4 +67,4 @@ def trained(name: str, seed: int, *, turned: bool = False, symmetric: bool = Fal
 
 def exploitability(policy: PolicyTable) -> float:
     """The mean of what best responses gain against either side."""
-    return sum(worst_case(Walk.alone(policy, side)).gain for side in Side) / 2
+    return sum(worst_case(Walk.of(policy, side)).gain for side in Side) / 2

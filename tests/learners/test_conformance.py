@@ -107,7 +107,7 @@ def test_another_board_is_learned_as_well(name: str):
     learner, space = made(name), StateSpace.of(Rules(2, 4, 3))
     policy, value = policy_of(learner, table_after(learner, 20_000, 1, space)), int(solve(space).values[0])
     for side in Side:
-        assert guaranteed_result(Walk.alone(policy, side)) == (value if side is Side.X else -value)
+        assert guaranteed_result(Walk.of(policy, side)) == (value if side is Side.X else -value)
 
 
 def check_ceilings(name: str, seed: int) -> None:

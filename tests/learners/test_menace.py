@@ -138,7 +138,7 @@ def test_an_empty_box_resigns():
 def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
     table = table_after(DRAWING, DRAWING.default_games, seed, SPACE)
     most, drawing = policy_of(MOST, table), policy_of(DRAWING, table)
-    assert worst_case(Walk.alone(most, Side(0))).loss == worst_case(Walk.alone(most, Side(1))).loss == 0
+    assert worst_case(Walk.of(most, Side(0))).loss == worst_case(Walk.of(most, Side(1))).loss == 0
     as_x, as_o = both_sides(most, RANDOM)
     assert as_x.win > 0.98 and as_o.win > 0.87 and as_x.loss == as_o.loss == 0
     as_x, as_o = both_sides(drawing, RANDOM)

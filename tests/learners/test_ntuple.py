@@ -108,4 +108,4 @@ def test_keys_that_cannot_be(key: str, says: str):
 def test_4x4_is_proven_for_x(sized: Any):
     for seed in range(1, sized(1, 10) + 1):
         *_, last = run(Plan(NTuple(), 200_000, seed), NTuple().empty(LARGE))
-        assert guaranteed_result(Walk.alone(NTuple().policy(last.table), Side.X)) == 0
+        assert guaranteed_result(Walk.of(NTuple().policy(last.table), Side.X)) == 0

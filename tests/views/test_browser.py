@@ -324,7 +324,7 @@ def test_beat_it_shows_the_most_that_can_be_won_and_following_it_wins_as_often(b
             value = int(np.sign(SOLUTION.move_scores(np.array([SPACE.index(position)]))[0, cell["cell"] - 1]))
             assert cell["value"].startswith("(" + ("loss", "draw", "win")[value + 1])
         browser.click(f'[data-cell="{found.best[0] + 1}"]')
-    ends = worst_case(Walk.alone(POLICY, Side.O if side == "X" else Side.X))
+    ends = worst_case(Walk.of(POLICY, Side.O if side == "X" else Side.X))
     if ends.loss == 1:
         assert text(browser, "turn") == f"You win as {side}"
 

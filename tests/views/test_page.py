@@ -22,8 +22,8 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import find_blunders
+from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.evaluation.walk import own_positions
 from ttt_cli.views.page import covered, facts_of, is_whole, page, page_data
 
 SPACE = StateSpace.of()
@@ -148,7 +148,7 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     found = page_data(perfect, "minimax", [("random", Uniform(rules))])
     assert not found["whole"] and not found["mistakes"]
     own = coverage.described
-    assert own.texts() == own_positions(perfect).texts()
+    assert own.texts() == own_play(perfect)[0].texts()
     probabilities = perfect.probabilities(own)
     assert found["shares"] == (10000 * probabilities[own.legal]).tolist()
     assert found["scores"] == move_values_of(own)[own.legal].tolist()

@@ -9,7 +9,7 @@ from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.difference import compare
-from ttt_cli.evaluation.walk import own_positions
+from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.shell.common import remark, resolved, write_report
 from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.options import argument, option
@@ -49,7 +49,7 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
     if programs := [agent for agent in agents if agent.policy.external]:
         names = " and ".join(agent.name for agent in programs)
         env.say(f"compared in the positions that the play of {names} can reach")
-        return Positions.concatenate([own_positions(agent.policy) for agent in programs]).distinct()
+        return Positions.concatenate([own_play(agent.policy)[0] for agent in programs]).distinct()
     rules = agents[0].rules
     if enumerated(rules) is not None:
         return None

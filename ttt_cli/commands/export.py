@@ -15,8 +15,8 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
-from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.evaluation.walk import OutgrownError, own_positions
+from ttt_cli.evaluation.matchup import both_sides, own_play
+from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.shell.common import locked, refuse_source, resolved, save_state, write_report
 from ttt_cli.shell.options import AgentName, Report, flag, number, option
 from ttt_cli.store.formats import all_formats, get
@@ -141,7 +141,7 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
         return None
     try:
         with progress(env, MOST_REACHED, title="walk", unit="positions") as tick:
-            return own_positions(agent.policy, budget=MOST_REACHED, tick=lambda done: tick(done, ""))
+            return own_play(agent.policy, budget=MOST_REACHED, tick=lambda done: tick(done, ""))[0]
     except OutgrownError as error:
         raise UsageError(
             f"has no {agent.rules.describe()} policy that a file could hold: {error.message}",

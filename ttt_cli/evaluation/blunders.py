@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Bools, Floats
 from ttt_cli.engine.perfect import NODES, UNPROVEN, values_of
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import enumerated
-from ttt_cli.evaluation.matchup import play_on
-from ttt_cli.evaluation.walk import BUDGET, Walk
+from ttt_cli.evaluation.matchup import own_play
+from ttt_cli.evaluation.walk import BUDGET
 
 RESIGNS = -1
 """The cell of a blunder that consists in resigning."""
+
+MOVE = np.dtype([("row", "i8"), ("cell", "i1"), ("probability", "f8"), ("before", "i1"), ("after", "i1")])
+"""A move that gives up game value: in which of some positions; its cell, from 0, or ``RESIGNS``; how likely
+it is there; and for the mover the value, +1, 0 or -1, of the position and of it once the move is played."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +27,14 @@ class Blunders:
     """``k`` moves that a policy may play and that give up game value, the worst first.
 
     :ivar positions: where, ``k`` of them.
-    :ivar cells: int8[k], from 0; ``RESIGNS`` where the policy resigns.
-    :ivar probabilities: float64[k], of the move in that position.
-    :ivar before: int8[k], the position's value for the mover: +1, 0 or -1.
-    :ivar after: int8[k], its value for the mover once the move is played.
+    :ivar moves: ``MOVE``[k].
     :ivar reach: float64[k, opponents], how likely the position is reached when the policy plays the mover's
         side against each of the opponents.
     :ivar reachable: bool[k], whether the policy's own play can reach it at all.
     """
 
     positions: Positions
-    cells: Int8s
-    probabilities: Floats
-    before: Int8s
-    after: Int8s
+    moves: NDArray[Any]
     reach: Floats
     reachable: Bools
 
@@ -44,40 +42,26 @@ class Blunders:
         return len(self.positions)
 
 
-@dataclass(frozen=True, eq=False)
-class Wrong:
-    """``k`` moves by which a policy gives up game value, among some positions.
-
-    :ivar rows: int64[k], of the positions; cells, before and after as in ``Blunders``.
-    :ivar proved: whether the values of all the positions, and of all moves played there, are known.
-    """
-
-    rows: Int64s
-    cells: Int64s
-    probabilities: Floats
-    before: Int8s
-    after: Int8s
-    proved: bool
-
-
-def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> Wrong:
+def wrong_moves(policy: Policy, positions: Positions, *, nodes: int = NODES) -> tuple[NDArray[Any], bool]:
     """The moves by which a policy can give up game value in some open positions; resigning is one where the
     position is not lost. What is not known to be wrong is left out.
 
     :param nodes: that the proof of each value may take, on a board without a state space.
+    :returns: ``MOVE``[k]; and whether the values of all the positions, and of all moves played there, are
+        known.
     """
     played, values = policy.probabilities(positions), values_of(positions, nodes=nodes)
     rows, cells = np.nonzero(played)
     left = values_of(positions.play(rows, cells), nodes=nodes)
-    proved = not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
     resigning = np.flatnonzero(~played.any(axis=1))
-    chances = np.concatenate([played[rows, cells], np.ones(len(resigning))])
-    rows = np.concatenate([rows, resigning])
-    cells = np.concatenate([cells, np.full(len(resigning), RESIGNS)])
-    left = np.where(left == UNPROVEN, UNPROVEN, -left)
-    before, after = values[rows], np.concatenate([left, np.full(len(resigning), -1, np.int8)])
-    at = np.flatnonzero((before != UNPROVEN) & (after < before))
-    return Wrong(rows[at], cells[at], chances[at], before[at], after[at], proved)
+    found = np.zeros(len(rows) + len(resigning), MOVE)
+    found["row"] = np.concatenate([rows, resigning])
+    found["cell"][: len(rows)], found["cell"][len(rows) :] = cells, RESIGNS
+    found["probability"] = np.concatenate([played[rows, cells], np.ones(len(resigning))])
+    found["before"] = values[found["row"]]
+    found["after"][: len(rows)], found["after"][len(rows) :] = np.where(left == UNPROVEN, left, -left), -1
+    wrong = (found["before"] != UNPROVEN) & (found["after"] < found["before"])
+    return found[wrong], not ((values == UNPROVEN).any() or (left == UNPROVEN).any())
 
 
 def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: int = BUDGET) -> Blunders:
@@ -90,42 +74,16 @@ def find_blunders(policy: Policy, opponents: Sequence[Policy] = (), *, budget: i
     :raises OutgrownError: if its own play can reach more positions than ``budget`` allows.
     """
     policy = policy.tabulated()
-    positions, reach = _own(policy, [opponent.tabulated() for opponent in opponents], budget)
+    positions, reach = own_play(policy, [opponent.tabulated() for opponent in opponents], budget=budget)
     reachable = np.ones(len(positions), np.bool_)
-    if not policy.external and (space := enumerated(policy.rules)) is not None:
-        own, still_open = space.rows(positions), np.flatnonzero(~space.terminal)
-        positions = space[still_open]
-        everywhere = np.zeros((len(space), reach.shape[1]))
-        everywhere[own] = reach
-        reachable = np.isin(still_open, own)
-        reach = everywhere[still_open]
-    wrong = wrong_moves(policy, positions)
-    cost = (wrong.before - wrong.after) * wrong.probabilities
-    keys = (wrong.cells, wrong.rows, -cost, ~reachable[wrong.rows], -cost * reach[wrong.rows].sum(axis=1))
-    order = np.lexsort(keys)
-    rows = wrong.rows[order]
-    return Blunders(
-        positions[rows],
-        wrong.cells[order].astype(np.int8),
-        wrong.probabilities[order],
-        wrong.before[order],
-        wrong.after[order],
-        reach[rows],
-        reachable[rows],
-    )
-
-
-def _own(policy: Policy, opponents: Sequence[Policy], budget: int) -> tuple[Positions, Floats]:
-    """The open positions in which the policy can be to move, whatever the other side plays, both roles
-    together; and float64[k, opponents], how likely they are reached against each opponent."""
-    parts: list[tuple[int, Positions, Floats]] = []
-    for side in Side:
-        walk = Walk.alone(policy, side, budget=budget)
-        reaches = [matchup.reach for matchup in play_on(walk, opponents)] if opponents else []
-        for ply, positions in walk.own:
-            reach = np.zeros((len(positions), len(opponents)))
-            for number, layers in enumerate(reaches):
-                reach[:, number] = layers[ply][~walk.layers[ply].positions.terminal]
-            parts.append((ply, positions, reach))
-    parts.sort(key=lambda part: part[0])
-    return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+    if isinstance(policy, PolicyTable):
+        space, own = policy.space, policy.space.rows(positions)
+        everywhere, in_reach = np.zeros((len(space), reach.shape[1])), np.zeros(len(space), np.bool_)
+        everywhere[own], in_reach[own] = reach, True
+        still_open = ~space.terminal
+        positions, reach, reachable = space[still_open], everywhere[still_open], in_reach[still_open]
+    wrong, _ = wrong_moves(policy, positions)
+    rows, cost = wrong["row"], (wrong["before"] - wrong["after"]) * wrong["probability"]
+    order = np.lexsort((wrong["cell"], rows, -cost, ~reachable[rows], -cost * reach[rows].sum(axis=1)))
+    rows = rows[order]
+    return Blunders(positions[rows], wrong[order], reach[rows], reachable[rows])

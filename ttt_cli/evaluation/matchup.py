@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ttt_cli.documents import Share
-from ttt_cli.engine.arrays import Bools, Floats
-from ttt_cli.engine.policy import Policy
-from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, by_cell, chosen_of, open_batches
+from ttt_cli.engine.arrays import Floats
+from ttt_cli.engine.policy import Policy, PolicyTable, uniform
+from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.evaluation.walk import BUDGET, Tick, Walk
 
 
 @dataclass(frozen=True)
@@ -22,13 +25,11 @@ class Rates:
     loss: Share
 
     @classmethod
-    def summing_to_one(cls, win: float, draw: float, loss: float) -> "Rates":
+    def summing_to_one(cls, *rates: float) -> "Rates":
         """The rates with rounding errors put into the largest: what is certain is exactly 1."""
-        if win >= max(draw, loss):
-            return cls(1 - (draw + loss), draw, loss)
-        if draw >= loss:
-            return cls(win, 1 - (win + loss), loss)
-        return cls(win, draw, 1 - (win + draw))
+        most = rates.index(max(rates))
+        rest = sum(rate for at, rate in enumerate(rates) if at != most)
+        return cls(*(1 - rest if at == most else rate for at, rate in enumerate(rates)))
 
     @property
     def points(self) -> float:
@@ -40,88 +41,83 @@ class Rates:
         return Rates(self.loss, self.draw, self.win)
 
 
-@dataclass(frozen=True, eq=False)
-class Matchup:
-    """Everything that can happen between two policies.
+def play_on(walk: Walk, opponents: Sequence[Policy] = ()) -> list[tuple[Rates, list[Floats]]]:
+    """Let the players of a walk play. Resigning (a row without moves at an open position) is a loss.
 
-    :ivar walk: through the positions that can be reached, and perhaps others.
-    :ivar reach: for each layer of it float64[k], the probability that a game goes through each position.
-    :ivar rates: how the games end for X.
+    :param opponents: who plays the side of which the walk knows nothing: one after the other.
+    :returns: for each opponent how the games end for X; and for each layer float64[k], the probability that a
+        game goes through each position.
     """
+    reach = [[np.ones(1)] for _ in range(max(1, len(opponents)))]
+    wins = np.zeros((len(reach), 3))  # probabilities that O wins, a draw, that X wins
+    resigned = np.zeros((len(reach), 3))  # of these, by resigning
+    for ply, layer in enumerate(walk.layers):
+        following = sum(map(len, walk.layers[ply + 1 : ply + 2]))
+        over = layer.positions.terminal
+        for at, layers in enumerate(reach):
+            here, after = layers[-1], np.zeros(following)
+            if (own := layer.probabilities) is None:
+                gone = np.zeros(len(layer), np.bool_)
+                played = layer.played_by(opponents[at], here > 0, gone)
+            else:
+                gone, played = layer.resigning, ((some, own[some]) for some in layer.pieces)
+            for some, chances in played:
+                np.add.at(after, layer.targets[some], here[layer.rows[some]] * chances)
+            np.add.at(wins[at], layer.positions.results[over] + 1, here[over])
+            resigned[at, ply % 2 * 2] += here[gone & (here > 0)].sum()
+            layers.append(after)
+    rates = (Rates.summing_to_one(*ends[::-1]) for ends in (wins + resigned).tolist())
+    return [(found, layers[:-1]) for found, layers in zip(rates, reach, strict=True)]
 
-    walk: Walk
-    reach: list[Floats]
-    rates: Rates
 
-
-def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Matchup:
-    """Let ``x`` play X against ``o``. Resigning (a row without moves at an open position) is a loss.
+def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
+    """How games end for ``x``, who plays X, against ``o``.
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    return play_on(Walk.of(x, o, budget=budget))[0]
-
-
-def play_on(walk: Walk, opponents: Sequence[Policy] = ()) -> list[Matchup]:
-    """Let the players of a walk play.
-
-    :param opponents: who plays the side of which the walk knows nothing: one after the other.
-    """
-    several = range(max(1, len(opponents)))
-    reach = [[np.ones(1)] for _ in several]
-    ends = np.zeros((len(several), 3))  # probabilities that O wins, a draw, that X wins: on ended boards
-    resigned = np.zeros((len(several), 2))
-    for ply, layer in enumerate(walk.layers):
-        here = [one[-1] for one in reach]
-        after = [np.zeros(sum(map(len, walk.layers[ply + 1 : ply + 2]))) for _ in several]
-        if layer.probabilities is None:
-            gone = _answer(layer, opponents, here, after)
-        else:
-            gone = [layer.resigning for _ in several]
-            for some in layer.pieces:
-                rows, targets, chances = layer.rows[some], layer.targets[some], layer.probabilities[some]
-                for now, then in zip(here, after, strict=True):
-                    np.add.at(then, targets, now[rows] * chances)
-        over = layer.positions.terminal
-        for at in several:
-            np.add.at(ends[at], layer.positions.results[over] + 1, here[at][over])
-            resigned[at, ply % 2] += here[at][gone[at] & (here[at] > 0)].sum()
-            reach[at].append(after[at])
-    wins = ends + resigned[:, [0, 0, 1]] * (1, 0, 1)
-    return [
-        Matchup(walk, one[:-1], Rates.summing_to_one(x_won, drawn, o_won))
-        for one, (o_won, drawn, x_won) in zip(reach, wins.tolist(), strict=True)
-    ]
-
-
-def _answer(
-    layer: Layer, opponents: Sequence[Policy], here: Sequence[Floats], after: Sequence[Floats]
-) -> list[Bools]:
-    """Let each opponent move in a layer in which anything can be played, from where its games are to where
-    they go on. It is only asked about positions that are reached.
-
-    :returns: bool[k] for each: where it resigns.
-    """
-    gone, start = [np.zeros(len(layer), np.bool_) for _ in opponents], 0
-    anything = np.ones(layer.positions.cells)
-    for numbers, batch in open_batches(layer.positions):
-        rows, cells = by_cell(batch.legal)
-        targets = layer.targets[start : start + len(rows)]
-        start += len(rows)
-        for opponent, resigns, now, then in zip(opponents, gone, here, after, strict=True):
-            reached = now[numbers]
-            if not (live := reached > 0).any():
-                continue
-            if live.all():
-                played = opponent.probabilities(batch)
-            else:
-                played = np.zeros(batch.legal.shape)
-                played[live] = opponent.probabilities(batch[live])
-            resigns[numbers] = live & (played @ anything == 0)
-            np.add.at(then, targets, reached[rows] * chosen_of(played, rows, cells))
-    return gone
+    return play_on(Walk.of(x, Side.X, o, budget=budget))[0][0]
 
 
 def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:
     """How ``policy`` fares as X and as O against ``opponent``."""
-    return play_exact(policy, opponent).rates, play_exact(opponent, policy).rates.turned()
+    return play_exact(policy, opponent), play_exact(opponent, policy).turned()
+
+
+def own_play(
+    policy: Policy,
+    opponents: Sequence[Policy] = (),
+    *,
+    budget: int = BUDGET,
+    tick: Tick = lambda positions: None,
+) -> tuple[Positions, Floats]:
+    """The open positions in which the policy can be to move, whatever the other side plays, both roles
+    together, in their order; and float64[k, opponents], how likely they are reached against each opponent.
+
+    :raises OutgrownError: if more positions can be reached than ``budget`` allows.
+    """
+    parts: list[tuple[int, Positions, Floats]] = []
+    for side in Side:
+        walk = Walk.of(policy, side, budget=budget, tick=tick)
+        reached = [layers for _, layers in play_on(walk, opponents)] if opponents else []
+        for ply, positions in walk.own:
+            still_open = ~walk.layers[ply].positions.terminal
+            reach = [layers[ply][still_open] for layers in reached]
+            parts.append((ply, positions, np.array(reach).reshape(len(reach), len(positions)).T))
+    parts.sort(key=lambda part: part[0])
+    return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])
+
+
+def within_reach(policy: Policy) -> PolicyTable:
+    """A player on a board with a state space, asked once, and only where its own play can lead; elsewhere any
+    move stands for what nobody knows.
+
+    :raises OutgrownError: if that is in too many positions.
+    """
+    space, (own, _) = StateSpace.of(policy.rules), own_play(policy)
+    rows = space.rows(own)
+    played, known = uniform(space.legal), np.zeros(len(space), np.bool_)
+    played[rows], known[rows] = policy.probabilities(own), True
+    values, own_values = np.full(played.shape, np.nan), policy.values(own)
+    if own_values is not None:
+        values[rows] = own_values
+    return PolicyTable(space, played, None if own_values is None else values, known)

@@ -11,34 +11,27 @@ from ttt_cli.engine.arrays import Floats, Int8s, Int64s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.side import Side
+from ttt_cli.evaluation.walk import line_to
 
 WIDTHS = (16, 256, 2048)
 """Positions that are kept a ply, in one attempt after the other."""
 
 
-Steps = list[tuple[Int64s, Int8s]]
-"""For each ply the positions kept: int64[k], their places in the ply before, and int8[k], the moves that led
-to them."""
-
-
 def losing_line(policy: Policy, side: Side, widths: tuple[int, ...] = WIDTHS) -> tuple[int, ...] | None:
     """The cells (from 1) of a game that ``policy`` can lose as ``side``, or None if the search finds none.
     Where the policy resigns the line ends on an open board."""
-    for width in widths:
-        line = _search(policy, side, width)
-        if line is not None:
-            return line
-    return None
+    lines = (_search(policy, side, width) for width in widths)
+    return next((line for line in lines if line is not None), None)
 
 
 def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
     positions = Positions.start(policy.rules)
-    steps: Steps = []
+    steps: list[tuple[Int64s, Int8s]] = []
     while len(positions):
         if len(steps) % 2 == side:
             played = policy.probabilities(positions) > 0
             if (resigned := np.flatnonzero(~played.any(axis=1))).size:
-                return _line(steps, int(resigned[0]))
+                return line_to(steps, int(resigned[0]))
         else:
             played = positions.legal
         cells, rows = np.nonzero(played.T)
@@ -48,7 +41,7 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
         lost = np.flatnonzero(after.results * side.sign < 0)
         if lost.size:
             move = int(origin[lost[0]])
-            return (*_line(steps, int(rows[move])), int(cells[move]) + 1)
+            return (*line_to(steps, int(rows[move])), int(cells[move]) + 1)
         going = np.flatnonzero(~after.terminal)
         if len(going) > width:
             score = _threat(after[going], side.other)
@@ -57,15 +50,6 @@ def _search(policy: Policy, side: Side, width: int) -> tuple[int, ...] | None:
         steps.append((rows[moves], cells[moves].astype(np.int8)))
         positions = after[going]
     return None
-
-
-def _line(steps: Steps, row: int) -> tuple[int, ...]:
-    """The moves, from 1, that led to a position of the last ply."""
-    line: tuple[int, ...] = ()
-    for parents, cells in reversed(steps):
-        line = (int(cells[row]) + 1, *line)
-        row = int(parents[row])
-    return line
 
 
 def _threat(positions: Positions, side: Side) -> Floats:

@@ -82,7 +82,7 @@ def play_tournament(agents: Sequence[tuple[AgentFields, Policy]], *, budget: int
     for first, second in combinations(range(len(players)), 2):
         a, b = players[first], players[second]
         try:
-            found = [play_exact(x, o, budget=budget).rates for x, o in permutations((a, b))]
+            found = [play_exact(x, o, budget=budget) for x, o in permutations((a, b))]
         except (OutgrownError, UnsteadyError):
             sampled += 1
             match = play_match(a, b, GAMES, seed=0)

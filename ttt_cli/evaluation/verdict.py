@@ -1,6 +1,6 @@
 """The verdict on a policy: everything ``ttt evaluate`` reports, computed over all positions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ttt_cli.documents import Count
 from ttt_cli.engine.perfect import game_bounds, game_value
-from ttt_cli.engine.policy import Policy
+from ttt_cli.engine.policy import Policy, PolicyTable
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -17,7 +17,7 @@ from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import wrong_moves
 from ttt_cli.evaluation.matchup import Rates, play_on
 from ttt_cli.evaluation.refutation import losing_line
-from ttt_cli.evaluation.walk import BATCH, BUDGET, OutgrownError, Walk
+from ttt_cli.evaluation.walk import BUDGET, OutgrownError, Tick, Walk
 from ttt_cli.evaluation.worst_case import WorstCase, guaranteed_result, worst_case
 
 MOST_PROVED = 20_000
@@ -128,7 +128,7 @@ def judge(
     opponents: Sequence[tuple[str, Policy]] = (),
     *,
     budget: int = BUDGET,
-    tick: Callable[[int], None] = lambda positions: None,
+    tick: Tick = lambda positions: None,
 ) -> Verdict:
     """Judge a policy, and how it fares against each of the named opponents.
 
@@ -136,21 +136,21 @@ def judge(
     :raises OutgrownError: if it takes more.
     """
     policy, against = policy.tabulated(), [opponent.tabulated() for _, opponent in opponents]
-    space = enumerated(policy.rules)
-    own: list[Positions] | None = []  # the open positions in which it can be to move
+    own: list[Positions] = []  # the open positions in which it can be to move
+    few = True  # whether they are few enough to count mistakes
     rates: list[list[Rates]] = []  # for X
     worst: list[WorstCase] = []
     asked, known = 0, None  # open positions in which it can be to move, and those it knows anything of
     for side in Side:
-        walk = Walk.alone(policy, side, budget=budget, tick=tick)
-        rates.append([matchup.rates for matchup in (play_on(walk, against) if against else [])])
+        walk = Walk.of(policy, side, budget=budget, tick=tick)
+        rates.append([found for found, _ in (play_on(walk, against) if against else [])])
         worst.append(worst_case(walk))
         for positions in (part for _, layer in walk.own for part in layer.parts()):
             asked += len(positions)
             if (found := policy.known(positions)) is not None:
                 known = (known or 0) + int(found.sum())
-        few = space is not None or sum(len(positions) for _, positions in walk.own) <= MOST_PROVED
-        own = [*own, *(positions for _, positions in walk.own)] if few and own is not None else None
+        few &= enumerated(policy.rules) is not None or sum(len(part) for _, part in walk.own) <= MOST_PROVED
+        own = [*own, *(positions for _, positions in walk.own)] if few else []
         del walk  # before the next
     as_x, as_o = worst
     return Verdict(
@@ -158,29 +158,25 @@ def judge(
         as_x,
         as_o,
         (holds(policy.rules, Side.X, as_x.guaranteed), holds(policy.rules, Side.O, as_o.guaranteed)),
-        None if own is None else _mistakes(policy, own),
+        _mistakes(policy, own) if few else None,
         None if known is None else Coverage(known, asked),
     )
 
 
 def _mistakes(policy: Policy, own: Sequence[Positions]) -> MistakeCount | None:
-    """The positions in which the policy can give up game value: of all of a state space, if it is asked about
-    all of it, else of its own, if their values are proved."""
-    space = enumerated(policy.rules)
-    if space is not None and not policy.external:
+    """The positions in which the policy can give up game value, if the values are proved."""
+    if isinstance(policy, PolicyTable):
+        space = policy.space
         still_open = np.flatnonzero(~space.terminal)
-        wrong = np.zeros(len(space), np.bool_)
-        for start in range(0, len(still_open), BATCH):
-            here = still_open[start : start + BATCH]
-            wrong[here[wrong_moves(policy, space[here]).rows]] = True
-        reachable = sum(int(wrong[space.rows(positions)].sum()) for positions in own)
-        return MistakeCount(int(wrong.sum()), reachable, len(still_open))
+        rows = still_open[np.unique(wrong_moves(policy, space[still_open])[0]["row"])]
+        reachable = np.isin(rows, space.rows(Positions.concatenate(own))).sum()
+        return MistakeCount(len(rows), int(reachable), len(still_open))
     count = 0
     for positions in own:
-        found = wrong_moves(policy, positions, nodes=NODES)
-        if not found.proved:
+        wrong, proved = wrong_moves(policy, positions, nodes=NODES)
+        if not proved:
             return None
-        count += len(np.unique(found.rows))
+        count += len(np.unique(wrong["row"]))
     return MistakeCount(count, count, None)
 
 
@@ -206,7 +202,7 @@ def is_unbeatable(
     held: list[bool | None] = []
     for side in sides:
         try:
-            guaranteed = guaranteed_result(Walk.alone(policy, side, budget=budget))
+            guaranteed = guaranteed_result(Walk.of(policy, side, budget=budget))
             held.append(holds(policy.rules, side, guaranteed))
         except OutgrownError:
             held.append(None)

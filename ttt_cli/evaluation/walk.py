@@ -1,4 +1,4 @@
-"""The walk: ply by ply, the distinct positions that can be reached when policies meet, or when one policy
+"""The walk: ply by ply, the distinct positions that can be reached when two policies meet, or when one policy
 meets anything at all, and the moves between them.
 
 Each policy is asked once a ply, for the positions in which it is to move. Whatever an evaluation computes is
@@ -7,7 +7,7 @@ taken in the order of positions, and for each position in the order of its cells
 besides: a longer walk through the same positions gives the same digits.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import comb
@@ -15,12 +15,12 @@ from math import comb
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int32s, Int64s
-from ttt_cli.engine.policy import Policy, PolicyTable, uniform
+from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import CACHED, Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
-from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import TttError
 
 BUDGET = 10_000_000
@@ -31,6 +31,9 @@ BATCH = 1 << 13
 
 MARGIN = 4.0
 """A walk is given up when its forecast, which is rough, exceeds the budget by this factor."""
+
+Tick = Callable[[int], None]
+"""Called after each ply of a walk with the number of positions so far."""
 
 
 class OutgrownError(TttError):
@@ -80,16 +83,27 @@ class Layer:
         goes_on[self.rows] = True
         return ~goes_on
 
+    def played_by(self, policy: Policy, reached: Bools, resigns: Bools) -> Iterator[tuple[slice, Floats]]:
+        """How likely a policy makes the moves, piece by piece, where all that are legal are listed. It is
+        only asked about the positions that are ``reached``; where it resigns is noted in ``resigns``."""
+        place = np.empty(len(self), np.int32)  # in its batch, times the number of cells
+        start, anything = 0, np.ones(self.positions.cells)
+        for numbers, batch in _open_batches(self.positions):
+            moves = slice(start, start := start + len(numbers) * (batch.cells - int(batch.plies[0])))
+            if (live := reached[numbers]).any():
+                played = np.zeros(batch.legal.shape)
+                played[live] = policy.probabilities(batch[live])
+                resigns[numbers] = live & (played @ anything == 0)
+                place[numbers] = np.arange(0, played.size, batch.cells)
+                yield moves, played.ravel().take(place.take(self.rows[moves]) + self.cells[moves])
+
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Everything that can happen between two players.
+    """Everything that can happen to a policy as one side: the positions ply by ply, from the first one on, as
+    far as any game can go."""
 
-    :ivar players: X and O; None: a player of whom nothing is known, who may play anything.
-    :ivar layers: the positions ply by ply, from the first one on, as far as any game can go.
-    """
-
-    players: tuple[Policy | None, Policy | None]
+    side: Side
     layers: list[Layer]
 
     @property
@@ -97,100 +111,50 @@ class Walk:
         """The game."""
         return self.layers[0].positions.rules
 
-    @property
-    def side(self) -> Side:
-        """The side of the one player who is known."""
-        return Side.O if self.players[0] is None else Side.X
-
     def __len__(self) -> int:
         return sum(map(len, self.layers))
 
     @property
     def own(self) -> Iterator[tuple[int, Positions]]:
-        """The open positions in which the one player who is known is to move, by plies."""
-        for layer in self.layers:
-            if layer.probabilities is not None:
-                yield int(layer.positions.plies[0]), layer.positions[~layer.positions.terminal]
+        """The open positions in which the policy is to move, by plies; of a walk from the empty board."""
+        for ply in range(self.side, len(self.layers), 2):
+            yield ply, (positions := self.layers[ply].positions)[~positions.terminal]
 
     @classmethod
     def of(
         cls,
-        x: Policy | None,
-        o: Policy | None,
+        policy: Policy,
+        side: Side,
+        opponent: Policy | None = None,
         *,
         start: Position | None = None,
         budget: int = BUDGET,
-        tick: Callable[[int], None] = lambda positions: None,
+        tick: Tick = lambda positions: None,
     ) -> "Walk":
-        """Everything that can happen between X and O, at least one of whom is given.
+        """Everything that can happen when a policy plays ``side``.
 
+        :param opponent: who plays the other side; None: anything can be played there.
         :param start: where play begins; the empty board if not given.
-        :param tick: called after each ply with the number of positions so far.
         :raises OutgrownError: if there are more positions than ``budget`` allows, as soon as that is seen.
         """
-        policy = x or o
-        assert policy is not None
         space = enumerated(policy.rules)
         positions = Positions.batch([start or Position.start(policy.rules)], policy.rules)
-        ply = int(positions.plies[0])
+        first = int(positions.plies[0])
         layers: list[Layer] = []
         sizes: list[int] = []
         while len(positions):
             sizes.append(len(positions))
-            hopeless = not (space or ply) and forecast(sizes, policy.rules) > MARGIN * budget
+            hopeless = not (space or first) and forecast(sizes, policy.rules) > MARGIN * budget
             if sum(sizes) > budget or hopeless:
                 raise OutgrownError(len(sizes), sum(sizes), budget)
-            rows, cells, probabilities = _moves(positions, (x, o)[(ply + len(layers)) % 2])
+            own = (first + len(layers)) % 2 == side
+            rows, cells, probabilities = _moves(positions, policy if own else opponent)
             step = positions.after if space is None else partial(space.successors_of, positions)
             after, targets = step(rows, cells)
             layers.append(Layer(_lean(positions), rows, cells, targets, probabilities))
             positions = after
             tick(sum(sizes))
-        return cls((x, o), layers)
-
-    @classmethod
-    def alone(
-        cls,
-        policy: Policy,
-        side: Side,
-        *,
-        start: Position | None = None,
-        budget: int = BUDGET,
-        tick: Callable[[int], None] = lambda positions: None,
-    ) -> "Walk":
-        """Everything that can happen to a policy as one side, whatever the other side does; see ``of``."""
-        x, o = (policy, None) if side == Side.X else (None, policy)
-        return cls.of(x, o, start=start, budget=budget, tick=tick)
-
-
-def own_positions(
-    policy: Policy, *, budget: int = BUDGET, tick: Callable[[int], None] = lambda positions: None
-) -> Positions:
-    """The open positions in which the policy can be to move, whatever the other side plays, both roles
-    together, in their order.
-
-    :param tick: called after each ply of a role with the number of positions so far.
-    :raises OutgrownError: if more positions can be reached than ``budget`` allows.
-    """
-    parts = [part for side in Side for part in Walk.alone(policy, side, budget=budget, tick=tick).own]
-    parts.sort(key=lambda part: part[0])
-    return Positions.concatenate([positions for _, positions in parts])
-
-
-def within_reach(policy: Policy) -> PolicyTable:
-    """A player on a board with a state space, asked once, and only where its own play can lead; elsewhere any
-    move stands for what nobody knows.
-
-    :raises OutgrownError: if that is in too many positions.
-    """
-    space, own = StateSpace.of(policy.rules), own_positions(policy)
-    rows = space.rows(own)
-    played, known = uniform(space.legal), np.zeros(len(space), np.bool_)
-    played[rows], known[rows] = policy.probabilities(own), True
-    values, own_values = np.full(played.shape, np.nan), policy.values(own)
-    if own_values is not None:
-        values[rows] = own_values
-    return PolicyTable(space, played, None if own_values is None else values, known)
+        return cls(side, layers)
 
 
 def forecast(sizes: list[int], rules: Rules) -> float:
@@ -199,39 +163,31 @@ def forecast(sizes: list[int], rules: Rules) -> float:
     total, plies = float(sum(sizes)), len(sizes)
     if plies < 4:  # too early to tell
         return total
-    sizes = sizes[-4:]
-    growth = sizes[-1] / max(sizes[-3], 1)
+    # The boards with so many stones: no fewer than the positions.
+    boards = [comb(rules.cells, stones) * comb(stones, stones // 2) for stones in range(rules.cells + 1)]
+    last, growth = sizes[-2:], sizes[-1] / max(sizes[-3], 1)
     for ply in range(plies, rules.cells + 1):
-        growth *= _growth(rules.cells, ply) / _growth(rules.cells, ply - 1)
-        sizes.append(min(int(sizes[-2] * growth), _boards(rules.cells, ply)))
-        total += sizes[-1]
+        growth *= (boards[ply] / boards[ply - 2]) / (boards[ply - 1] / boards[ply - 3])
+        last = [last[1], min(int(last[0] * growth), boards[ply])]
+        total += last[1]
     return total
-
-
-def _growth(cells: int, plies: int) -> float:
-    """The ratio of the number of boards with this many stones to that with two fewer."""
-    return _boards(cells, plies) / _boards(cells, plies - 2)
-
-
-def _boards(cells: int, plies: int) -> int:
-    """The number of boards with this many stones: no fewer than the positions."""
-    return comb(cells, plies) * comb(plies, plies // 2)
 
 
 def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None]:
     """The moves of one layer, as ``Layer`` holds them: those that the policy makes, or all."""
     rows, cells, chances = [np.zeros(0, np.int32)], [np.zeros(0, np.int8)], [np.zeros(0)]
-    for numbers, batch in open_batches(positions):
+    for numbers, batch in _open_batches(positions):
         played = None if policy is None else policy.probabilities(batch)
-        at_rows, at_cells = by_cell(batch.legal if played is None else played > 0)
+        chosen = batch.legal if played is None else played > 0
+        at_cells, at_rows = np.divmod(np.flatnonzero(chosen.T), len(batch))  # cell by cell
         rows.append(numbers[at_rows])
         cells.append(at_cells.astype(np.int8))
         if played is not None:
-            chances.append(chosen_of(played, at_rows, at_cells))
+            chances.append(played.ravel().take(at_rows * batch.cells + at_cells))
     return np.concatenate(rows), np.concatenate(cells), None if policy is None else np.concatenate(chances)
 
 
-def open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
+def _open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
     """The open positions of a layer in turn, with their numbers, in the batches in which moves are listed."""
     still_open = np.flatnonzero(~positions.terminal).astype(np.int32)
     for start in range(0, len(still_open), BATCH):
@@ -239,18 +195,21 @@ def open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:
         yield numbers, positions[numbers]
 
 
-def by_cell(chosen: Bools) -> tuple[Int64s, Int64s]:
-    """The rows and the cells of the chosen moves of a batch, cell by cell."""
-    cells, rows = np.divmod(np.flatnonzero(chosen.T), len(chosen))
-    return rows, cells
-
-
-def chosen_of(played: Floats, rows: Int64s, cells: Int64s) -> Floats:
-    """``played[rows, cells]``, but faster."""
-    return played.ravel().take(rows * played.shape[1] + cells)
-
-
 def _lean(positions: Positions) -> Positions:
     """The positions without what was only needed to go on from them."""
     known = {name: getattr(positions, name) for name in ("plies", "results", "terminal")}
     return Positions(positions.rules, positions.x, positions.o, **known)
+
+
+def line_to(steps: Sequence[tuple[Int32s | Int64s, Int8s]], row: int) -> tuple[int, ...]:
+    """The cells, from 1, of a line of play.
+
+    :param steps: for each ply int64[k], for each position kept which one of the ply before it comes from, and
+        int8[k], the cell that led to it.
+    :param row: the position of the last ply in which the line ends.
+    """
+    line: list[int] = []
+    for parents, cells in reversed(steps):
+        line.append(int(cells[row]) + 1)
+        row = int(parents[row])
+    return tuple(reversed(line))

@@ -14,11 +14,11 @@ from typing import ClassVar
 import numpy as np
 
 from ttt_cli.documents import Cell, CellFromOne, Share
-from ttt_cli.engine.arrays import Floats, Int8s, Int64s
+from ttt_cli.engine.arrays import Floats, Int8s, Int32s
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.side import Side
-from ttt_cli.evaluation.walk import BUDGET, Layer, Walk
+from ttt_cli.evaluation.walk import BUDGET, Layer, Walk, line_to
 
 EQUAL = 1e-12
 """Relative difference below which two probabilities differ by rounding only."""
@@ -45,11 +45,11 @@ class WorstCase:
 
 def worst_case(walk: Walk) -> WorstCase:
     """The worst case of the player of a walk whose opponent may play anything."""
-    losses: list[Floats] = []  # the last layer first
+    losses = [np.zeros(0)]  # the last layer first
     gain, guaranteed = np.zeros(0), np.zeros(0, np.int8)
     for layer in reversed(walk.layers):
         result = _results(layer, walk.side)
-        losses.append(backward(layer, (result < 0).astype(np.float64), losses[-1] if losses else np.zeros(0)))
+        losses.append(backward(layer, (result < 0).astype(np.float64), losses[-1]))
         gains = -result.astype(np.float64)
         if layer.probabilities is None:
             gains[~layer.positions.terminal] = -2.0  # below anything that a move may be worth
@@ -92,11 +92,6 @@ def guaranteed_result(walk: Walk) -> int:
     return int(guaranteed[0])
 
 
-def _results(layer: Layer, side: Side) -> Int8s:
-    """int8[k]: how the game ended for ``side``, 0 where it is open."""
-    return layer.positions.results * np.int8(side.sign)
-
-
 def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
     """int8[k]: the results below which nobody can bring the player, given those of the next layer."""
     results[~layer.positions.terminal] = 1
@@ -107,50 +102,44 @@ def _guaranteed(layer: Layer, results: Int8s, following: Int8s) -> Int8s:
     return results
 
 
+def _results(layer: Layer, side: Side) -> Int8s:
+    """int8[k]: how the game ended for ``side``, 0 where it is open."""
+    return layer.positions.results * np.int8(side.sign)
+
+
 def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
     """The cells (from 1) of the likeliest lost game against an opponent who makes losing as likely as
-    ``losses`` say, layer by layer; of equally likely ones the shortest."""
-    kept: list[Int64s] = []  # the moves of each layer that such games go through
-    reached = np.ones(1, np.bool_)
-    for layer, loss, following in zip(walk.layers, losses, [*losses[1:], np.zeros(0)], strict=True):
+    ``losses`` say, layer by layer; of equally likely ones the shortest, of these the first."""
+    here, chance = np.zeros(1, np.int32), np.ones(1)  # the positions in reach, in the order of their lines
+    steps: list[tuple[Int32s, Int8s]] = []
+    likeliest = 0.0
+    line: tuple[int, ...] = ()
+    for layer, loss, following in zip(walk.layers, losses, losses[1:], strict=False):
+        lost = _results(layer, walk.side)[here] < 0
+        if layer.probabilities is not None:
+            lost |= layer.resigning[here]
+        if (top := chance[lost].max(initial=0.0)) > likeliest * (1 + EQUAL):
+            likeliest = top
+            line = line_to(steps, int(np.flatnonzero(lost & (chance >= top * (1 - EQUAL)))[0]))
+        reached, place = np.zeros(len(layer), np.bool_), np.empty(len(layer), np.int32)
+        reached[here], place[here] = True, np.arange(len(here))
         moves = np.flatnonzero(reached[layer.rows])
         left = following[layer.targets[moves]]
-        possible = left > 0
-        if layer.probabilities is None:
-            possible &= left >= loss[layer.rows[moves]] * (1 - EQUAL)
-        kept.append(moves[possible])
-        reached = np.zeros(len(following), np.bool_)
-        reached[layer.targets[kept[-1]]] = True
-    chance, length = np.zeros(0), np.zeros(0, np.int16)  # of the likeliest loss from each position on
-    ahead = []
-    for layer, moves in zip(reversed(walk.layers), reversed(kept), strict=True):
-        ahead.append((chance, length))
-        rows, chances = layer.rows[moves], _onwards(layer, moves, chance)
-        lost = _results(layer, walk.side) < 0
+        least = loss[layer.rows[moves]] * (1 - EQUAL) if layer.probabilities is None else 0.0
+        moves = moves[(left > 0) & (left >= least)]
+        moves = moves[np.lexsort((layer.cells[moves], place[layer.rows[moves]]))]
+        chances = chance[place[layer.rows[moves]]]
         if layer.probabilities is not None:
-            lost |= layer.resigning
-        chance, lengths = lost.astype(np.float64), length[layer.targets[moves]] + np.int16(1)
-        np.maximum.at(chance, rows, chances)
-        likeliest = chances >= chance[rows] * (1 - EQUAL)
-        length = np.where(lost, np.int16(0), np.int16(walk.rules.cells + 1))
-        np.minimum.at(length, rows[likeliest], lengths[likeliest])
-    line, row = [], 0
-    for layer, moves, (chance, length) in zip(walk.layers, kept, reversed(ahead), strict=True):
-        here = moves[layer.rows[moves] == row]
-        if not len(here):  # the game is over, or the player resigns
-            break
-        chances = _onwards(layer, here, chance)
-        likeliest = here[chances >= chances.max() * (1 - EQUAL)]
-        move = likeliest[length[layer.targets[likeliest]].argmin()]
-        line.append(int(layer.cells[move]) + 1)
-        row = int(layer.targets[move])
-    return tuple(line)
-
-
-def _onwards(layer: Layer, moves: Int64s, chance: Floats) -> Floats:
-    """float64: how likely some moves are made, and then end as the chances of the next layer say."""
-    chances: Floats = chance[layer.targets[moves]]
-    return chances if layer.probabilities is None else chances * layer.probabilities[moves]
+            chances = chances * layer.probabilities[moves]
+        most = np.zeros(len(following))
+        np.maximum.at(most, layer.targets[moves], chances)
+        moves = moves[chances >= most[layer.targets[moves]] * (1 - EQUAL)]
+        _, firsts = np.unique(layer.targets[moves], return_index=True)
+        moves = moves[np.sort(firsts)]
+        steps.append((place[layer.rows[moves]], layer.cells[moves]))
+        here = layer.targets[moves]
+        chance = most[here]
+    return line
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +167,7 @@ def best_response(policy: Policy, position: Position, *, budget: int = BUDGET) -
     :raises OutgrownError: if more than ``budget`` positions can still be reached.
     """
     side = Side.to_move(position.plies).other
-    walk = Walk.alone(policy, side, start=position, budget=budget)
+    walk = Walk.of(policy, side, start=position, budget=budget)
     win = save = np.zeros(0)
     for layer in reversed(walk.layers[1:]):
         results = -_results(layer, side)

@@ -18,7 +18,7 @@ from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, UsageError
-from ttt_cli.evaluation.walk import within_reach
+from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.learners.base import Shard
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, from_record, to_record

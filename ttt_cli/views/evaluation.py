@@ -212,14 +212,14 @@ def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[
         *("position", "cell", "probability", "value_before", "value_after", "reachable"),
         *(f"reach_{opponent}" for opponent in opponents),
     ]
-    for at, text in enumerate(blunders.positions.texts()):
-        cell = int(blunders.cells[at])
+    moves = zip(blunders.positions.texts(), blunders.moves.tolist(), strict=True)
+    for at, (text, (_, cell, probability, before, after)) in enumerate(moves):
         yield [
             text,
             "resigns" if cell == RESIGNS else cell + 1,
-            float(blunders.probabilities[at]),
-            WORDS[int(blunders.before[at])],
-            WORDS[int(blunders.after[at])],
+            probability,
+            WORDS[before],
+            WORDS[after],
             "yes" if blunders.reachable[at] else "no",
             *np.asarray(blunders.reach[at]).tolist(),
         ]

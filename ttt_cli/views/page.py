@@ -30,8 +30,9 @@ from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.blunders import Blunders, find_blunders
+from ttt_cli.evaluation.matchup import within_reach
 from ttt_cli.evaluation.verdict import Verdict
-from ttt_cli.evaluation.walk import BATCH, OutgrownError, Walk, within_reach
+from ttt_cli.evaluation.walk import BATCH, OutgrownError, Walk
 from ttt_cli.views.numbers import percent
 
 MOST_POSITIONS = 200_000
@@ -87,7 +88,7 @@ def covered(policy: Policy) -> Coverage:
     if rules.cells > MOST_CELLS:
         raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")
     try:
-        walks = [Walk.alone(policy, side, budget=MOST_WALKED) for side in Side]
+        walks = [Walk.of(policy, side, budget=MOST_WALKED) for side in Side]
     except OutgrownError as error:
         raise UsageError(
             f"more than {MOST_WALKED:,} positions can be reached when it plays, {error.positions:,} within "
@@ -216,7 +217,9 @@ def _mistakes(found: Blunders, described: Positions) -> list[list[int]]:
     numbers = {text: number for number, text in enumerate(described.texts())}
     against = found.reach.argmax(axis=1).tolist() if found.reach.size else [0] * len(found)
     reach, reachable = _shares(found.reach.max(axis=1, initial=0.0)), found.reachable.astype(int).tolist()
-    mistakes = zip(found.positions.texts(), found.cells.tolist(), reach, against, reachable, strict=True)
+    mistakes = zip(
+        found.positions.texts(), found.moves["cell"].tolist(), reach, against, reachable, strict=True
+    )
     return [[numbers[text], *rest] for text, *rest in mistakes if text in numbers]
 
 
