@@ -91,8 +91,11 @@ class Layer:
         for numbers, batch in _open_batches(self.positions):
             moves = slice(start, start := start + len(numbers) * (batch.cells - int(batch.plies[0])))
             if (live := reached[numbers]).any():
-                played = np.zeros(batch.legal.shape)
-                played[live] = policy.probabilities(batch[live])
+                if live.all():
+                    played = policy.probabilities(batch)
+                else:
+                    played = np.zeros(batch.legal.shape)
+                    played[live] = policy.probabilities(batch[live])
                 resigns[numbers] = live & (played @ anything == 0)
                 place[numbers] = np.arange(0, played.size, batch.cells)
                 yield moves, played.ravel().take(place.take(self.rows[moves]) + self.cells[moves])
