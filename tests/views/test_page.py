@@ -73,7 +73,7 @@ def test_the_data_is_what_the_evaluation_and_the_policy_say():
     mistakes = find_blunders(policy, [RANDOM])
     texts = described.texts()
     assert [(texts[row], cell) for row, cell, *_ in found["mistakes"]] == list(
-        zip(mistakes.positions.texts(), mistakes.cells.tolist(), strict=True)
+        zip(mistakes.positions.texts(), mistakes.moves["cell"].tolist(), strict=True)
     )
     assert found["whole"] and found["values"] is None and found["unknown"] == []
 
