@@ -261,29 +261,6 @@ def test_a_log_whose_writer_fails_anywhere_loses_nothing(kind, what, tmp_path):
         assert text[:-14][-1:] in (b"", b"\n")  # a line of its own, whatever was torn
 
 
-def test_processes_append_together_and_lose_nothing(tmp_path):
-    log = tmp_path / "games.jsonl"
-    pids = []
-    for child in range(4):
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                for number in range(25):
-                    append_line(log, b'{"id":"%d-%d","moves":"%b"}' % (child, number, b"5" * 5000), wait=60)
-                code = 0
-            finally:
-                os._exit(code)
-        pids.append(pid)
-    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids] == [0] * 4
-    lines = log.read_bytes().split(b"\n")
-    assert lines.pop() == b""
-    assert sorted({line.split(b'"')[3] for line in lines}) == sorted(
-        b"%d-%d" % (child, number) for child in range(4) for number in range(25)
-    )
-    assert len(lines) == 100
-
-
 def test_an_open_file_is_written_where_it_stands(tmp_path):
     log = tmp_path / "log"
     log.write_bytes(OLD)

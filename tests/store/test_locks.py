@@ -68,19 +68,6 @@ def test_another_process_is_told_who_holds_it_until_it_is_killed(path):
         os.close(writing)
 
 
-def test_no_update_is_lost(path):
-    path.write_text("0")
-
-    def count():
-        for _ in range(25):
-            with lock(path, wait=30):
-                path.write_text(str(int(path.read_text()) + 1))
-
-    for pid in [child(count) for _ in range(4)]:
-        os.waitpid(pid, 0)
-    assert path.read_text() == "100"
-
-
 def test_two_holders_in_one_process_exclude_each_other(path):
     with pytest.raises(KeyboardInterrupt), lock(path, "trained") as first:
         with pytest.raises(BusyError, match=rf"q\.json is being trained by process {os.getpid()}"):

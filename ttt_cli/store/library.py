@@ -19,10 +19,10 @@ from ttt_cli.errors import BusyError, InvalidFileError, TttError, UsageError, di
 from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.store.backups import newest, original, prune
 from ttt_cli.store.files import write_bytes, writing
-from ttt_cli.store.formats import native_formats, plugged_format, recognise
+from ttt_cli.store.formats import plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
 from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
-from ttt_cli.store.formats.native import FORMAT, Digest, NativeFormat, no_collection, sealed
+from ttt_cli.store.formats.native import FORMAT, NATIVE, Digest, NativeFormat, no_collection, sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp
 from ttt_cli.store.reading import LIMIT, allowed, beyond, read_blocks
@@ -169,7 +169,7 @@ def holds_state(path: Path) -> bool:
 
 
 def _native_format(source: Source) -> NativeFormat | None:
-    return next((form for form in native_formats() if form.recognises(source, DEFAULTS)), None)
+    return next((form for form in NATIVE if form.recognises(source, DEFAULTS)), None)
 
 
 def refuse_loss(path: Path, *, states: bool = True) -> None:
@@ -260,7 +260,7 @@ def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
     :raises InvalidFileError: if it is none, or damaged.
     """
     source = Source(where, data)
-    form = _native_format(source) or next(native_formats())
+    form = _native_format(source) or NATIVE[0]
     found = form.read(source, Options(trust_edits=trust_edits))
     assert isinstance(found, Native)
     return found.state
@@ -268,7 +268,7 @@ def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
 
 def _parts(state: State) -> Iterator[bytes]:
     """A state's native file, in parts, without its digest."""
-    return next(form for form in native_formats() if form.fits(state)).content(state)
+    return next(form for form in NATIVE if form.fits(state)).content(state)
 
 
 def content(state: State) -> bytes:

@@ -48,11 +48,8 @@ class Plays:
 
     def to_json(self) -> dict[str, Any]:
         """As the header of a state has it: one number for ``unknown`` where both sides have the same."""
-        unknown = self.unknown
-        if not isinstance(unknown, str):
-            x, o = unknown
-            return {**asdict(self), "unknown": x if x == o else [x, o]}
-        return asdict(self)
+        alike = not isinstance(self.unknown, str) and self.unknown[0] == self.unknown[1]
+        return {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown}
 
     @classmethod
     def from_json(cls, found: dict[str, Any], where: str) -> "Plays":
@@ -61,12 +58,10 @@ class Plays:
         :raises InvalidFileError: if there are more sides than two.
         """
         unknown = found["unknown"]
-        if unknown != RANDOM:
-            pair = unknown if isinstance(unknown, list) else [unknown, unknown]
-            if len(pair) != 2:
-                raise InvalidFileError("unknown is a number, one for each side, or random", where=where)
-            unknown = (float(pair[0]), float(pair[1]))
-        return cls(**{**found, "unknown": unknown})
+        pair = unknown if isinstance(unknown, list) else [unknown, unknown]
+        if len(pair) != 2:
+            raise InvalidFileError("unknown is a number, one for each side, or random", where=where)
+        return cls(**{**found, "unknown": RANDOM if unknown == RANDOM else (float(pair[0]), float(pair[1]))})
 
     def about_unknown(self) -> str:
         """What it makes of moves that the table does not hold, in words."""

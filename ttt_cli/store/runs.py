@@ -12,13 +12,11 @@ from typing import Any
 
 import orjson
 
-from ttt_cli.documents import RunFields
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import from_record
 from ttt_cli.store.text import quoted
-from ttt_cli.store.typed import check
 
 Results = Mapping[str, int]
 """Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
@@ -56,24 +54,6 @@ class Run:
             "results": dict(self.results) if self.results is not None else None,
         }
 
-    @classmethod
-    def from_json(cls, found: Any, where: str) -> "Run":
-        """A run from its record; what a kind adds (``details``) is kept as it is.
-
-        :raises InvalidFileError: naming the key that is wrong.
-        """
-        check(found, RunFields, where)
-        for key in DETAILS[found["kind"]]:
-            if key not in found:
-                raise InvalidFileError("missing", where=f'{where}: "{key}"')
-        if not 0 < len(found["id"]) <= 100 or found["id"].startswith(FORMULA):
-            raise InvalidFileError(f"is no name of a run: {quoted(found['id'])}", where=f'{where}: "id"')
-        if "curve" in found:
-            from_record(found["curve"], f'{where}: "curve"')
-        details = dict(found)
-        identity, kind, games, results = map(details.pop, ("id", "kind", "games", "results"))
-        return cls(identity, kind, games, results, details)
-
     @property
     def game_ids(self) -> Sequence[str]:
         """The ids of the recorded games that were learned in it."""
@@ -86,7 +66,11 @@ class Run:
         return self.id == other.id and further and {*self.game_ids} >= {*other.game_ids}
 
     def contradiction(self, learner: Learner[Any], rules: Rules, symmetric: bool) -> str:
-        """In what its record contradicts itself; empty if in nothing."""
+        """In what its record contradicts itself, or what it lacks; empty if in nothing."""
+        if missing := [key for key in DETAILS[self.kind] if key not in self.details]:
+            return f"{', '.join(missing)} missing"
+        if not 0 < len(self.id) <= 100 or self.id.startswith(FORMULA):
+            return f"is no name of a run: {quoted(self.id)}"
         if self.results is not None and sum(self.results.values()) != self.games:
             return f"its results add up to {sum(self.results.values()):,}, not to {self.games} games"
         if self.kind == "play" and len(self.game_ids) != self.games:
@@ -162,21 +146,25 @@ def digest_of(value: Any) -> str:
 def read_runs(
     found: list[Any], learner: Learner[Any], rules: Rules, symmetric: bool, where: str
 ) -> tuple[Run, ...]:
-    """The run records of a state's file.
+    """The run records of a header, each a ``RunFields``; what a kind adds (``details``) is kept as it is.
 
-    :raises InvalidFileError: naming the record and the key that is wrong, or contradicts another.
+    :raises InvalidFileError: naming the record and what is wrong with it, or contradicts another.
     """
     runs, learned = list[Run](), set[str]()
     for number, item in enumerate(found, 1):
-        place = f'{where}: "runs": record {number}'
-        run = Run.from_json(item, place)
+        place, details = f'{where}: "runs": record {number}', dict(item)
+        identity, kind, games, results = map(details.pop, ("id", "kind", "games", "results"))
+        run = Run(identity, kind, games, results, details)
+        why = run.contradiction(learner, rules, symmetric)
         if runs and run.id <= runs[-1].id:
-            raise InvalidFileError("expected records sorted by id, each id once", where=place)
-        if why := run.contradiction(learner, rules, symmetric):
-            raise InvalidFileError(why, where=place)
+            why = "expected records sorted by id, each id once"
         for game in run.game_ids:
             if game in learned:
-                raise InvalidFileError(f"game {quoted(game)} was learned already", where=place)
+                why = why or f"game {quoted(game)} was learned already"
             learned.add(game)
+        if why:
+            raise InvalidFileError(why, where=place)
+        if "curve" in details:
+            from_record(details["curve"], f'{place}: "curve"')
         runs.append(run)
     return tuple(runs)

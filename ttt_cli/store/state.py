@@ -115,25 +115,19 @@ class State:
 
         :raises UsageError: if the learner has no such rule.
         """
-        if self.learner.name in PLAYED and choice in ("most", "draw"):
-            return self._drawing(choice)
+        has = f"it has {', '.join(self.learner.choices)}"
+        if self.learner.name in PLAYED and choice in ("most", "draw"):  # of numbers, or of beads
+            if self.plays is None and self.learner.name != "q":
+                raise UsageError("holds no counts of beads", hint=has)
+            changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
+            if choice == "draw" and not are_beads(changed.values[~np.isnan(changed.values)]):
+                raise UsageError("holds no counts of beads, of which one could be drawn")
+            return changed
         if choice == "draw" and "most" in self.learner.choices:
             choice = "default"  # its own beads are drawn by default
         if choice not in self.learner.choices:
-            raise UsageError(
-                f"{self.learner.name} has no choice rule {choice!r}",
-                hint=f"it has {', '.join(self.learner.choices)}",
-            )
+            raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=has)
         return replace(self.own(), learner=learner_of(type(self.learner), choice))
-
-    def _drawing(self, choice: str) -> "State":
-        """The same table, of whose numbers the largest is taken, or which are beads of which one is drawn."""
-        if self.plays is None and self.learner.name != "q":
-            raise UsageError("holds no counts of beads", hint=f"it has {', '.join(self.learner.choices)}")
-        changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
-        if choice == "draw" and not are_beads(changed.values[~np.isnan(changed.values)]):
-            raise UsageError("holds no counts of beads, of which one could be drawn")
-        return changed
 
     def playing(self, choice: str | None, ties: str | None) -> "State":
         """An imported table that is played by so.

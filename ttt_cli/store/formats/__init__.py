@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
 
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.guests import FORMATS as PLUGGED
@@ -16,9 +15,6 @@ from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import DEFAULTS, Options
 from ttt_cli.store.reading import allowed, beyond
 from ttt_cli.store.source import Source
-
-if TYPE_CHECKING:
-    from ttt_cli.store.formats.native import NativeFormat
 
 FORMATS = {
     "ttt-state": ".native:StateJson",
@@ -41,8 +37,6 @@ FORMATS = {
     "svg": ".svg:Svg",
 }
 """Their classes by name, loaded when they are needed. A file is of the first format that recognises it."""
-
-NATIVE = ("ttt-state", "ttt-state-csv")
 
 LIMIT = 64 * 2**20
 """The largest file that is read whole, in bytes."""
@@ -75,11 +69,6 @@ def all_formats() -> Iterator[Format]:
 def plugged_formats() -> Iterator[Format]:
     """The formats that plug-ins bring."""
     return (kind() for kind in plugins(PLUGGED, type) if issubclass(kind, Format))
-
-
-def native_formats() -> "Iterator[NativeFormat]":
-    """The formats of states."""
-    return (cast("NativeFormat", _made(FORMATS[name])) for name in NATIVE)
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:

@@ -462,3 +462,6 @@ def _rows(
 def _by_position(rows: Iterable[tuple[str, list[Any]]], *, in_order: bool) -> Iterator[tuple[str, list[Any]]]:
     for text, group in groupby(rows if in_order else sorted(rows, key=itemgetter(0)), itemgetter(0)):
         yield text, [row for _, row in group]
+
+
+NATIVE = (StateJson(), StateCsv())
