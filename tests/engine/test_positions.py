@@ -74,9 +74,9 @@ def test_the_order_is_by_plies_then_text(rules: Rules):
 
 def test_the_batch_of_a_state_space():
     space = StateSpace.of(Rules(3, 4, 3))
-    assert space.texts() == space.texts()
-    assert (space.results == space.results).all()
-    assert (space.terminal == space.terminal).all()
-    assert (space.legal == space.legal).all()
-    assert (space.rows(space) == np.arange(len(space))).all()
+    batch = Positions(space.rules, space.x, space.o)
+    assert (space.results == batch.results).all()
+    assert (space.terminal == batch.terminal).all()
+    assert (space.legal == batch.legal).all()
+    assert (space.rows(batch) == np.arange(len(space))).all()
     assert (space.order() == np.arange(len(space))).all()

@@ -159,9 +159,6 @@ def test_a_position_of_another_game_is_refused():
         Solver(Rules(3, 4, 3)).solve(Position.start())
 
 
-# Bounds
-
-
 # Lines of play
 
 
