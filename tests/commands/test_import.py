@@ -50,7 +50,7 @@ def test_rejected_rows_are_told_or_an_error(ttt, tmp_path):
     assert done.code == 0
     assert [item["where"] for item in done.json["rejected"]] == ["line 2"]
     shown = ttt("import", book, "-o", "c.csv")
-    assert "left out  line 2: X is to move" in shown.out
+    assert "left out  line 2: the move in" in shown.out
 
 
 @pytest.mark.parametrize(

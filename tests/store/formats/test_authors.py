@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import zipfile
 from unittest.mock import ANY
 
@@ -153,17 +154,17 @@ def rekey(brain: dict, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("change", "key", "why"),
     [
-        (lambda b: rekey(b, "5", "99"), "99", "expected key '5'"),
+        (lambda b: rekey(b, "5", "99"), "99", "expected key '5' with"),
         (lambda b: b["3"].update(state=b["2"]["state"]), "3", "the same board as key '2'"),
         (lambda b: b["3"].update(state=[1] * 9), "3", "X moves first"),
-        (lambda b: b["3"].update(state=[1] * 8), "3", "list of 9"),
-        (lambda b: b["1"].update(next=["3"]), "1", "not one move further"),
-        (lambda b: b["1"].update(next=["999"]), "1", "not there"),
+        (lambda b: b["3"].update(state=[1] * 8), "3", "a state of 9 numbers"),
+        (lambda b: b["1"].update(next=["3"]), "1", "not a node one move further"),
+        (lambda b: b["1"].update(next=["999"]), "1", "not a node one move further"),
         (lambda b: b["1"].update(next=["2", "2"]), "1", "twice"),
-        (lambda b: b["1"].update(next=[2]), "1", "strings"),
+        (lambda b: b["1"].update(next=[2]), "1", "a list of keys"),
         (lambda b: b["7"].update(end=False), "7", "end is false, but X has won"),
         (lambda b: b["1"].update(end=True), "1", "nobody has won"),
-        (lambda b: b["1"].update(score="0"), "1", "must be a number"),
+        (lambda b: b["1"].update(score="0"), "1", "a number as score"),
         (lambda b: b["1"].pop("score"), "1", "and nothing else"),
         (lambda b: b["0"].update(state=[X] + [E] * 8), "0", "first node must be the empty board"),
     ],
@@ -198,14 +199,13 @@ def test_a_row_tells_the_side_and_the_winner():
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("-1,0,0,0,1,0,0,0,0,9,4", "X is to move"),
-        ("-1,0,0,0,1,0,0,0,0,-1,4", "cell 1 is taken by X"),
-        ("-1,0,0,0,1,0,0,0,0,-9,3", "from 4 to 9, not 3"),
-        ("-1,1,-1,-1,1,0,1,0,0,-8,5", "stage 5 is over with 6 stones on the board"),
-        ("-1,-1,-1,1,1,0,0,0,0,6,6", "the game is over"),
+        ("-1,0,0,0,1,0,0,0,0,9,4", "is 9; possible are -2, -3, -4, -6"),
+        ("-1,0,0,0,1,0,0,0,0,-1,4", "is -1; possible are -2"),
+        ("-1,0,0,0,1,0,0,0,0,-9,3", "stage is 3; .* end at 4 to 9"),
+        ("-1,1,-1,-1,1,0,1,0,0,-8,5", "stage is 5; .* end at 6 to 9"),
+        ("-1,-1,-1,1,1,0,0,0,0,6,6", "none: the game is over"),
         ("-1,-1,-1,0,0,0,0,0,0,6,6", "3 X and 0 O"),
         ("-2,0,0,0,1,0,0,0,0,-9,4", "not -2"),
-        ("-1,0,0,0,1,0,0,0,0,0,4", "from 1 to 9, not 0"),
         ("-1,0,0,0,1,0,0,0,0,-9", "expected 11 integers"),
         ("-1,0,0,0,1,0,0,0,0,-9," + "4" * 400, "expected 11 integers"),
     ],
@@ -214,7 +214,7 @@ def test_a_row_that_cannot_be_is_left_out_with_its_line(row, why):
     data = BOOK.replace("\n\n", f"\n{row}\n").encode()
     found = read(data, "book.csv")
     assert len(found.rows) == 4
-    assert [(item.where, why in item.why) for item in found.rejected] == [("line 3", True)]
+    assert [(item.where, bool(re.search(why, item.why))) for item in found.rejected] == [("line 3", True)]
     with pytest.raises(InvalidFileError, match=why) as caught:
         read(data, "book.csv", Options(strict=True))
     assert caught.value.where == "book.csv, line 3"
@@ -331,11 +331,15 @@ def test_boards_before_any_learning():
 @pytest.mark.parametrize(
     ("change", "why", "where"),
     [
-        (lambda d: d.replace(b"\n7,", b"\n8,", 1), "index 8 is there twice", "line 10"),
-        (lambda d: d.replace(b"\n19682,", b"\n19683,"), "not 19683", "line 19684"),
+        (lambda d: d.replace(b"\n7,", b"\n8,", 1), "each once", "line 10"),
+        (
+            lambda d: d.replace(b"\n19682,", b"\n19683,"),
+            "index of 0 to 19682, .* found '19683,",
+            "line 19684",
+        ),
         (lambda d: d[: d.rindex(b"19682")], "index 19682 is missing", ""),
-        (lambda d: d.replace(b"\n7,0.5,", b"\n7,nan,"), "'nan' is not a number", "line 9"),
-        (lambda d: d.replace(b"\n7,0.5,", b"\n7,0.5,0.5,"), "two values", "line 9"),
+        (lambda d: d.replace(b"\n7,0.5,", b"\n7,nan,"), "and two numbers, found '7,nan", "line 9"),
+        (lambda d: d.replace(b"\n7,0.5,", b"\n7,0.5,0.5,"), "and two numbers", "line 9"),
         (lambda d: d.replace(b"\n7,0.5,", b"\n-7,0.5,"), "expected an index", "line 9"),
     ],
 )
@@ -355,12 +359,11 @@ def test_arrays_are_checked_and_pickles_in_them_not_loaded():
     good = np.zeros(19683)
     objects = np.array([{"a": 1}] * 19683, dtype=object)
     for arrays, why in [
-        ({"V_x": good}, "V_o is missing"),
-        ({"V_o": good}, "V_x is missing; the archive holds 'V_o'"),
+        ({"V_o": good}, "V_x: expected .*; found only .'V_o'"),
         ({"V_x": good, "V_o": objects}, "Python objects"),
-        ({"V_x": good, "V_o": good[1:]}, "expected 19683 float64"),
+        ({"V_x": good, "V_o": good[1:]}, "expected 19683 numbers"),
         ({"V_x": good, "V_o": good.astype(int)}, "found int64"),
-        ({"V_x": good, "V_o": np.full(19683, np.nan)}, "index 0 is nan"),
+        ({"V_x": good, "V_o": np.full(19683, np.nan)}, "expected 19683 numbers"),
         ({"V_x": good, "V_o": np.zeros(40_000)}, "damaged|expected 19683"),
     ]:
         with pytest.raises(InvalidFileError, match=why):

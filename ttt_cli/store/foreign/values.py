@@ -39,7 +39,7 @@ class Values:
     :ivar shape: ``position``: each is of a key itself; ``cells``: of a cell; ``free``: a list has one for
         each free cell, in order, or one for each bead.
     :ivar rows: int64[m], the key of each number.
-    :ivar numbers: float64[m]; NaN for null, infinite for what is not a number.
+    :ivar numbers: float64[m]; NaN for null, infinite for what is not a number that a table may hold.
     :ivar names: the cells' names; ``ids``: int64[m], that of each number, of ``free`` its place in the list.
     :ivar counted: whether the file calls them counts, of beads.
     :ivar decided: whether they are decisions: 1 for each cell that a board is answered with.
@@ -68,7 +68,9 @@ class Values:
 
 
 def _number(value: Any) -> float:
-    return float(value) if type(value) in (int, float) else math.nan if value is None else math.inf
+    if value is None:
+        return math.nan
+    return float(value) if type(value) in (int, float) and not abs(value) > LARGEST else math.inf
 
 
 def decisions(values: Sequence[Any]) -> Iterator[Values]:
@@ -106,7 +108,7 @@ def _cell(value: Any) -> str | None:
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
     """The numbers of a table's values.
 
-    :raises InvalidFileError: naming the key whose value is of another kind than the others, or too large.
+    :raises InvalidFileError: naming the key whose value is of another kind than the others.
     """
     values = _unwrapped(values)
     found, shape = [], ""
@@ -123,11 +125,7 @@ def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str
         shape = "cells" if {len(pairs) for pairs in found} <= {0, rules.cells} else "free"
     first = next((value[0] for value in values if isinstance(value, list) and value), None)
     counted = isinstance(first, dict) and any(name.lower() in _BEADS for name in first)
-    made = Values.of(shape, found, counted=counted)
-    for at in np.flatnonzero(np.isfinite(made.numbers) & (np.abs(made.numbers) > LARGEST))[:1]:
-        place = f"{where}, key {quoted(keys[made.rows[at]])}"
-        raise InvalidFileError(f"{made.numbers[at]:g} is too large", where=place, hint=f"up to {LARGEST:g}")
-    return made
+    return Values.of(shape, found, counted=counted)
 
 
 def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:

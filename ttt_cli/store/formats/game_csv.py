@@ -38,26 +38,21 @@ _RESULTS = {1: "X", -1: "O", 0: "draw"}
 class _Reading:
     """A way to read rows as games.
 
-    :ivar moves: the first field with moves; the only one, if not ``spread``.
-    :ivar result: the field with the result, from the left or (negative) from the right.
+    :ivar moves: the fields with moves; result: that with the result.
     :ivar words: how cells are named; cells: the cell of each name.
     :ivar results: the result that each word stands for; None: any word may stand for any.
     """
 
-    moves: int
-    spread: bool
+    moves: slice
     result: int
     words: str = ""
     cells: Mapping[str, int] = field(default_factory=dict)
     results: Mapping[str, int] | None = None
 
-    def names(self, row: Sequence[str]) -> list[str] | None:
-        """The cells of a row's moves, as written."""
-        if not self.spread:
-            text = row[self.moves] if self.moves < len(row) else ""
-            return _CELL.findall(text) if not _BETWEEN.sub("", _CELL.sub("", text)) else None
-        fields = [field for field in row[self.moves : self.result if self.result < 0 else None] if field]
-        return fields if all(_CELL.fullmatch(field) for field in fields) else None
+    def names(self, row: Sequence[str]) -> list[str]:
+        """The cells of a row's moves, as written; none if there is anything else."""
+        text = " ".join(row[self.moves])
+        return [] if _BETWEEN.sub("", _CELL.sub("", text)) else _CELL.findall(text)
 
     def word(self, row: Sequence[str]) -> str:
         """The result of a row, as written."""
@@ -66,7 +61,7 @@ class _Reading:
     def game(self, row: Sequence[str], rules: Rules) -> Game | str:
         """The game of a row, or why there is none."""
         names, word = self.names(row), self.word(row)
-        if names is None or not all(name in self.cells for name in names):
+        if not names or not all(name in self.cells for name in names):
             return f"no cells in {quoted(' '.join(row))}"
         try:
             game = Game.of(rules, [self.cells[name] for name in names])
@@ -94,9 +89,9 @@ def _layouts(width: int) -> Iterator[_Reading]:
     for result in (-1, 0, *range(1, width - 1)) if width <= 64 else ():
         for moves in range(min(width, 4)):
             if moves != result % width:
-                yield _Reading(moves, False, result)
+                yield _Reading(slice(moves, moves + 1), result)
             if moves <= 2 and result in (-1, *range(moves)):
-                yield _Reading(moves, True, result)
+                yield _Reading(slice(moves, -1 if result < 0 else None), result)
 
 
 def _reading(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _Reading | None:
@@ -105,13 +100,13 @@ def _reading(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _
     shortest, enough = int(space.plies[space.terminal].min()), ENOUGH * (len(sample) - 1)
     best, most = None, 0
     for layout in _layouts(max(map(len, sample), default=0)):
-        games = [names for row in sample if len(names := layout.names(row) or ()) >= shortest]
+        games = [names for row in sample if len(names := layout.names(row)) >= shortest]
         if len(games) < enough:
             continue
         written = sorted({name for names in games for name in names})
         for words, found in namings(written, rules):
-            cells = dict(zip(written, found.tolist(), strict=True))
             if options.spelling.get("cells", words) == words:
+                cells = dict(zip(written, found.tolist(), strict=True))
                 reading = replace(layout, words=words, cells=cells).with_results(sample, rules)
                 played = sum(isinstance(reading.game(row, rules), Game) for row in sample)
                 if played > most:
@@ -129,9 +124,7 @@ class GameCsv(Format):
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether the rows of a file are games, most of them."""
-        if source.is_json:
-            return False
-        rows = [[field.strip() for field in row] for _, row in source.rows]
+        rows = [] if source.is_json else [[item.strip() for item in row] for _, row in source.rows]
         return _reading(rows, options.rules or STANDARD, options) is not None
 
     def read(self, source: Source, options: Options) -> Imported:
@@ -139,7 +132,7 @@ class GameCsv(Format):
 
         :raises InvalidFileError: under ``options.strict`` if a row is not a game.
         """
-        rows = [(number, tuple(field.strip() for field in row)) for number, row in source.rows]
+        rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
         rules, report = options.rules or STANDARD, Report(source.where, options.strict)
         reading = _reading([row for _, row in rows], rules, options)
         assert reading is not None and reading.results is not None  # it is recognised by this
@@ -153,8 +146,7 @@ class GameCsv(Format):
         counted: Counter[Row] = Counter()
         results = dict.fromkeys(("x", "o", "draw"), 0)
         for row, game in games.items():
-            if not isinstance(game, str):
-                assert game.result is not None
+            if isinstance(game, Game) and game.result is not None:
                 result = _RESULTS[game.result]
                 results[result.lower()] += times[row]
                 for text, cell in zip(game.texts(), game.moves, strict=False):

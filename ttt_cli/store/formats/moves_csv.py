@@ -32,7 +32,7 @@ _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
 
 
-def _row(line: str) -> Row | str:
+def _row(line: str, strict: bool) -> Row | str:
     """The row of a line, or what is wrong with it."""
     match = _LINE.fullmatch(line)
     if not match:
@@ -41,26 +41,18 @@ def _row(line: str) -> Row | str:
     if strange := [stone for stone in stones if stone not in _SYMBOLS]:
         return f"a cell holds -1 (X), 1 (O) or 0, not {strange[0]}"
     text, space = "".join(_SYMBOLS[stone] for stone in stones), StateSpace.of(STANDARD)
-    if text not in space.index_of:
+    if (index := space.index_of.get(text)) is None:
         return why_not(text)
-    if space.terminal[space.index_of[text]]:
-        return f"nobody moves in {text!r}: the game is over"
-    sign, mover, cell = (-1, "X", abs(move)) if sum(stones) == 0 else (1, "O", abs(move))
-    if not 1 <= cell <= STANDARD.cells:
-        return f"a move is a cell from 1 to 9, not {move}"
-    if move * sign < 0:
-        return f"{mover} is to move, but the move is {move} ({'XO'[move > 0]}'s sign)"
-    if text[cell - 1] != ".":
-        return f"cell {cell} is taken by {text[cell - 1]}"
-    if not STANDARD.line * 2 - 2 <= stage <= DRAW:
-        return f"a stage is from 4 to 9, not {stage}"
-    if stage < (stones_down := STANDARD.cells - text.count(".")):
-        return f"stage {stage} is over with {stones_down} stones on the board"
-    return (
-        Row(text, cell, STANDARD.cells, "draw")
-        if stage == DRAW
-        else Row(text, cell, stage + 1, "XO"[stage % 2])
-    )
+    moves = [-space.movers[index] * (cell + 1) for cell in space.legal[index].nonzero()[0]]
+    if move not in moves:
+        possible = ", ".join(map(str, moves)) or "none: the game is over"
+        return f"the move in {text!r} is {move}; possible are {possible}"
+    least = max(STANDARD.line * 2 - 2, int(space.plies[index]))
+    if not least <= stage <= DRAW:
+        return f"the stage is {stage}; from {text!r} games end at {least} to {DRAW}"
+    draw = stage == DRAW
+    row = Row(text, abs(move), STANDARD.cells if draw else stage + 1, "draw" if draw else "XO"[stage % 2])
+    return f"no game through this move ends at stage {stage}" if strict and not _is_possible(row) else row
 
 
 def _stage(row: Row) -> int:
@@ -79,7 +71,7 @@ def _endings() -> Int64s:
     return found
 
 
-def is_possible(row: Row) -> bool:
+def _is_possible(row: Row) -> bool:
     """Whether a game through a row's move can end as the row says."""
     space = StateSpace.of(STANDARD)
     after = space.successors[space.index_of[row.position], row.move - 1]
@@ -138,28 +130,22 @@ class MovesCsv(Format):
         lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
         for number, line in enumerate(lines, 1):
             if line not in found:
-                plain = line.removeprefix(BOM) if number == 1 else line
-                is_text = plain.isascii() and b"\0" not in plain
-                text = (plain.decode() if is_text else decode(plain, where, line=number)).strip()
-                row = found[line] = _row(text) if text else None
-                if options.strict and isinstance(row, Row) and not is_possible(row):
-                    found[line] = f"no game through this move ends at stage {_stage(row)}"
+                text = decode(line.removeprefix(BOM) if number == 1 else line, where, line=number).strip()
+                found[line] = _row(text, options.strict) if text else None
                 if len(found) > MOST_LINES:
-                    raise InvalidFileError(
-                        f"has more than {MOST_LINES:,} different rows, more than any book", where=where
-                    )
+                    message = f"has more than {MOST_LINES:,} different rows, more than any book"
+                    raise InvalidFileError(message, where=where)
             row = found[line]
             total += row is not None
             if isinstance(row, str):
                 report.leave_out(f"line {number}", row)
-        kept = {row for row in found.values() if isinstance(row, Row)}
+        rows = sorted({row for row in found.values() if isinstance(row, Row)})
         rejected, notes, repaired = report.of(total, "a game"), [], []
-        if odd := sum(not is_possible(row) for row in kept):
+        if odd := sum(not _is_possible(row) for row in rows):
             were = "row says that a game ends" if odd == 1 else "rows say that games end"
             notes.append(f"{odd:,} {were} as none can; the author's choice plays by such rows")
-        if twice := total - report.count - len(kept):
+        if twice := total - report.count - len(rows):
             repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
-        rows = sorted(kept)
         return Imported(NAME, "book", rows=rows, repaired=repaired, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:

@@ -4,7 +4,8 @@ From path to table: ``foreign.files`` finds keys and values in the file, ``forei
 both that is meant (or asks), and what is said of it here becomes notes and the rule that the table plays by.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -72,9 +73,7 @@ def _imported(found: Candidate, where: str, options: Options) -> Imported:
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
         raise InvalidFileError(message, where=where)
-    notes += [f"read as {in_words(reading.facets)}", *assumed, *_remarks(reading, found.keys)]
-    if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
-        notes.append(f"zeros, the values before any learning, count as not visited: {left:,}")
+    notes += [f"read as {in_words(reading.facets)}", *assumed, *remarks(reading, found.keys, entries)]
     if decided:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
     elif drawn:
@@ -104,8 +103,8 @@ def _rejected(reading: Reading, keys: list[str]) -> list[Rejected]:
     ]
 
 
-def _remarks(reading: Reading, keys: list[str]) -> Iterator[str]:
-    """What is left out that is not a board, and what else is worth saying."""
+def remarks(reading: Reading, keys: list[str], entries: Mapping[str, Any]) -> Iterator[str]:
+    """What is left out of a table's entries, and what else is worth saying."""
     if len(nothing := np.flatnonzero(reading.boards.nothing)):
         shown = ", ".join(quoted(keys[row]) for row in nothing[:SHOWN])
         more = f" and {len(nothing) - SHOWN:,} more" if len(nothing) > SHOWN else ""
@@ -120,6 +119,8 @@ def _remarks(reading: Reading, keys: list[str]) -> Iterator[str]:
         yield f"{reading.taken:,} numbers {apart if reading.folded else 'at occupied cells are left out'}"
     if reading.texts:
         yield f"{reading.texts:,} values of free cells are no numbers and are left out"
+    if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
+        yield f"zeros, the values before any learning, count as not visited: {left:,}"
 
 
 def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:

@@ -11,10 +11,9 @@ empty brain.
 
 import json
 from collections import ChainMap
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
@@ -27,28 +26,25 @@ from ttt_cli.store.text import quoted
 
 NAME = "state-action"
 
-_FIELDS = ("state", "next", "score", "end")
+_FIELDS = {"state", "next", "score", "end"}
 _SYMBOLS = {1: "X", -1: "O", 0: "."}
 _INTS = {symbol: number for number, symbol in _SYMBOLS.items()}
 _EMPTY = [0] * STANDARD.cells
 
 
-def _fault(node: Any, is_first: bool, keys: Container[str]) -> str:
-    """What is wrong with the form of a node; empty if nothing is."""
-    if not isinstance(node, dict) or node.keys() != set(_FIELDS):
-        return f"a node has {', '.join(_FIELDS)} and nothing else"
-    state, following, score, end = (node[name] for name in _FIELDS)
-    is_board = isinstance(state, list) and all(type(stone) is int and stone in _SYMBOLS for stone in state)
-    if not is_board or (len(state) != STANDARD.cells and (state or not is_first)):
-        return "state must be a list of 9 numbers, each 1, -1 or 0"
-    if not isinstance(following, list) or not all(type(child) is str for child in following):
-        return "next must be a list of keys, as strings"
-    for child in following:
-        if child not in keys:
-            return f"next names the key {quoted(child)}, which is not there"
-    if type(score) not in (int, float):
-        return "score must be a number"
-    return "" if type(end) is bool else "end must be true or false"
+def _is_node(node: Any, is_first: bool) -> bool:
+    match node:
+        case {
+            "state": list(state),
+            "next": list(following),
+            "score": int() | float() as score,
+            "end": bool(),
+        }:
+            stones = all(type(stone) is int and stone in _SYMBOLS for stone in state)
+            whole = len(state) == STANDARD.cells or (is_first and not state)
+            keys = all(type(child) is str for child in following)
+            return stones and whole and keys and type(score) is not bool and node.keys() == _FIELDS
+    return False
 
 
 def _join_roots(found: dict[str, Any]) -> list[str]:
@@ -73,29 +69,33 @@ def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
     """
     space = StateSpace.of(STANDARD)
     texts = {key: "".join(_SYMBOLS[stone] for stone in node["state"]) for key, node in found.items()}
+    entries: dict[str, Any] = {}
     keys: dict[str, str] = {}
-    for key, node in found.items():
-        text = texts[key]
-        if text not in space.index_of:
+    for (key, node), text in zip(found.items(), texts.values(), strict=True):
+        row = space.index_of.get(text, -1)
+        winner = _SYMBOLS[int(space.results[row])].replace(".", "nobody")
+        if row < 0:
             why = why_not(text)
         elif text in keys:
             why = f"the same board as key {quoted(keys[text])}"
         elif not keys and node["state"] != _EMPTY:
             why = "the first node must be the empty board"
-        elif node["end"] != bool(winner := Position(text).winner):
-            why = f"end is {str(node['end']).lower()}, but {winner or 'nobody'} has won"
+        elif node["end"] != (winner != "nobody"):
+            why = f"end is {str(node['end']).lower()}, but {winner} has won"
         else:
             keys[text] = key
             continue
         raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
-    entries = {}
     for at, (text, key) in enumerate(keys.items()):
-        after, place = space.successors[space.index_of[text]].tolist(), f"{where}, key {quoted(key)}"
+        successors, place = space.successors[space.index_of[text]].tolist(), f"{where}, key {quoted(key)}"
         cells = []
         for child in found[key]["next"]:
-            if (row := space.index_of[texts[child]]) not in after:
-                raise InvalidFileError(f"key {quoted(child)} is not one move further", where=place)
-            cells.append(after.index(row) + 1)
+            row = space.index_of[texts[child]] if child in texts else 0
+            if row not in successors:
+                raise InvalidFileError(
+                    f"next names {quoted(child)}, not a node one move further", where=place
+                )
+            cells.append(successors.index(row) + 1)
         if len(set(cells)) < len(cells):
             raise InvalidFileError("next names a key twice", where=place)
         entries[text] = {"seen": at, "next": cells, "visits": visits}
@@ -148,10 +148,8 @@ class StateAction(Format):
         if not source.size:
             return options.empty_brain
         found = source.json
-        if not isinstance(found, dict):
-            return False
-        first = next(iter(found.values()), None)
-        return isinstance(first, dict) and len(first.keys() & set(_FIELDS)) >= 3
+        first = next(iter(found.values()), None) if isinstance(found, dict) else None
+        return isinstance(first, dict) and len(first.keys() & _FIELDS) >= 3
 
     def read(self, source: Source, options: Options) -> Imported:
         """The graph of a brain.
@@ -161,14 +159,14 @@ class StateAction(Format):
 
         :raises InvalidFileError: naming the key and what is wrong with it.
         """
-        found, where = dict(source.json if source.data.strip() else {}), source.where
-        keys = set(map(str, range(len(found))))
+        found, where = dict(source.json if source.size else {}), source.where
         for at, (key, node) in enumerate(found.items()):
-            why = _fault(node, at == 0, keys)
-            if key != str(at):
-                why = f"expected key '{at}': nodes are numbered from 0 on, in order"
-            if why:
-                raise InvalidFileError(why, where=f"{where}, key {quoted(key)}")
+            if key != str(at) or not _is_node(node, at == 0):
+                message = (
+                    f"expected key '{at}' with a state of 9 numbers, each 1, -1 or 0, a list of keys as "
+                )
+                message += "next, a number as score and true or false as end, and nothing else"
+                raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         repaired = _join_roots(found)
         entries, spelled, stale = _entries(found, options.visits, where), dict[str, float](), 0
         for node, text, score in zip(found.values(), entries, _scores(entries), strict=True):

@@ -7,9 +7,7 @@ board is full, else 0.5.
 """
 
 import io
-import re
 from functools import lru_cache
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -30,37 +28,25 @@ HEADER = "index,value_x,value_o"
 BOARDS = 3**STANDARD.cells
 ARRAYS = ("V_x", "V_o")
 
-_INDEX = re.compile(r"[0-9]{1,5}")
-
-
-def _is_header(line: str) -> bool:
-    return line.replace(" ", "").lower() == HEADER
-
 
 def _values_in_lines(source: Source) -> Floats:
     """float64[2, 19683]: the values of a CSV file.
 
     :raises InvalidFileError: naming the line, or the index that is missing.
     """
-    values = np.full((2, BOARDS), np.nan)
-    for number, row in source.rows[1:]:
-        place, fields = f"{source.where}, line {number}", [field.strip() for field in row]
-        if len(fields) != 3 or not _INDEX.fullmatch(fields[0]):
-            found = quoted(",".join(row))
-            raise InvalidFileError(f"expected an index and two values, found {found}", where=place)
-        index = int(fields[0])
-        if index >= BOARDS:
-            raise InvalidFileError(f"there are indexes 0 to {BOARDS - 1}, not {index}", where=place)
-        if not isnan(values[0, index]):
-            raise InvalidFileError(f"the index {index} is there twice", where=place)
-        for side, field in enumerate(fields[1:]):
-            if (value := number_in(field)) is None:
-                raise InvalidFileError(f"{quoted(field)} is not a number", where=place)
-            values[side, index] = value
-    if len(missing := np.flatnonzero(np.isnan(values[0]))):
+    values = dict[float, list[float]]()
+    for line, row in source.rows[1:]:
+        index, *found = [number for field in row if (number := number_in(field.strip())) is not None] or [-1]
+        known = index in values or not 0 <= index < BOARDS or not index.is_integer()
+        if known or len(row) != 3 or len(found) != 2:
+            message = f"expected an index of 0 to {BOARDS - 1}, each once, and two numbers"
+            place = f"{source.where}, line {line}"
+            raise InvalidFileError(f"{message}, found {quoted(','.join(row))}", where=place)
+        values[index] = found
+    if missing := sorted(set(range(BOARDS)) - values.keys()):
         more = f", and {len(missing) - 1} more" * (len(missing) > 1)
         raise InvalidFileError(f"the index {missing[0]} is missing{more}", where=source.where)
-    return values
+    return np.array([values[index] for index in range(BOARDS)]).T
 
 
 def _values_in_arrays(source: Source) -> Floats:
@@ -68,22 +54,15 @@ def _values_in_arrays(source: Source) -> Floats:
 
     :raises InvalidFileError: naming the array and what is wrong with it.
     """
-    held, found = names(source.data, source.where), []
+    found, held = [], names(source.data, source.where)
     for name in ARRAYS:
-        place = f"{source.where}, array {name}"
-        if name not in held:
-            holds = ", ".join(map(quoted, held[:5])) or "nothing"
-            hint = f"a value table is an .npz file with the arrays {' and '.join(ARRAYS)}"
-            message = f"the array {name} is missing; the archive holds {holds}"
-            raise InvalidFileError(message, where=source.where, hint=hint)
-        array = array_in(source, name)
-        if array.shape != (BOARDS,) or array.dtype.kind != "f" or array.dtype.itemsize != 8:
-            shown = f"{array.dtype} of shape {array.shape}"
-            raise InvalidFileError(f"expected {BOARDS} float64, found {shown}", where=place)
-        for at in np.flatnonzero(~np.isfinite(array))[:1].tolist():
-            raise InvalidFileError(f"the value at index {at} is {array[at]}", where=place)
-        found.append(array)
-    return np.stack(found).astype(np.float64)
+        array = array_in(source, name) if name in held else np.zeros(0)
+        if array.shape != (BOARDS,) or array.dtype.kind != "f" or not np.isfinite(array).all():
+            shown = f"{array.dtype} of shape {array.shape}" if name in held else f"only {held[:5]}"
+            message = f"expected {BOARDS} numbers, all finite; found {shown}"
+            raise InvalidFileError(message, where=f"{source.where}, array {name}")
+        found.append(array.astype(np.float64))
+    return np.stack(found)
 
 
 @lru_cache(maxsize=1)
@@ -97,12 +76,10 @@ def _indexes() -> Int64s:
 def starts() -> Floats:
     """float64[2, 19683], the values of X and of O before any learning, as the article has them."""
     digits = np.arange(BOARDS)[:, None] // 3 ** np.arange(STANDARD.cells) % 3
-    x_line, o_line = (
-        (digits[:, np.array(STANDARD.lines)] == side).all(axis=2).any(axis=1) for side in (1, 2)
-    )
+    lines = digits[:, np.array(STANDARD.lines)]
+    x, o = ((lines == side).all(axis=2).any(axis=1) for side in (1, 2))
     full = np.all(digits != 0, axis=1)
-    sides = (x_line, o_line), (o_line, x_line)
-    return np.stack([np.where(own, 1.0, np.where(other | full, 0.0, 0.5)) for own, other in sides])
+    return np.stack([np.where(own, 1.0, np.where(other | full, 0.0, 0.5)) for own, other in ((x, o), (o, x))])
 
 
 class ValueTable(Format):
@@ -118,7 +95,7 @@ class ValueTable(Format):
 
     def recognises(self, source: Source, options: Options) -> bool:
         """Whether a file is an archive of NumPy's, or its first line the header."""
-        return is_archive(source.data) or _is_header(source.first_line)
+        return is_archive(source.data) or source.first_line.replace(" ", "").lower() == HEADER
 
     def read(self, source: Source, options: Options) -> Imported:
         """The values of a file, CSV or ``.npz``: what differs from the start of learning has been learned.
@@ -129,13 +106,11 @@ class ValueTable(Format):
         learned, texts, indexes = values != starts(), StateSpace.of(STANDARD).texts(), _indexes()
         entries: dict[str, Any] = {}
         for row, side in np.argwhere(learned.T[indexes]).tolist():
-            value = float(values[side, indexes[row]])
-            entries.setdefault(texts[row], {})["xo"[side]] = [value, options.visits]
+            entry = [float(values[side, indexes[row]]), options.visits]
+            entries.setdefault(texts[row], {})["xo"[side]] = entry
         notes = ["values that equal the starting values count as not visited"]
         if strange := int(np.delete(learned.any(axis=0), indexes).sum()):
-            notes.append(
-                f"{strange:,} boards that no game reaches hold values of their own; they are left out"
-            )
+            notes.append(f"{strange:,} boards that no game reaches hold values of their own, left out")
         return Imported(NAME, "td", entries=entries, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
