@@ -12,12 +12,10 @@ from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from secrets import randbits, token_hex
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 from warnings import warn
 
-from numpy.typing import ArrayLike
-
-from ttt_cli.agents.grammar import resolve_all
+from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.agents.levels import usual_opponents
 from ttt_cli.agents.python_object import player_of
 from ttt_cli.agents.registry import AgentType as AgentType
@@ -56,17 +54,9 @@ from ttt_cli.store.state import State as State
 from ttt_cli.store.state import learner_of
 from ttt_cli.training.trainer import Fixed, blocks, kept_to_its_answers, new_run
 
-
-class Probabilities(Protocol):
-    """An object that says how likely it plays each cell."""
-
-    def probabilities(self, positions: Positions, /) -> ArrayLike:
-        """float64[k, cells], for positions none of which is over."""
-        ...
-
-
-Player = str | State | Policy | Probabilities | Callable[[str], int | str]
-"""Whatever plays."""
+Player = str | State | Policy | Callable[[str], int | str] | Any
+"""Whatever plays; also an object whose ``probabilities`` of ``Positions``, none of which is over, are
+float64[k, cells]."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +110,9 @@ def policies(
     named = iter(agents)
     made = []
     for player in players:
-        if isinstance(player, str):
-            policy = next(named).policy
-        elif isinstance(player, State):
-            policy = player.policy
-        else:
-            policy = player_of(player, game, _name(player))
+        source: Any = next(named) if isinstance(player, str) else player
+        known = isinstance(source, Agent | State)
+        policy = source.policy if known else player_of(source, game, _name(player))
         if policy.rules != game:
             raise UsageError(f"plays {policy.rules.describe()}, not {game.describe()}", where=_name(player))
         made.append(policy)

@@ -16,13 +16,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli import __version__
-from ttt_cli.commands import COMMANDS, HEADINGS, MEANT, command_module
+from ttt_cli.commands import COMMANDS, HEADINGS, IGNORED, MEANT, command_module
 from ttt_cli.documents import Error, dumped
 from ttt_cli.environment import Environment, command_line, printable
 from ttt_cli.errors import ExitCode, InvalidFileError, Stopped, TttError, UsageError, did_you_mean
 from ttt_cli.guests import at_fault, described
-from ttt_cli.learners import any_offered
+from ttt_cli.learners import LEARNERS, any_offered
 from ttt_cli.shell.frame import make_command, split_examples
+from ttt_cli.shell.options import player_names
 from ttt_cli.shell.signals import die_by_signals, stop_by_signals
 from ttt_cli.streams import give_up
 
@@ -53,44 +54,37 @@ class Commands(TyperGroup):
         :raises UsageError: if there is no such command.
         """
         name, *rest = args
-        if found := self.load(name, rest, not (ctx.resilient_parsing or {"-h", "--help"} & {*rest})):
-            return found
+        if name in COMMANDS:
+            return self.load(name, rest, not ctx.resilient_parsing)
         if ctx.resilient_parsing or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        near = _meant(name, ctx.obj) or did_you_mean(name, self.list_commands(ctx))
-        hint = near or "ttt --help lists the commands"
+        store = Path(ctx.obj.variables.get("TTT_STORE") or ctx.obj.store)
+        hint = did_you_mean(name, self.list_commands(ctx)) or "ttt --help lists the commands"
+        if name in MEANT:
+            hint = f"did you mean {MEANT[name]}?"
+        elif name.partition(":")[0] in [*LEARNERS, *player_names(store)]:
+            hint = f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
-    def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]] | None:
-        """Import a command's module and make the command; None if there is none. A module with subcommands
-        has a ``load`` of its own; ``more_help`` adds to a help.
+    def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
+        """Import a command's module and make the command.
 
-        :param runs: whether it is to run, rather than to help or to complete.
+        :param runs: whether it is to run, or to help, rather than to complete.
         :returns: what it is called, the command, and the arguments left for it.
         """
-        if name not in COMMANDS:
-            return None
         module = command_module(name)
-        if load := getattr(module, "load", None):
-            return load(arguments, runs)
         function = getattr(module, module.__name__.rpartition(".")[2])
-        made = make_command(name, function, hidden=getattr(module, "IGNORES", ()))
-        if more_help := getattr(module, "more_help", None):
-            made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
+        options_of, more_help = getattr(module, "options_of", None), getattr(module, "more_help", None)
+        if options_of and not arguments:
+            arguments = ["--help"]
+        made = make_command(
+            name,
+            function,
+            learner=options_of(arguments, runs) if options_of else None,
+            more_help=more_help(arguments) if more_help else "",
+            hidden=[key for key, names in IGNORED.items() if name in names],
+        )
         return name, made, arguments
-
-
-def _meant(name: str, env: Environment) -> str:
-    """What a former or likely name means; of a player, what can be done with it."""
-    from ttt_cli.learners import LEARNERS
-    from ttt_cli.shell.completion import player_names
-
-    if name in MEANT:
-        return f"did you mean {MEANT[name]}?"
-    store = Path(env.variables.get("TTT_STORE") or env.store)
-    if name.partition(":")[0] in [*LEARNERS, *player_names(store)]:
-        return f"a player: {command_line('ttt', 'play', name)}, {command_line('ttt', 'evaluate', name)}"
-    return ""
 
 
 HELP = """Learned tic-tac-toe players: train them, play them, prove how strong they are, and move what they
@@ -132,30 +126,29 @@ def _options(
 
 def run(arguments: Sequence[str], env: Environment) -> int:
     """Run one command line in ``env`` and return its exit code; every error has become a line on stderr."""
+    return copy_context().run(_run, list(arguments), env)  # limits and learners are this call's
+
+
+def _run(arguments: list[str], env: Environment) -> int:
     said = arguments[: arguments.index("--")] if "--" in arguments else arguments
     env = replace(env, json="--json" in said, debug="--debug" in said)  # parsing may fail before it knows
-    command, context = typer.main.get_command(app), copy_context()  # limits and learners are this call's
+    command = typer.main.get_command(app)
     if "_TTT_COMPLETE" in os.environ:  # the shell asks what completes a word
         command.main(prog_name="ttt")
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
-        try:
-            result = context.run(_invoke, command, list(arguments), env)
+        try:  # as command.main would, if that did not end the process at a closed pipe
+            with command.make_context("ttt", arguments, obj=env) as context:
+                result = command.invoke(context)
             env.stdout.flush()
         except typer.Exit as end:
             result = end.exit_code if give_up(env.stdout) else ExitCode.FAILED
         except BaseException as error:
             give_up(env.stdout)
-            result = context.run(_report, error, env)
+            result = _report(error, env)
         finally:
             if programs := sys.modules.get("ttt_cli.agents.program"):
                 programs.stop_all()
     return result
-
-
-def _invoke(command: Any, arguments: list[str], env: Environment) -> int:
-    """Run a command line, as ``command.main`` would if that did not end the process at a closed pipe."""
-    with command.make_context("ttt", arguments, obj=env) as context:
-        return command.invoke(context)
 
 
 def _report(error: BaseException, env: Environment) -> int:
@@ -167,18 +160,10 @@ def _report(error: BaseException, env: Environment) -> int:
     if known.exit_code is ExitCode.INTERRUPTED and env.stderr.isatty() and not env.json:
         env.stderr.write("\n")  # the terminal shows ^C
     if known.exit_code is not ExitCode.CLOSED_PIPE:
-        text = re.sub(r"\S{400,}", _shortened, printable(f"Error: {known}"))
+        text = re.sub(r"(\S{150})\S{100,}(\S{150})", r"\1...\2", printable(f"Error: {known}"))
         text = dumped(Error.of(known)) if env.json else env.folded(text, env.stderr)
         env.stderr.write(text + "\n")
     return known.exit_code
-
-
-def _shortened(word: re.Match[str]) -> str:
-    """A word that no screen has room for, such as an endless path, without its middle."""
-    return f"{word[0][:150]}...{word[0][-150:]}"
-
-
-_UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 
 
 def _translate(error: BaseException) -> TttError:
@@ -198,11 +183,11 @@ def _translate(error: BaseException) -> TttError:
     if isinstance(error, OSError):
         unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
         unread = isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+        unwritten = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
         named = isinstance(error.filename, str | bytes)
-        where = "standard output" if error.errno in _UNWRITTEN else ""
+        where = os.fsdecode(error.filename) if named else "standard output" if unwritten else ""
         message = error.strerror or str(error) or type(error).__name__
-        kind = InvalidFileError if unread else TttError
-        return kind(message, where=os.fsdecode(error.filename) if named else where)
+        return (InvalidFileError if unread else TttError)(message, where=where)
     if isinstance(error, MemoryError):
         return TttError("not enough memory", hint="a smaller --board needs less")
     shown = "--debug shows the traceback"
@@ -228,7 +213,8 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     if parameter is not None and error.message:
         is_option = parameter.param_type_name == "option"
         where, message = parameter.opts[0] if is_option else parameter.human_readable_name, error.message
-    if isinstance(getattr(context, "command", None), TyperGroup) and option.lstrip("-") in _COMMON:
+    common = {item.name for item in fields(Environment) if item.metadata}
+    if isinstance(getattr(context, "command", None), TyperGroup) and option.lstrip("-") in common:
         hint = f"it comes after the command; {hint}"
     elif re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE):
         hint = f"write -- before a position that starts with a dash; {hint}"
@@ -237,9 +223,6 @@ def _usage_error(error: typer.TyperException) -> UsageError:
         message, hint = "one AGENT plays against you", f"{words} lets two agents play"
     message = " ".join(message.split()).rstrip(".")
     return UsageError(message[:1].lower() + message[1:], where=where, hint=hint)
-
-
-_COMMON = {item.name for item in fields(Environment) if item.metadata}
 
 
 def main() -> None:

@@ -20,10 +20,11 @@ version, so a schema allows fields that it does not describe.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter, methodcaller
 from pathlib import Path
 from types import NoneType, UnionType
@@ -45,6 +46,8 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, TttError
 
 Schema = dict[str, Any]
+Form = tuple[Schema, Callable[[Any], Any] | None]
+"""Of a type the JSON Schema of its values, and how they are written (None: as they are)."""
 
 
 class Document:
@@ -102,89 +105,54 @@ def json_text(value: Any, *, indent: bool = False) -> str:
     """
     settings: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain, **settings)
-    return text if text.isprintable() else "".join(map(_escaped, text))
+    if text.replace("\n", "").isprintable():
+        return text
+    return re.sub(r"[^\n -~]", _escaped, text)
 
 
-def _escaped(char: str) -> str:
-    if char.isprintable() or char == "\n":
-        return char
-    if "\ud800" <= char <= "\udfff":  # of a file name that is not UTF-8
-        return f"\\\\u{ord(char):04x}"
-    units = char.encode("utf-16-be").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+def _escaped(char: re.Match[str]) -> str:
+    """A character of a JSON text as a terminal may be shown it; one of a file name that is not UTF-8 is
+    spelled out, since no JSON text holds it."""
+    if char[0].isprintable():
+        return char[0]
+    return f"\\\\u{ord(char[0]):04x}" if "\ud800" <= char[0] <= "\udfff" else json.dumps(char[0])[1:-1]
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has in place of a value that it has no word for."""
+    """JSON's form of a value where the type of its field does not say it."""
     if is_dataclass(value):
         return _record(value)
     if hasattr(value, "tolist"):  # NumPy's scalars and arrays
         return value.tolist()
-    if isinstance(value, Path):
-        return str(value)
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"JSON cannot represent {value!r}")
-
-
-Writer = Callable[[Any], Any]
+    return str(value)
 
 
 def _record(value: Any) -> dict[str, Any]:
-    """The document of a dataclass."""
-    found = {}
     kind: Any = type(value)
-    for name, get, write, optional in _writers(kind):
-        own = get(value)
-        if own is not None or not optional:
-            found[name] = own if write is None else write(own)
-    return found
+    return {
+        name: own if own is None or write is None else write(own)
+        for name, (path, (_, write), optional) in _members(kind).items()
+        if (own := path(value)) is not None or not optional
+    }
 
 
 @cache
-def _writers(kind: Any) -> list[tuple[str, Writer, Writer | None, bool]]:
-    """Of the fields of a document their names, how to get and to write each, and whether it may be absent."""
-    return [
-        (name, attrgetter(path), _writer(own), optional)
-        for name, (path, own, optional) in _members(kind).items()
-    ]
-
-
-def _members(kind: Any, path: str = "") -> dict[str, tuple[str, Any, bool]]:
-    """The fields of a dataclass's document: where each is found, its type, and whether it may be absent."""
+def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Form", bool]]:
+    """The fields of a dataclass's document: how to get each, its form, and whether it may be absent."""
     hints = get_type_hints(kind, include_extras=True)
     own = {item.name: item.metadata for item in fields(kind)}
-    found: dict[str, tuple[str, Any, bool]] = {}
+    found: dict[str, Any] = {}
     for name in getattr(kind, "DOCUMENT", [name for name in own if "aside" not in own[name]]):
         if name.startswith("*"):
-            found |= _members(hints[name[1:]], f"{path}{name[1:]}.")
-        elif name in own:
-            found[name] = path + name, hints[name], "optional" in own[name]
-        else:  # a property
-            made = get_type_hints(getattr(kind, name).fget, include_extras=True)
-            found[name] = path + name, made["return"], False
+            outer = attrgetter(name[1:])
+            for inner, (get, *form) in _members(hints[name[1:]]).items():
+                found[inner] = (lambda value, get=get, outer=outer: get(outer(value)), *form)
+        else:  # a field or a property
+            hint = hints.get(name) or get_type_hints(getattr(kind, name).fget, include_extras=True)["return"]
+            found[name] = attrgetter(name), form_of(hint), "optional" in own.get(name, ())
     return found
-
-
-def _writer(kind: Any) -> Writer | None:
-    """How values of a type are written; None: as they are."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return next(filter(callable, parts[1:]), None) or _writer(parts[0])
-    if origin in (list, tuple, Sequence, dict, Mapping, Union, UnionType):
-        inner = next(filter(None, (_writer(part) for part in parts if part is not NoneType)), None)
-        if inner is None:
-            return None
-        if origin in (Union, UnionType):
-            return lambda value: None if value is None else inner(value)
-        if origin in (dict, Mapping):
-            return lambda values: {key: inner(value) for key, value in values.items()}
-        return lambda values: [inner(value) for value in values]
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return attrgetter("key")
-    if hasattr(kind, "fields"):
-        return methodcaller("fields")
-    return _record if is_dataclass(kind) else None
 
 
 def optional() -> Any:
@@ -340,37 +308,52 @@ def json_schema(name: str, kind: Any) -> Schema:
 
 
 def schema_of(kind: Any) -> Schema:
-    """The JSON Schema of the values of a type.
+    """The JSON Schema of the values of a type."""
+    return form_of(kind)[0]
 
-    :raises TypeError: if JSON has no such values.
+
+def form_of(kind: Any) -> Form:
+    """How documents show the values of a type.
+
+    :raises KeyError: if they cannot.
     """
     origin, parts = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return schema_of(parts[0]) | dict(parts[1])
-    if origin is NotRequired:
-        return schema_of(parts[0])
+    if origin in (Annotated, NotRequired):
+        schema, write = form_of(parts[0])
+        for part in parts[1:]:
+            schema, write = (schema, part) if callable(part) else (schema | dict(part), write)
+        return schema, write
     if origin is Literal:
-        return {"enum": list(parts)}
+        return {"enum": list(parts)}, None
+    inner = [form_of(part) for part in parts if part is not ...]
+    schemas, one = [schema for schema, _ in inner], next((write for _, write in inner if write), None)
+    write = partial(_each, one) if one else None
     if origin in (Union, UnionType):
-        return {"anyOf": [schema_of(part) for part in parts]}
+        return {"anyOf": schemas}, write
     if origin in (list, tuple, Sequence):
-        return {"type": "array", "items": schema_of(parts[0])}
+        return {"type": "array", "items": schemas[0]}, write
     if origin in (dict, Mapping):
-        return {"type": "object", "additionalProperties": schema_of(parts[1])}
+        return {"type": "object", "additionalProperties": schemas[1]}, write
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return {"type": "string", "enum": [member.key for member in kind]}  # type: ignore[attr-defined]
+        return {"type": "string", "enum": [member.key for member in kind]}, attrgetter("key")  # type: ignore[attr-defined]
     if hasattr(kind, "fields"):
-        return schema_of(get_type_hints(kind.fields)["return"])
+        return schema_of(get_type_hints(kind.fields)["return"]), methodcaller("fields")
     if is_dataclass(kind):
-        own = _members(kind)
-        properties = {name: schema_of(inner) for name, (_, inner, _) in own.items()}
-        required = [name for name, (_, _, optional) in own.items() if not optional]
-        return {"type": "object", "required": required, "properties": properties}
+        members = _members(kind)  # type: ignore[arg-type]
+        own = {name: schema for name, (_, (schema, _), _) in members.items()}
+        required = [name for name, (_, _, optional) in members.items() if not optional]
+        return {"type": "object", "required": required, "properties": own}, _record
     if is_typeddict(kind):
-        hints = get_type_hints(kind, include_extras=True)
-        properties = {name: schema_of(hint) for name, hint in hints.items()}
-        required = [name for name in hints if name in kind.__required_keys__]
-        return {"type": "object", "required": required, "properties": properties}
-    if kind not in _SIMPLE:
-        raise TypeError(f"no JSON Schema of {kind!r}")
-    return dict(_SIMPLE[kind])
+        own = {name: schema_of(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+        required = [name for name in own if name in kind.__required_keys__]
+        return {"type": "object", "required": required, "properties": own}, None
+    return dict(_SIMPLE[kind]), None
+
+
+def _each(write: Callable[[Any], Any], value: Any) -> Any:
+    """Values in lists and mappings, each as ``write`` has it; there may be none."""
+    if isinstance(value, list | tuple):
+        return [_each(write, one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: _each(write, one) for key, one in value.items()}
+    return None if value is None else write(value)

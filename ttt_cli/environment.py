@@ -7,7 +7,7 @@ nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -46,6 +46,8 @@ class Environment:
     debug: bool = common(False, "Show the traceback of an error.", "--debug")
     notes: list[str] = field(default_factory=list)
     """What has been remarked on the files used."""
+    players: list[Any] = field(default_factory=list)
+    """Agents that take part, whose remarks are still to come."""
 
     @classmethod
     def of_process(cls) -> "Environment":
@@ -84,14 +86,12 @@ class Environment:
     def width(self) -> int:
         """Columns to draw in: ``COLUMNS``, else the terminal's, else 80."""
         columns = self.variables.get("COLUMNS", "")
-        if columns.isascii() and columns.isdigit() and len(columns) <= 4 and int(columns) > 0:
+        if columns.isascii() and columns.isdigit() and 0 < int(columns[:5]) < 10_000:
             return int(columns)
         for stream in (self.stdout, self.stderr):
-            try:
-                if stream.isatty() and (found := os.get_terminal_size(stream.fileno()).columns):
+            with suppress(OSError, ValueError):
+                if found := os.get_terminal_size(stream.fileno()).columns:
                     return found
-            except (OSError, ValueError):
-                pass
         return 80
 
     def bounded(self, stream: TextIO) -> bool:
@@ -116,14 +116,15 @@ class Environment:
     @cached_property
     def console(self) -> "Console":
         """A Rich console on stdout."""
-        return self._console(self.stdout)
+        return self.console_on(self.stdout)
 
     @cached_property
     def error_console(self) -> "Console":
         """A Rich console on stderr."""
-        return self._console(self.stderr)
+        return self.console_on(self.stderr)
 
-    def _console(self, stream: TextIO) -> "Console":
+    def console_on(self, stream: TextIO) -> "Console":
+        """A Rich console that takes texts as they are."""
         from rich.console import Console
 
         return Console(
@@ -155,18 +156,17 @@ class Environment:
 
     def draw(self, drawing: "RenderableType", *, wrap: bool = False) -> None:
         """Draw on stdout what Rich renders, without blanks at the ends of lines; control characters are
-        spelled out.
+        spelled out. It is never narrower than it has to be, since a table cut off misleads.
 
-        Elsewhere than on a screen it is as wide as it likes to be; ``wrap`` keeps texts to the width there is
-        all the same. It is never narrower than it has to be, since a table cut off misleads.
+        :param wrap: keep texts to ``width`` elsewhere than on a screen too.
         """
         from rich.segment import Segment, Segments
 
-        console = self._console(self.stdout)
-        boundless = console.options.update(max_width=9999)
-        needed = console.measure(drawing, options=boundless)
-        fits = wrap or self.bounded(self.stdout)
-        console.width = max(self.width, needed.minimum if fits else needed.maximum)
+        console = self.console_on(self.stdout)
+        needed = console.measure(drawing, options=console.options.update(max_width=9999))
+        console.width = max(
+            self.width, needed.minimum if wrap or self.bounded(self.stdout) else needed.maximum
+        )
         segments = [
             Segment("\n".join(map(printable, part.text.split("\n"))), part.style)
             for part in console.render(drawing)
@@ -203,6 +203,11 @@ class Environment:
             if text not in self.notes:
                 self.notes.append(text)
                 self.say(text)
+
+    def remark_on_players(self) -> None:
+        """Tell what has come up about players since it was last told."""
+        for player in self.players:
+            self.remark(player.remarks)
 
     def listen(self, tell: Callable[[str], None] | None = None) -> None:
         """Show what the library logs, and say before a kernel is compiled how long that takes: by
@@ -249,10 +254,10 @@ def command_line(*words: object) -> str:
     safely."""
     from shlex import quote
 
-    return " ".join(quote(word) if word.isprintable() else _spelled_out(word) for word in map(str, words))
+    def quoted(word: str) -> str:
+        if word.isprintable():
+            return quote(word)
+        escaped = "".join(f"\\x{byte:02x}" for byte in os.fsencode(word))
+        return f"$'{escaped}'"  # as bash, ksh and zsh have it
 
-
-def _spelled_out(word: str) -> str:
-    """A word as bash, ksh and zsh quote control characters: ``$'…'``."""
-    escape = "".join(f"\\x{byte:02x}" for byte in os.fsencode(word))
-    return f"$'{escape}'"
+    return " ".join(quoted(str(word)) for word in words)

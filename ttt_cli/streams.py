@@ -15,7 +15,6 @@ class _Notices(TextIOWrapper):
     """A stream that drops what it cannot write."""
 
     def write(self, text: str) -> int:
-        """Write as much as can be written."""
         with suppress(OSError, ValueError):
             try:
                 super().write(text)
@@ -24,7 +23,6 @@ class _Notices(TextIOWrapper):
         return len(text)
 
     def flush(self) -> None:
-        """Write what is buffered, if that can be done."""
         with suppress(OSError, ValueError, RuntimeError):
             super().flush()
 

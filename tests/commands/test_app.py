@@ -23,9 +23,6 @@ from ttt_cli.errors import BusyError, ExitCode, InvalidFileError, Stopped, TttEr
 from ttt_cli.learners import LEARNERS
 from ttt_cli.shell.frame import make_command
 
-CALLS = [*((name,) for name in COMMANDS), *(("train", name) for name in LEARNERS)]
-"""Every command and subcommand as the words that call it."""
-
 Solve = Callable[..., Outcome]
 
 
@@ -62,15 +59,16 @@ def test_bare_and_asked_for_help_are_the_same(ttt: Run) -> None:
     assert ttt("--version") == Outcome(0, f"ttt {__version__}\n", "")
 
 
-@pytest.mark.parametrize("path", CALLS, ids=" ".join)
+@pytest.mark.parametrize("words", [*COMMANDS, *(f"train {name}" for name in LEARNERS)])
 def test_every_command_has_help_with_examples_of_itself(
-    ttt: Run, path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    ttt: Run, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    outcome = ttt(*path, "-h")
+    outcome, (name, *learner) = ttt(*words.split(), "-h"), words.split()
     assert outcome.code == 0 and max(map(len, outcome.out.splitlines())) <= 80
-    assert outcome == ttt("help", *path)
-    assert f"ttt {' '.join(path)}" in outcome.out.partition("Examples:")[2]
+    assert outcome == ttt("help", *words.split())
+    assert f"ttt {name}" in outcome.out.partition("Examples:")[2]
+    assert ("Parameters of the learner" in outcome.out) == bool(learner)
 
 
 def test_every_option_is_explained() -> None:

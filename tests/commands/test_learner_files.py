@@ -133,7 +133,7 @@ FAULTS = [
     ("from ttt_cli import PlainLearner as Wrong", "does not define learn, value"),
     *((f"{CLASS}name = {name!r}", f"the name {name!r} of Wrong is")
       for name in ("q", "random", "self", "Mine", "../up", "")),
-    (TAKEN, "a parameter cannot have the name of another option: --games, --seed"),
+    (TAKEN, "duplicate parameter name: 'games'"),
     (CLASS + "title = 5", "title is 5, not a text"),
     (CLASS + "def value(self, t, p, c): return t[5]", "KeyError: 5 in line 13 of mine.py"),
     (CLASS + "def value(self, t, p, c): return float('nan')", "value of cell 0 in '....' is nan (a finite"),
@@ -157,7 +157,9 @@ def test_what_is_wrong_is_one_line_and_saves_nothing(ttt: Run, code: str, said: 
 
 def test_a_file_without_its_class_is_told(ttt: Run):
     found = ttt("train", "./mine.py")
-    assert found.code == 2 and "which class" in found.err and "./mine.py:MyLearner" in found.err
+    assert (
+        found.code == 2 and "no learner is called './mine.py'" in found.err and "FILE.py:CLASS" in found.err
+    )
 
 
 def test_a_file_runs_once(ttt: Run):
@@ -177,8 +179,7 @@ def test_nothing_runs_that_is_not_typed(ttt: Run):
     for learner in ("count", typed, "count:x", "mine", "../mine"):
         Path("other.json").write_text(state.replace('"learner":"count"', f'"learner":"{learner}"'))
         assert ttt("evaluate", "./other.json", "random").code == 3
-    for words in (("train", typed, "--help"), ("train", typed, "--alpha", "1", "-h"), ("study", typed, "-h")):
-        assert ttt(*words).code == 0
+    assert ttt("study", typed, "-h").code == 0
     for words in ("ttt train ./mine.py:Count --ga", "ttt show --learner ./mine.py:Count st"):
         count = str(len(words.split()) - 1)
         ttt(_TTT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
@@ -207,4 +208,4 @@ def test_a_newer_version_is_told(mc: Run):
     path = Path(f"state_store/{NAME}.json")
     path.write_text(path.read_text().replace('"kernel_version":1', '"kernel_version":2'))
     found = mc("show", NAME, "--learner", LEARNER)
-    assert found.code == 3 and "was made by version 2 of mc, and this is version 1" in found.err
+    assert found.code == 3 and "made by version 2 of mc, and this is version 1" in found.err

@@ -536,7 +536,7 @@ def test_the_example_plays_learns_and_writes(ttt: Run, corners: Path) -> None:
     for path in ("one.json", "state_store/constant-mc.json"):
         assert ttt(*call, "-o", path).code == 0
     assert Path("one.json").read_bytes() == Path("state_store/constant-mc.json").read_bytes()
-    assert ttt("train", "constant-mc", "--help").out.split()[1:4] == ["ttt", "train", "constant-mc"]
+    assert "--rate" in ttt("train", "constant-mc", "--help").out
     assert ttt("merge", "one.json", "state_store/constant-mc.json", "-o", "both.json").code == 0
     assert "constant-mc" in [state["name"] for state in ttt("show", "--json").json["states"]]
 
@@ -547,7 +547,7 @@ def test_without_it_its_states_are_not_read(ttt: Run) -> None:
 
     save(train(from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep"), games=5), "one.json")
     found = ttt("show", "one.json")
-    assert found.code == 3 and "is a state of the learner constant-mc, which is not built in" in found.err
+    assert found.code == 3 and "is a state of constant-mc, which is not built in" in found.err
     assert ttt("train", "constant-mc").code == 2
 
 

@@ -49,7 +49,7 @@ def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
         "0": "there is no cell 0",
         "00000000000010": "there is no cell 00000000000010",
         "five": "'five' does nothing; ? lists the keys",
-        "": "type the number of a cell; free cells: 1 2 3",
+        "": "'enter' does nothing; ? lists the keys",
         "\x1b[A": "does nothing",
         "x" * 5000: "'xxxxxxxxxxxxxxxxxxxx' does nothing",
         "²": "does nothing",

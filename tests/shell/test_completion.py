@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from ttt_cli.agents.registry import BUILT_IN
-from ttt_cli.shell.completion import complete_agents, complete_states
+from ttt_cli.shell.options import complete_agents, complete_states
 
 HOSTILE = [
     "q\\$(touch PWNED).json",
@@ -26,17 +26,14 @@ def test_players_and_files_are_offered(tmp_path: Path, monkeypatch) -> None:
     Path("state_store").mkdir()
     for name in ("q.json", "q.article.json", "book.csv", "games.jsonl", "README.md", ".lock"):
         Path("state_store", name).touch()
-    Path("mine.json").touch()
     for complete, typed, store, offered in (
         (complete_agents, "", None, [*BUILT_IN, "easy", "medium", "hard", "book", "q", "q.article"]),
         (complete_agents, "h", None, ["heuristic", "human", "hard"]),
         (complete_agents, "q", None, ["q", "q.article"]),
         (complete_agents, "q", "nowhere", []),
-        (complete_agents, "mine", None, ["mine.json"]),
-        (complete_agents, "./mi", None, ["./mine.json"]),
+        (complete_agents, "mine", None, []),  # files are the shell's own affair
         (complete_states, "q.", None, ["q.article"]),
-        (complete_states, "state_store/b", None, ["state_store/book.csv"]),
-        (complete_states, "s", None, ["state_store/"]),
+        (complete_states, "m", None, []),
     ):
         assert complete(SimpleNamespace(params={"store": store}), typed) == offered
 
@@ -49,6 +46,5 @@ def test_names_that_a_shell_acts_on_are_not_offered(tmp_path: Path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     context = SimpleNamespace(params={"store": folder})
     for complete in (complete_agents, complete_states):
-        assert complete(context, "dl/q") == ["dl/q.3x4-3.json", "dl/q.json"]
-        assert complete(context, "dl/g") == ["dl/größe.json"]
+        assert complete(context, "g") == ["größe"]
         assert complete(context, "q") == ["q", "q.3x4-3"]

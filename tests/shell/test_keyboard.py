@@ -12,13 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import ioctl
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from ttt_cli.environment import Environment
-from ttt_cli.shell.keyboard import has_keys, keys
+from ttt_cli.shell.keyboard import Keys, keyboard
 from ttt_cli.store.games import read_games
 
 ROOT = Path(__file__).parents[2]
@@ -32,16 +31,16 @@ KEYS = {
 
 
 def test_keys_have_names():
-    assert not has_keys(Environment(StringIO(), StringIO(), StringIO(), XTERM))
     theirs, ours = pty.openpty()
     before = termios.tcgetattr(ours)
     with os.fdopen(ours, "r+b", buffering=0) as stream:
-        env = Environment(stream, stream, stream, XTERM)  # type: ignore[arg-type]
-        assert has_keys(env) and not has_keys(Environment(stream, stream, stream, {"TERM": "dumb"}))  # type: ignore[arg-type]
-        with keys(env) as read:
-            for typed, found in KEYS.items():
-                os.write(theirs, typed)
-                assert read() == found
+        for variables, by_keys in (({"TERM": "dumb"}, False), (XTERM, True)):
+            env = Environment(stream, stream, stream, variables)  # type: ignore[arg-type]
+            with keyboard(env, screen=False) as person:
+                assert isinstance(person, Keys) is by_keys
+                for typed, found in KEYS.items() if isinstance(person, Keys) else ():
+                    os.write(theirs, typed)
+                    assert person.key() == found
         assert termios.tcgetattr(ours) == before
     os.close(theirs)
 

@@ -28,15 +28,15 @@ class Dummy:
     order: Literal["first", "last"] = "first"
 
 
-def learn(env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
+def learn(env: Environment, given: dict[str, Any], options: Options) -> None:
     env.out(json_text({"given": given, "games": options.games, "fresh": options.fresh}))
 
 
 @pytest.fixture
 def train(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    made = make_command("dummy", learn, fixed={"learner": "dummy"}, learner=Dummy)
+    made = make_command("train", learn, learner=Dummy)
     monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
-    return lambda *words, **settings: ttt("dummy", *words, **settings)
+    return lambda *words, **settings: ttt("train", *words, **settings)
 
 
 def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
@@ -56,7 +56,7 @@ def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--alpha", "2"], "--alpha: 2.0 is not in the range 0<=x<=1 (see ttt dummy --help)"),
+        (["--alpha", "2"], "--alpha: 2.0 is not in the range 0<=x<=1 (see ttt train --help)"),
         (["--alpha", "nan"], "--alpha: nan is not a finite number"),
         (["--floor", "-inf"], "--floor: -inf is not a finite number"),
         (["--games", "0"], "--games: '0' is not a whole number from 1 up"),

@@ -33,6 +33,13 @@ HEADINGS = {
     },
 }
 
+IGNORED = {
+    "store": ("schema", "solve"),
+    **dict.fromkeys(["board", "line"], ("curve", "restore", "review", "schema", "verify")),
+    "learner": ("review", "schema", "solve"),
+}
+"""Common options with the commands in which they change nothing: accepted, and left out of their help."""
+
 HIDDEN = ("schema",)
 """Commands for scripts, which the help does not list."""
 

@@ -9,9 +9,8 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode
 from ttt_cli.evaluation.analysis import analyse, consult
 from ttt_cli.shell.common import resolved
-from ttt_cli.shell.completion import complete_agents
 from ttt_cli.shell.line_filter import answer_lines
-from ttt_cli.shell.options import PositionGiven, given_rules, option
+from ttt_cli.shell.options import PositionGiven, complete_agents, given_rules, option
 from ttt_cli.views.analysis import AnalysisResult
 
 

@@ -18,8 +18,6 @@ from ttt_cli.training.study import read as read_study
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.plot import picture, study_picture, text_plot
 
-IGNORES = {"board", "line"}
-
 
 @dataclass(frozen=True)
 class Curve:
@@ -39,7 +37,6 @@ class Curves(Document, name="curves"):
     over_seeds: bool = aside()
 
     def show(self, env: Environment) -> None:
-        """Draw them in the terminal, or say where the picture is."""
         if self.picture is not None:
             env.out(f"saved {self.picture} ({counted(len(self.curves), 'curve')})")
             return

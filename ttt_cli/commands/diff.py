@@ -10,9 +10,8 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.difference import compare
 from ttt_cli.evaluation.matchup import own_play
-from ttt_cli.shell.common import remark, resolved, write_report
-from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import argument, option
+from ttt_cli.shell.common import resolved, write_report
+from ttt_cli.shell.options import argument, complete_agents, option
 from ttt_cli.store.text import to_csv
 from ttt_cli.views.difference import DifferenceResult, csv_rows
 
@@ -32,7 +31,6 @@ def diff(
     """
     agents = resolved(env, a, b, estimated=True)
     found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
-    remark(env, agents)
     if csv is not None:
         if not write_report(env, csv, to_csv(csv_rows(found))):
             return None

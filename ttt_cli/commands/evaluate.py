@@ -19,9 +19,8 @@ from ttt_cli.evaluation.review import explain as explained
 from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
-from ttt_cli.shell.common import remark, resolved, write_report
-from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import AgentName, Seed, Walked, argument, flag, number, option
+from ttt_cli.shell.common import resolved, write_report
+from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete_agents, flag, number, option
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
@@ -39,8 +38,7 @@ def evaluate(
     env: Environment,
     agent: AgentName,
     opponents: Annotated[
-        list[str] | None,
-        argument("[OPPONENT]...", "The opponents.", complete_agents, show_default=" ".join(OPPONENTS)),
+        list[str] | None, argument("[OPPONENT]...", f"By default {' '.join(OPPONENTS)}.", complete_agents)
     ] = None,
     explain: Annotated[bool, flag("--explain", "Show how it loses, board by board.")] = False,
     mistakes: Annotated[Path | None, option("FILE", "Write its mistakes as CSV, worst first.")] = None,
@@ -69,7 +67,7 @@ def evaluate(
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
     if games_to is not None and games is None:
         raise UsageError("--games-to goes with --games")
-    player, *others = everyone = resolved(env, agent, *(opponents or OPPONENTS))
+    player, *others = resolved(env, agent, *(opponents or OPPONENTS))
     if not opponents:
         others = others[: len(usual_opponents(player.rules))]
     if seed is not None and games is None and enumerated(player.rules) is not None:
@@ -89,7 +87,6 @@ def evaluate(
         with suppress(UnsteadyError):
             lines = losing_lines(player.policy) if games is None else lines
         sample = Sample(_matches(env, player, others, games or GAMES, seed, games_to), seed, lines)
-        remark(env, everyone)
         if explain and not lines:
             env.say("--explain: no line of play that beats it was found at once, and not all can be searched")
         return Sampled(player.fields(), sample, *about, explanation(lines))
@@ -97,7 +94,6 @@ def evaluate(
         found = find_blunders(player.policy, [one.policy for one in others], budget=positions or BUDGET)
         write_report(env, mistakes, to_csv(blunder_rows(found, [one.name for one in others])))
         env.say(f"mistakes written to {mistakes}")
-    remark(env, everyone)
     _remark_ties(env, player, others[0])
     return Exact(player.fields(), verdict, *about, explanation(verdict.lines))
 

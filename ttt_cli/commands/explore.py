@@ -13,7 +13,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.verdict import judge
-from ttt_cli.shell.common import remark, resolved, write_report
+from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import AgentName, Report, flag
 from ttt_cli.views.page import covered, facts_of, is_whole, page
 
@@ -30,7 +30,6 @@ class Page(Document, name="page"):
     address: str = aside()
 
     def show(self, env: Environment) -> None:
-        """Say what was written, and where a browser finds it unless it has been opened."""
         env.out(f"saved {self.file}: {self.positions:,} positions, {self.bytes:,} bytes")
         if self.address:
             env.say(f"next: open {self.address} in a browser")
@@ -66,7 +65,6 @@ def explore(
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
     content = page(policy, player.name, facts_of(rules, verdict, player.games), opponents, coverage)
-    remark(env, [player])
     if not write_report(env, out, content, source=player.source):
         return None
     address = Path(out).resolve().as_uri()

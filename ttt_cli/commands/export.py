@@ -24,9 +24,14 @@ from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.formats.imported import Imported, Options, to_state
 from ttt_cli.store.formats.native import FORMAT
 from ttt_cli.store.source import Source
-from ttt_cli.store.state import State
 from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
+
+MOST_REACHED = 4_000_000
+"""Positions that a walk may take to find out what is to be written."""
+
+PICTURE_DEPTH = 2
+"""Plies of the whole game tree that a picture shows by default: more fits on no screen."""
 
 
 @dataclass(frozen=True)
@@ -40,31 +45,25 @@ class Export(Document, name="export"):
     then: str = aside()
 
     def show(self, env: Environment) -> None:
-        """Print what was written."""
         env.out(f"saved {self.file} ({self.format}, {self.bytes:,} bytes)")
         if self.then:
             env.say("next:", self.then.replace("FILE", command_line(self.file)))
 
 
-MOST_REACHED = 4_000_000
-"""Positions that a walk may take to find out what is to be written."""
+def written() -> list[Format]:
+    """The formats of players, a method's own first."""
+    found = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
+    return sorted(found, key=lambda form: not form.learner)
 
-PICTURE_DEPTH = 2
-"""Plies of the whole game tree that a picture shows by default: more fits on no screen."""
+
+def names(formats: Iterable[Format]) -> list[str]:
+    """Their names, each once."""
+    return list(dict.fromkeys(form.name for form in formats))
 
 
 def complete_formats() -> list[str]:
     """The names that ``--format`` takes."""
-    return _names(_written())
-
-
-def _written() -> list[Format]:
-    written = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
-    return sorted(written, key=lambda form: not form.learner)  # a method's own first
-
-
-def _names(formats: Iterable[Format]) -> list[str]:
-    return list(dict.fromkeys(form.name for form in formats))
+    return names(written())
 
 
 def export(
@@ -73,19 +72,13 @@ def export(
     out: Report = None,
     format_name: Annotated[
         str | None,
-        option(
-            "FORMAT",
-            "A format that ttt show --formats lists as written.",
-            *("--format", "-f"),
-            show_default="what FILE's ending says, if only one fits",
-            complete=complete_formats,
-        ),
+        option("FORMAT", "As FILE's ending, if only one fits.", "--format", "-f", complete=complete_formats),
     ] = None,
     start: Annotated[str | None, option("POSITION", "dot, svg: the tree from here.", "--from")] = None,
     depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,
     best: Annotated[bool, flag("--best", "moves-csv: only the moves that the book would play.")] = False,
 ) -> Export | None:
-    """Write what a player has learned, or how it plays, in another format.
+    """Write what a player has learned, or how it plays, in another format (ttt show --formats lists them).
 
     The same call gives the same bytes.
 
@@ -97,19 +90,20 @@ def export(
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o FILE; -o - is stdout")
     (agent,) = resolved(env, source, estimated=True)
-    player = ExportSource(printable(agent.name), _state(agent), agent.policy)
+    state = agent.loaded.state if agent.loaded else None
+    if state is not None and "choice" in agent.options:
+        state = state.choosing(agent.options["choice"])
+    player = ExportSource(printable(agent.name), state, agent.policy)
     form = _format(player, out, format_name)
     given = {"--from": start is not None, "--depth": depth is not None, "--best": best}
     for name in (name for name, value in given.items() if value and name not in form.options):
-        hint = f"it is for {', '.join(_names(other for other in _written() if name in other.options))}"
+        hint = f"it is for {', '.join(names(other for other in written() if name in other.options))}"
         raise UsageError(f"does not go with --format {form.name}", where=name, hint=hint)
     folded = form.name == "svg" and start is None and depth is None
     if folded:
         depth = PICTURE_DEPTH
-        env.say(
-            f"drawn to a depth of {depth} plies, without what a turn or mirror makes equal; "
-            "--depth N and --from POSITION draw other parts"
-        )
+        what = f"drawn to a depth of {depth} plies, without what a turn or mirror makes equal"
+        env.say(f"{what}; --depth N and --from POSITION draw other parts")
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
         player = replace(player, reached=reached)
@@ -120,11 +114,10 @@ def export(
         env.remark(_otherwise(agent, form, chunks[0]))
     if out == "-" and form.binary and env.stdout.isatty():
         raise UsageError(f"{form.name} is binary: no terminal shows it", where="-o", hint="-o FILE")
-    if form.name == FORMAT and out != "-":
+    if form.name == FORMAT and state is not None and out != "-":
         refuse_source(out, agent.source)
-        assert player.state is not None
         with locked(env, Path(out), "exported to"):
-            save_state(env, player.state, Path(out))
+            save_state(env, state, Path(out))
     elif not write_report(env, out, chunks, source=agent.source):
         return None
     return Export(agent.name, form.name, out, Path(out).stat().st_size, form.then)
@@ -143,11 +136,9 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
         with progress(env, MOST_REACHED, title="walk", unit="positions") as tick:
             return own_play(agent.policy, budget=MOST_REACHED, tick=lambda done: tick(done, ""))[0]
     except OutgrownError as error:
-        raise UsageError(
-            f"has no {agent.rules.describe()} policy that a file could hold: {error.message}",
-            where=agent.name,
-            hint="of a trained table the positions it has seen are written",
-        ) from None
+        what = f"has no {agent.rules.describe()} policy that a file could hold: {error.message}"
+        hint = "of a trained table the positions it has seen are written"
+        raise UsageError(what, where=agent.name, hint=hint) from None
 
 
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
@@ -170,34 +161,24 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
     yield f"a {form.name} file plays otherwise than {agent.name}: {how}"
 
 
-def _state(agent: Agent) -> State | None:
-    """What the player has learned, under the choice rule that was asked for."""
-    if agent.loaded is None:
-        return None
-    state = agent.loaded.state
-    return state.choosing(agent.options["choice"]) if "choice" in agent.options else state
-
-
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     """The format asked for, or the one that the name of the file means.
 
     :raises UsageError: naming the formats that fit.
     """
-    written = _written()
+    known = written()
     if asked is not None and (plugged := get(asked)) is not None and plugged.written:
-        written.append(plugged)
-    fitting = [form for form in written if form.fits(player.state)]
-    ending = Path(out).suffix.lower()
+        known.append(plugged)
+    fitting = [form for form in known if form.fits(player.state)]
+    ending, what = Path(out).suffix.lower(), "ambiguous format"
+    found = [form for form in fitting if out != "-" and ending in form.endings]
+    hint = f"one of {', '.join(names(found or fitting))}"
     if asked is not None:
         found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]
-        what, known = f"{player.name} has no {asked} form", [*_names(written), "state"]
-        hint = f"it has {', '.join(_names(fitting))}"
-        if asked not in known:
-            what, hint = f"no such format {asked!r}", did_you_mean(asked, known) or hint
-    else:
-        found = [form for form in fitting if out != "-" and ending in form.endings]
-        what = f"{ending} may mean several formats" if found else "ambiguous format"
-        hint = f"one of {', '.join(_names(found or fitting))}"
+        what = f"{player.name} has no {asked} form"
+        spelled = [*names(known), "state"]
+        near = "" if asked in spelled else did_you_mean(asked, spelled)
+        hint = near or f"it has {', '.join(names(fitting))}"
     if not found or (asked is None and len(found) > 1):
         raise UsageError(what, where="--format", hint=hint)
     return found[0]

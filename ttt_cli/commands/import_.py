@@ -36,7 +36,6 @@ class Import(Document, name="import"):
     state: State = aside()
 
     def show(self, env: Environment) -> None:
-        """Print what was recognised, put right and left out."""
         kind = self.state.learner
         lines = [("format", self.format), *(("", note) for note in self.notes)]
         lines.append(("holds", what_is_held((self.positions, self.moves), kind.units)))

@@ -40,7 +40,6 @@ class Merge(Document, name="merge"):
     runs: int = aside()
 
     def show(self, env: Environment) -> None:
-        """Print what the merged state holds, and which inputs add nothing."""
         for one in self.inputs:
             if not one.used:
                 env.say(f"{one.file} adds nothing: another input contains its runs")

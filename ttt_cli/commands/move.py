@@ -12,7 +12,7 @@ from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.shell.common import remark, resolved
+from ttt_cli.shell.common import resolved
 from ttt_cli.shell.line_filter import answer_lines
 from ttt_cli.shell.options import AgentName, PositionGiven, flag, number
 
@@ -30,11 +30,9 @@ class Move(Document, name="move"):
     probability: Share | None
 
     def as_line(self) -> str:
-        """The cell, or that it resigns."""
         return "resign" if self.cell is None else str(self.cell + 1)
 
     def show(self, env: Environment) -> None:
-        """Print the cell."""
         env.out(self.as_line())
 
 
@@ -82,5 +80,4 @@ def move(
         found = answer_lines(env, rules, play, anew=sample or policy.external)
     else:
         (found,) = play([Position.parse(position, rules)])
-    remark(env, players)
     return found

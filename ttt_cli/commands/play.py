@@ -13,10 +13,18 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, UsageError
 from ttt_cli.play.player import players_of
 from ttt_cli.play.session import Session
-from ttt_cli.shell.completion import complete_agents, stored_names
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
-from ttt_cli.shell.options import Seed, argument, finite, flag, given_rules, number, option
+from ttt_cli.shell.options import (
+    Seed,
+    argument,
+    complete_agents,
+    flag,
+    given_rules,
+    number,
+    option,
+    stored_files,
+)
 from ttt_cli.store.games import try_log
 from ttt_cli.store.library import Loaded
 from ttt_cli.views.levels import level_in_words
@@ -28,32 +36,18 @@ MENU_STATES = 9
 
 def play(
     env: Environment,
-    agent: Annotated[
-        str | None, argument("[AGENT]", "The opponent.", complete_agents, show_default="q")
-    ] = None,
+    agent: Annotated[str | None, argument("[AGENT]", "The opponent; q.", complete_agents)] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
     x: Annotated[str | None, option("AGENT", "Player X.", complete=complete_agents)] = None,
     o: Annotated[str | None, option("AGENT", "Player O.", complete=complete_agents)] = None,
     alternate: Annotated[
-        bool | None,
-        option(
-            None,
-            "Change sides after each game.",
-            "--alternate/--no-alternate",
-            show_default="alternate, unless --x or --o is given",
-        ),
+        bool | None, flag("--alternate/--no-alternate", "Change sides after each game; not with --x, --o.")
     ] = None,
     games: Annotated[int | None, number("Leave after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the boards of two machines.")] = False,
-    delay: Annotated[float, option("SECONDS", "Pause of --watch.", min=0, max=60, callback=finite)] = 0.4,
+    delay: Annotated[float, option("SECONDS", "Pause of --watch.", min=0, max=60)] = 0.4,
     learn: Annotated[
-        bool | None,
-        option(
-            None,
-            "Whether machines learn from finished games.",
-            "--learn/--no-learn",
-            show_default="learn from games with people",
-        ),
+        bool | None, flag("--learn/--no-learn", "Learn from finished games; by default from people's.")
     ] = None,
     seed: Seed = None,
 ) -> int:
@@ -72,11 +66,11 @@ def play(
     named = x is not None or o is not None
     if agent is None and not named and env.interactive:
         rules = given_rules(env) or STANDARD
-        states = ["q", *(name for name in stored_names(env.store) if name not in ("q", "games"))]
+        stored = [path.stem for path in stored_files(env.store)]
+        states = ["q", *(name for name in stored if name not in ("q", "games"))]
         names = [*LEVELS, *states[:MENU_STATES]]
-        agent = names[
-            choose(env, "Whom do you play?", [(name, level_in_words(name, rules)) for name in names])
-        ]
+        options = [(name, level_in_words(name, rules)) for name in names]
+        agent = names[choose(env, "Whom do you play?", options)]
     pairing = _pairing(agent, side, x, o)
     people = "human" in pairing
     if watch and people:
@@ -98,7 +92,6 @@ def play(
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:
-    """X and O of the first game."""
     if x is None and o is None:
         other = agent or "q"
         return (other, "human") if side == "o" else ("human", other)
@@ -128,13 +121,13 @@ def _train(env: Environment, loaded: Loaded) -> bool:
         words = ["ttt", "train", learner.name, *["--preset", "article"] * bool(preset), *env.given_options]
         env.say(f"{name} has learned nothing yet; this trains it: {join(words)}")
         return False
-    from ttt_cli.commands.train import Options, train_learner
+    from ttt_cli.commands.train import Options, train
 
     options = [(f"train {name} first", f"{games:,} games"), ("play it untrained", "")]
     if choose(env, f"{name} has learned nothing yet.", options) == 1:
         return False
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
-    done = train_learner(apart, learner.name, {}, Options(preset=preset))
+    done = train(apart, learner.name, {}, Options(preset=preset))
     if done is not None and put(apart, replace(done, then=[])) != ExitCode.DONE:
         raise Stopped(done.code)
     return True

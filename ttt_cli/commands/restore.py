@@ -7,12 +7,9 @@ from typing import Annotated
 from ttt_cli.documents import Document, aside
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.shell.completion import complete_states
-from ttt_cli.shell.options import argument
+from ttt_cli.shell.options import argument, complete_states
 from ttt_cli.store import library
 from ttt_cli.store.backups import Backup, backups, original
-
-IGNORES = {"board", "line"}
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,6 @@ class Backups(Document, name="backups"):
     source: str = aside()
 
     def show(self, env: Environment) -> None:
-        """List them, or say what was brought back."""
         if self.restored is not None:
             env.out(f"{self.restored} is restored from {self.source}")
             return
@@ -39,17 +35,10 @@ class Backups(Document, name="backups"):
 
 def restore(
     env: Environment,
-    file: Annotated[
-        str | None,
-        argument(
-            "[FILE]",
-            "A state, whose backups are listed, or a backup, which is brought back.",
-            complete_states,
-            show_default="all of the store",
-        ),
-    ] = None,
+    file: Annotated[str | None, argument("[FILE]", "A state, or a backup of one.", complete_states)] = None,
 ) -> Backups:
-    """List the backups of a state, or bring one back. What it replaces becomes a backup in its turn.
+    """List the backups of a state (bare: of the store), or bring one back. What it replaces becomes a backup
+    in its turn.
 
     A save keeps what it replaces if that held experience which the new file does not: the newest five, and
     always the one with most games (TTT_BACKUPS says how many).

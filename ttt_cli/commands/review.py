@@ -12,8 +12,6 @@ from ttt_cli.shell.options import argument, flag, number, option
 from ttt_cli.store.games import LOG, GameRecord, read_games
 from ttt_cli.views.review import ReviewedGame
 
-IGNORES = {"board", "line", "learner"}
-
 
 def review(
     env: Environment,

@@ -9,8 +9,6 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError, did_you_mean
 from ttt_cli.shell.options import argument
 
-IGNORES = {"store", "board", "line", "learner"}
-
 
 @dataclass(frozen=True)
 class SchemaRow:
@@ -27,14 +25,12 @@ class Schemas(Document, name="schemas"):
     schemas: list[SchemaRow]
 
     def show(self, env: Environment) -> None:
-        """A line each."""
         env.out(f"{'document':<15}what it is")
         for row in self.schemas:
             env.out(f"{row.name:<15}{row.about}", indent=15)
 
 
 def complete_names(incomplete: str) -> list[str]:
-    """The names of the documents, for the shell."""
     return [name for name in document_types() if name.startswith(incomplete)]
 
 

@@ -14,36 +14,20 @@ from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.evaluation.overview import overview
 from ttt_cli.guests import AGENTS, plugins
 from ttt_cli.learners import plugged_learners
-from ttt_cli.shell.completion import complete_agents, stored_files, stored_names
-from ttt_cli.shell.options import argument, flag, given_rules
+from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, player_names, stored_files
 from ttt_cli.store import library
 from ttt_cli.store.formats import all_formats, plugged_formats
+from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State
-from ttt_cli.views.summary import (
-    BuiltIn,
-    FormatRow,
-    Formats,
-    LogSummary,
-    PlayerRecord,
-    StateSummary,
-    Store,
-)
+from ttt_cli.views.summary import BuiltIn, FormatRow, Formats, LogSummary, PlayerRecord, StateSummary, Store
 
 
 def show(
     env: Environment,
-    file: Annotated[
-        str | None,
-        argument(
-            "[FILE]",
-            "A state's name, any file ttt reads, or a player.",
-            complete_agents,
-            show_default="all states and players",
-        ),
-    ] = None,
+    file: Annotated[str | None, argument("[FILE]", "A state, a player or any file.", complete_agents)] = None,
     formats: Annotated[bool, flag("--formats", "List the files that can be read and written.")] = False,
 ) -> Document:
     """What is in a state: learner, rules, games and their results, runs, sizes. Of a log of games: who
@@ -69,7 +53,7 @@ def show(
     log = env.store / LOG if file == LOG else Path(file)
     if log.name == LOG and not log.exists():
         raise InvalidFileError("no game has been played here yet", where=file, hint="ttt play")
-    near = did_you_mean(file, [*known, *stored_names(env.store)])
+    near = did_you_mean(file, [*known, *player_names(env.store)])
     if near and not library.is_path(file) and library.find(env.store, file, rules) is None:
         raise UsageError("there is no such state or player", where=file, hint=near)
     path = library.existing(env.store, str(log) if log.name == LOG else file, rules)
@@ -81,25 +65,25 @@ def show(
 
 
 def _players() -> dict[str, BuiltIn]:
-    """The players that need no file, and the learners of plug-ins."""
-    found = {name: BuiltIn(name, name, "level", f"the same as {level(name, None)}", {}) for name in LEVELS}
-    for one in plugins(AGENTS, AgentType):
-        found[one.name] = _built_in(one, plugged=True)
-    found = {name: _built_in(one, plugged=False) for name, one in players().items()} | found
-    for kind in plugged_learners():
-        name = f"ttt train {kind.name}"
-        found[name] = BuiltIn(name, name, "learner", f"a plug-in's learner: {kind.title}", {})
+    plugged = {one.name: one for one in plugins(AGENTS, AgentType)}
+    found = {}
+    for one in (players() | plugged).values():
+        options = {name: option.accepts for name, option in one.options.items()}
+        found[one.name] = BuiltIn(
+            one.name, one.usage, "plug-in" if one.name in plugged else "built-in", one.about, options
+        )
+    for name in LEVELS:
+        found[name] = BuiltIn(name, name, "level", f"the same as {level(name, None)}", {})
+    for learner in plugged_learners():
+        name = f"ttt train {learner.name}"
+        found[name] = BuiltIn(name, name, "learner", f"a plug-in's learner: {learner.title}", {})
     return found
 
 
-def _built_in(one: AgentType, *, plugged: bool) -> BuiltIn:
-    options = {name: option.accepts for name, option in one.options.items()}
-    return BuiltIn(one.name, one.usage, "plug-in" if plugged else "built-in", one.about, options)
-
-
 def _formats() -> Formats:
-    found = chain(all_formats(), plugged_formats())
-    by_name = {form.name: form for form in reversed(list(found))}
+    found: dict[str, Format] = {}
+    for form in chain(all_formats(), plugged_formats()):
+        found.setdefault(form.name, form)
     return Formats(
         [
             FormatRow(
@@ -110,7 +94,7 @@ def _formats() -> Formats:
                 form.holds in ("table", "policy", "games"),
                 form.written,
             )
-            for form in reversed(by_name.values())
+            for form in found.values()
         ]
     )
 

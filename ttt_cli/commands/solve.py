@@ -7,19 +7,17 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.solver import Solver
 from ttt_cli.environment import Environment
 from ttt_cli.errors import Stopped
-from ttt_cli.shell.options import argument, finite, given_rules, number, option
+from ttt_cli.shell.options import argument, given_rules, number, option
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 from ttt_cli.views.solution import Solution
-
-IGNORES = {"store", "learner"}
 
 
 def solve(
     env: Environment,
     position: Annotated[str | None, argument("[POSITION]", "By default the empty board.")] = None,
     nodes: Annotated[int | None, number("Visit at most N positions.")] = None,
-    seconds: Annotated[float, option("S", "Limit of processor time.", min=0, callback=finite)] = 60.0,
+    seconds: Annotated[float, option("S", "Limit of processor time.", min=0)] = 60.0,
 ) -> Solution:
     """Prove whether the side to move wins, draws or loses, on any board up to 64 cells, and print a line of
     best play. Where the limits do not suffice, or Ctrl-C ends it, it says how far it came; the exit code is 1

@@ -17,6 +17,7 @@ from ttt_cli.shell.options import (
     Opponent,
     Symmetry,
     argument,
+    complete_learners,
     flag,
     given_rules,
     number,
@@ -32,31 +33,16 @@ from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 from ttt_cli.views.study import StudyResult
 
-SEEDS = 10
-
-
-def complete_learners(incomplete: str) -> list[str]:
-    """The names of the learners, for the shell."""
-    return [name for name in LEARNERS if name.startswith(incomplete)]
-
 
 def study(
     env: Environment,
     learners: Annotated[
         list[str] | None,
-        argument(
-            "[LEARNER]...",
-            "The methods to compare; a name and --help lists its parameters.",
-            complete_learners,
-        ),
+        argument("[LEARNER]...", "Methods; NAME --help lists parameters.", complete_learners),
     ] = None,
-    seeds: Annotated[
-        int | None,
-        number("Train with the seeds 1 to N.", most=100_000, show_default=f"{SEEDS}; with --presets alone 1"),
-    ] = None,
+    seeds: Annotated[int | None, number("Seeds 1 to N; 10, or 1 with --presets alone.", most=100_000)] = None,
     vary: Annotated[
-        list[str] | None,
-        option("NAME=A,B,…", "Values of a parameter to try; one fixes it. Repeat it for all combinations."),
+        list[str] | None, option("NAME=A,B,…", "Values to try; repeat: all combinations.")
     ] = None,
     presets: Annotated[bool, flag("--presets", "Articles beside defaults; alone: of all methods.")] = False,
     games: Games = None,
@@ -83,7 +69,7 @@ def study(
         for choice in _choices(kind, presets, bool(learners)):
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
-            tried = range(1, 1 + (seeds or (SEEDS if learners else 1)))
+            tried = range(1, 1 + (seeds or (10 if learners else 1)))
             settings, folded = variations(kind, vary or []), symmetry or kind.symmetric_only
             designs.append(
                 Design(base, rules, settings, tried, games or own_games, opponent, folded, env.store)
@@ -100,11 +86,8 @@ def more_help(arguments: Sequence[str]) -> str:
     """The parameters of the methods that are named before ``--help``, with their defaults."""
     kinds: list[Any] = [learner_class(name) for name in arguments if name in LEARNERS]
     named = [item for kind in kinds for item in fields(kind)]
-    lines = [
-        f"  {item.name}={item.default}  {item.metadata.get('help', '')}"
-        for item in named
-        if item.name != "choice"
-    ]
+    parameters = [item for item in named if item.name != "choice"]
+    lines = [f"  {item.name}={item.default}  {item.metadata.get('help', '')}" for item in parameters]
     return "\n".join(["Parameters that --vary takes:", *lines]) if lines else ""
 
 
@@ -125,7 +108,6 @@ def _choices(kind: type[Learner[Any]], presets: bool, named: bool) -> list[str]:
 def _fill(
     env: Environment, designs: Sequence[Design], out: Path | None, keep: Path | None, workers: int
 ) -> StudyResult | ExitCode:
-    """Train what the file does not have yet."""
     study = Study(tuple(designs[0].varied))
     if out is not None and out.exists():
         study = _begun(designs, out)

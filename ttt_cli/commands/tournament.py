@@ -6,9 +6,8 @@ from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.tournament import GAMES, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.shell.common import remark, resolved
-from ttt_cli.shell.completion import complete_agents
-from ttt_cli.shell.options import Walked, argument
+from ttt_cli.shell.common import resolved
+from ttt_cli.shell.options import Walked, argument, complete_agents
 from ttt_cli.views.tournament import Standings
 
 
@@ -31,7 +30,6 @@ def tournament(
     players = resolved(env, *agents)
     entered = [(player.fields(), player.policy) for player in players]
     found = play_tournament(entered, budget=positions or BUDGET)
-    remark(env, players)
     if found.sampled:
         why = "too much can happen in them, or a player's choices vary"
         env.say(f"{found.sampled:,} of the pairings are matches of {GAMES:,} games: {why}")

@@ -1,5 +1,6 @@
 """``ttt train``: a subcommand for each method of learning."""
 
+import re
 import secrets
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -13,11 +14,20 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, InvalidFileError, UsageError
 from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
-from ttt_cli.learners import LEARNERS, typed_as
+from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
 from ttt_cli.shell.common import locked
-from ttt_cli.shell.completion import complete_states
-from ttt_cli.shell.learner_commands import learner_command
-from ttt_cli.shell.options import Games, Opponent, Symmetry, finite, flag, given_rules, number, option
+from ttt_cli.shell.options import (
+    Games,
+    Opponent,
+    Symmetry,
+    argument,
+    complete_learners,
+    complete_states,
+    flag,
+    given_rules,
+    number,
+    option,
+)
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
 from ttt_cli.store.formats.imported import Options as Readings
@@ -54,28 +64,66 @@ class Options:
     symmetry: Symmetry = False
     until: Annotated[Literal["unbeatable"] | None, option(None, "Stop once so, else exit with 1.")] = None
     out: Annotated[Path | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
-    source: Annotated[
-        str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
-    ] = None
+    source: Annotated[str | None, option("FILE", "Start from it.", "--from", complete=complete_states)] = None
     fresh: Annotated[bool, flag("--fresh", "Start from nothing.")] = False
     resume: Annotated[bool, flag("--resume", "Continue the unfinished run in the file.")] = False
-    checkpoint: Annotated[float, option("SECONDS", "Save this often.", min=0, callback=finite)] = CHECKPOINT
+    checkpoint: Annotated[float, option("SECONDS", "Save this often.", min=0)] = CHECKPOINT
     curve: Annotated[Path | None, option("FILE", "Write its learning curve as CSV.")] = None
     workers: Annotated[int, option("N", "Threads that share the games of a long run.", min=1, max=1024)] = 1
     cluster: Annotated[str | None, option("ADDRESS", "A Dask cluster to train on.")] = None
 
 
-def train_learner(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training | None:
-    """Train a player and save what it has learned; training again goes on from there.
+def train(
+    env: Environment,
+    method: Annotated[str, argument("LEARNER", "A method, or FILE.py:CLASS.", complete_learners)],
+    given: dict[str, Any],
+    options: Options,
+) -> Training | None:
+    """Train a player, and save what it has learned: continues from the file that is there; --fresh starts
+    over. Each method has its own parameters and number of games: ttt train q --help
 
-    :param given: the learner's parameters that are given on the command line.
+    Examples:
+      ttt train q
+      ttt train q --games 50000 --opponent random --seed 1
+      ttt train td --preset article -o mine.json
+      ttt train ./mine.py:MyLearner
     """
-    call = Call(env, learner, given, options)
+    call = Call(env, offer_file(method) if ":" in method else method, given, options)
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
     with locked(env, call.path, "trained", remedy=remedy):
         run = call.prepare()
         return None if run is None else call.train(run)
+
+
+def options_of(arguments: list[str], runs: bool) -> type | None:
+    """The learner that is named first. For completion nothing from outside is loaded.
+
+    :raises TttError: if there is no such learner.
+    """
+    name = arguments[0]
+    if name.startswith("-") or not (runs or name in LEARNERS):
+        return None
+    state = re.fullmatch(r"(\w+?)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
+    if state and state[1] in LEARNERS and state[1] != name:
+        words = f"{state[1]}{' --preset article' * bool(state[2])}"
+        words += f" --board {state[3]} --line {state[4]}" * bool(state[3])
+        raise UsageError("is a state, not a method", where=name, hint=f"ttt train {words} trains it")
+    typed = re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments))
+    if typed:
+        offer_file(typed[1])
+    kind = learner_class(offer_file(name) if ":" in name else name)
+    offer(kind)
+    return kind
+
+
+def more_help(arguments: list[str]) -> str:
+    """The methods; of the one that is named in a few words what it is."""
+    lines = [f"  {name:<7} {about}" for name, about in LEARNERS.items()]
+    if arguments[0] not in LEARNERS:
+        return "\n".join(["Methods:", *lines])
+    kind = learner_class(arguments[0])
+    return f"{kind.name}: {kind.title}; {kind.default_games:,} games unless --games says otherwise"
 
 
 class Call:
@@ -198,7 +246,6 @@ class Call:
         return lesson.state
 
     def _executor(self, run: TrainingRun) -> AbstractContextManager[Executor]:
-        """Who trains the shards: this thread, several, or a cluster."""
         from ttt_cli.training.workers import cluster_workers, local_workers
 
         workers, cluster = self.options.workers, self.options.cluster
@@ -264,7 +311,6 @@ class Call:
         return len(held) == 2
 
     def _report(self, run: TrainingRun, curve: Curve | None, stopped: ExitCode | None) -> Training:
-        """What came of the run, how strong the player is now, and what can be done next."""
         env, options, state = self.env, self.options, run.state
         if run.backup:
             env.say(f"the previous file is kept as {self.path.with_name(run.backup.name)}")
@@ -297,7 +343,6 @@ class Call:
         )
 
     def _resuming(self) -> str:
-        """The command that goes on with the run."""
         options = self.options
         again = {
             "--until": options.until,
@@ -312,14 +357,8 @@ class Call:
         return command_line(*words, *(word for pair in said for word in pair))
 
     def _next(self, keeps_curve: bool) -> list[tuple[str, str]]:
-        """What can be done with the player."""
         typed = typed_as(self.learner)
         also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
         words = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
         then = [("next:", f"{words[0]}, or {words[1]}")]
         return [*then, ("how it learned:", words[2])] if keeps_curve else then
-
-
-def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
-    """The subcommand of the learner that is named first."""
-    return learner_command(train_learner, arguments, runs)

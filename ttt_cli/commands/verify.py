@@ -16,8 +16,6 @@ from ttt_cli.store.locks import lock
 from ttt_cli.store.reading import read_bytes
 from ttt_cli.views.numbers import what_is_held
 
-IGNORES = {"board", "line"}
-
 
 @dataclass(frozen=True)
 class Check(Document, name="verification"):
@@ -40,7 +38,6 @@ class Check(Document, name="verification"):
         return ExitCode.FAILED if self.rejected or self.repaired else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        """Print a line, and one for each problem."""
         holds = "not usable"
         if self.format:
             holds = f"{self.format}, {what_is_held((self.positions, self.moves), self.found.units)}"

@@ -1,6 +1,6 @@
 """What several commands do with players and files, and say meanwhile."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -15,16 +15,12 @@ from ttt_cli.store.state import State
 
 
 def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Agent]:
-    """The players of these names, all of one game; tells what there is to say of their files."""
+    """The players of these names, all of one game. What there is to say of their files is said at once, what
+    comes up as they play at the end of the command."""
     agents = resolve_all(names, env.store, given_rules(env), estimated=estimated)
-    remark(env, agents)
+    env.players.extend(agents)
+    env.remark_on_players()
     return agents
-
-
-def remark(env: Environment, agents: Sequence[Agent]) -> None:
-    """Tell what has come up about players since it was last told."""
-    for agent in agents:
-        env.remark(agent.remarks)
 
 
 def locked(env: Environment, path: Path, doing: str, **settings: str | float) -> AbstractContextManager[Lock]:

@@ -17,17 +17,18 @@ are raised::
           ttt solve --board 5x5 --line 4
         \"""
 
-The docstring is the help. ``IGNORES`` names the common options that change nothing in a command: they are
-accepted, and its help leaves them out. The command is listed once, in ``ttt_cli.commands``.
+The docstring is the help; a module's ``more_help`` adds to it, and its ``options_of`` names the learner whose
+parameters the function takes as ``given``, both going by the arguments of the call. The command is listed
+once, in ``ttt_cli.commands``.
 """
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Callable, Collection, Iterator
+from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, is_dataclass, replace
 from importlib import import_module
-from types import MappingProxyType
+from math import isfinite
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -35,51 +36,47 @@ import typer
 from ttt_cli.documents import Document, put
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
-from ttt_cli.learners import any_offered, offer_file
-from ttt_cli.shell.options import finite
+from ttt_cli.learners import offer_file
 
 
 def make_command(
     name: str,
     function: Callable[..., Any],
     *,
-    fixed: Mapping[str, Any] = MappingProxyType({}),
     learner: type | None = None,
-    doc: str = "",
+    more_help: str = "",
     hidden: Collection[str] = (),
 ) -> Any:
     """The Typer command of a function as the module docstring describes it.
 
-    :param fixed: arguments that are no options.
     :param learner: whose parameters the function's ``given`` stands for; it gets those that were given on the
         command line alone, so that a preset or a file can supply the others.
-    :param doc: the help, instead of the function's docstring.
-    :raises UsageError: if two options have the same name.
+    :param more_help: what the help ends with.
     """
     takes = inspect.signature(function, eval_str=True).parameters
     groups: dict[str, list[inspect.Parameter]] = {}
     for own in sorted(takes.values(), key=lambda own: own.annotation is Environment):  # common options last
         if own.annotation is Environment:
-            groups[own.name] = [option for option in _common() if option.name not in takes.keys() - fixed]
+            groups[own.name] = [option for option in _common() if option.name not in takes]
         elif own.name == "given":
-            groups[own.name] = [] if learner is None else _parameters_of(learner)
+            groups[own.name] = _parameters_of(learner) if learner else []
         elif is_dataclass(own.annotation):
             hints = get_type_hints(own.annotation, include_extras=True)
             groups[own.name] = [
                 _option(item.name, hints[item.name], item.default) for item in fields(own.annotation)
             ]
-        elif own.name not in fixed:
+        else:
             groups[own.name] = [own.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
     options = [option for group in groups.values() for option in group]
-    names = [option.name for option in options]
-    if twice := {name for name in names if names.count(name) > 1}:
-        taken = ", ".join(f"--{name}" for name in sorted(twice))
-        raise UsageError(f"a parameter cannot have the name of another option: {taken}")
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
-        arguments, env = dict(fixed), context.obj
+        arguments, env = dict[str, Any](), context.obj
+        for key, value in values.items():
+            if isinstance(value, float) and not isfinite(value):
+                raise UsageError(f"{value!r} is not a finite number", where=f"--{key.replace('_', '-')}")
         for group, members in groups.items():
-            own, kind = {one.name: values[one.name] for one in members}, takes[group].annotation
+            own = {one.name: values[one.name] for one in members}
+            kind = takes[group].annotation
             if kind is Environment:
                 env = arguments[group] = replace(env, **own)
             elif group == "given":
@@ -87,16 +84,17 @@ def make_command(
             else:
                 arguments[group] = values[group] if group in values else kind(**own)
         _prepare(env)
-        # What a learner from a file prints is no result.
-        with redirect_stdout(env.stderr) if any_offered() else nullcontext():
-            return _put(env, function(**arguments))
+        with redirect_stdout(env.stderr):  # what a learner from a file prints is no result
+            result = function(**arguments)
+            env.remark_on_players()
+            return _put(env, result)
 
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     call.__annotations__ = {option.name: option.annotation for option in (context, *options)}
     call.__signature__ = inspect.Signature([context, *options])  # type: ignore[attr-defined]
-    text, examples = split_examples(doc or function.__doc__ or "")
+    text, examples = split_examples(function.__doc__ or "")
     single = typer.Typer(add_completion=False)
-    single.command(name, help=text, epilog=examples)(call)
+    single.command(name, help=text, epilog="\n\n".join(filter(None, [examples, more_help])))(call)
     made: Any = typer.main.get_command(single)
     for parameter in made.params:
         parameter.hidden = parameter.hidden or parameter.name in hidden
@@ -136,7 +134,6 @@ def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _common() -> list[inspect.Parameter]:
-    """The options of every command."""
     hints, options = get_type_hints(Environment), []
     for item in fields(Environment):
         if item.metadata:
@@ -169,7 +166,6 @@ def _parameters_of(learner: Any) -> list[inspect.Parameter]:
             max=item.metadata.get("max"),
             show_default=default is not None and str(default),
             rich_help_panel="Parameters of the learner",
-            callback=finite if kind is float else None,
         )
         options.append(_option(item.name, Annotated[kind | None, option], None))
     return options

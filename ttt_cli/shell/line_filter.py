@@ -15,9 +15,6 @@ KEPT = 1 << 18
 LONGEST = 400
 """Bytes of a line: no position is longer, however it is spelled."""
 
-CHUNK = 1 << 17
-"""Bytes that are read at a time, at most."""
-
 Answer = Callable[[list[Position]], Sequence[Document]]
 """The answers to some positions."""
 
@@ -31,9 +28,9 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
     known: dict[str, str] = {}
     code = ExitCode.DONE
     for lines in _arriving(env):
-        texts = [text for line in lines if (text := line if len(line) < LONGEST else f"{line[:80]}...")]
+        texts = [line if len(line) < LONGEST else f"{line[:80]}..." for line in lines if line]
         asked = texts if anew else [text for text in dict.fromkeys(texts) if text not in known]
-        answers = _answered(asked, rules, answer)
+        answers = list(_answers(asked, rules, answer))
         if any(isinstance(found, Error) for found in answers):
             code = ExitCode.FAILED
         written = [printable(dumped(found) if env.json else found.as_line()) for found in answers]
@@ -48,35 +45,21 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
 
 def _arriving(env: Environment) -> Iterator[list[str]]:
     """The lines of stdin without their blanks, as many at a time as have come in; long ones cut off."""
-    binary = getattr(env.stdin, "buffer", None)
-    rest = b""
-    while chunk := binary.read1(CHUNK) if binary else env.stdin.read(CHUNK).encode():
+    binary, rest = getattr(env.stdin, "buffer", None), b""
+    while chunk := binary.read1(1 << 17) if binary else env.stdin.read().encode():
         *lines, rest = (rest + chunk).split(b"\n")
         rest = rest[:LONGEST]
         yield [line.decode("utf-8", "backslashreplace").strip() for line in lines]
     yield [rest.decode("utf-8", "backslashreplace").strip()]
 
 
-def _answered(texts: Sequence[str], rules: Rules, answer: Answer) -> list[Document]:
-    """The answers to some lines."""
-    found = [_parsed(text, rules) for text in texts]
-    answers = iter(_answers([one for one in found if isinstance(one, Position)], answer))
-    return [next(answers) if isinstance(one, Position) else one for one in found]
-
-
-def _parsed(text: str, rules: Rules) -> Position | Error:
+def _answers(texts: Sequence[str], rules: Rules, answer: Answer) -> Iterator[Document]:
+    """The answers to some lines; those that cannot be answered do not keep the others from it."""
     try:
-        return Position.parse(text, rules)
+        yield from answer([Position.parse(text, rules) for text in texts]) if texts else ()
     except TttError as error:
-        return Error.of(error)
-
-
-def _answers(positions: list[Position], answer: Answer) -> Sequence[Document]:
-    """The answers to some positions; those that cannot be answered do not keep the others from it."""
-    try:
-        return answer(positions) if positions else []
-    except TttError as error:
-        if len(positions) == 1:
-            return [Error.of(error)]
-        half = len(positions) // 2
-        return [*_answers(positions[:half], answer), *_answers(positions[half:], answer)]
+        if len(texts) == 1:
+            yield Error.of(error)
+        else:
+            yield from _answers(texts[: len(texts) // 2], rules, answer)
+            yield from _answers(texts[len(texts) // 2 :], rules, answer)

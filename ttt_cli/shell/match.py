@@ -10,10 +10,10 @@ from ttt_cli.errors import ExitCode, Stopped, TttError
 from ttt_cli.evaluation.review import Review, review
 from ttt_cli.play.online_learner import learning
 from ttt_cli.play.session import Session
-from ttt_cli.shell.keyboard import has_keys, press
-from ttt_cli.shell.person import asked
+from ttt_cli.shell.keyboard import press
+from ttt_cli.shell.person import seated
 from ttt_cli.shell.signals import graceful
-from ttt_cli.store.games import LOG, GameRecord, record_against_people, record_game
+from ttt_cli.store.games import LOG, record_against_people, record_game
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 
@@ -21,28 +21,27 @@ from ttt_cli.views.play_screen import PlayedGame, PlayScreen, what_was_learned
 def play_with_people(env: Environment, session: Session, games: int | None) -> int:
     """Play until the people leave."""
     screen = PlayScreen(env, session)
-    last: Review | None = None
-    for player in session.players:
-        if not player.is_person and (found := record_against_people(env.store / LOG, player.name)):
-            won, drawn, lost = found
-            env.say(f"{player.name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
-    if not has_keys(env):
+    if session.machine and (found := record_against_people(env.store / LOG, session.machine.name)):
+        won, drawn, lost = found
+        env.say(f"{session.machine.name} against people: won {won:,}, drew {drawn:,}, lost {lost:,}")
+    if not env.interactive:
         env.say("a number plays that cell; ? lists the other keys")
+    last: Review | None = None
     try:
         while session.score.games != games:
             if last is not None and not _again(env, session, screen, last):
                 break
             screen.start()
-            with asked(env, session, screen) as person:
+            with seated(env, session, screen) as person:
                 while not session.over:
-                    if not (player := session.to_move).is_person:
-                        person.wait(f"{screen.called(player)} is thinking")
-                        if (cell := session.machine_move()) is not None:
-                            screen.say(f"{screen.called(player)} plays {cell + 1}")
-                    elif not person.act():
-                        return ExitCode.DONE
-            assert session.record is not None
-            _record(env, session.record)
+                    if (player := session.to_move).is_person:
+                        if not person.act():
+                            return ExitCode.DONE
+                        continue
+                    person.wait(f"{screen.called(player)} is thinking")
+                    if (cell := session.machine_move()) is not None:
+                        screen.say(f"{screen.called(player)} plays {cell + 1}")
+            _record(env, session)
             screen.finish()
             last = review(session.game)
             screen.show_summary(last)
@@ -51,19 +50,15 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
     except Stopped as end:
         if session.score.games:
-            env.say(_kept(env, session))
+            _say_kept(env, session)
         return end.exit_code
     return ExitCode.DONE
 
 
 def _again(env: Environment, session: Session, screen: PlayScreen, last: Review) -> bool:
     """Begin another game, or the last one again from the person's mistake, if that is wanted; on the way the
-    review of the last one is shown in full to who asks.
-
-    :returns: whether a game has begun.
-    """
-    answers = {"n": "next game", "r": "review"}
-    moves = enumerate(last.moves, 1)
+    review of the last one is shown in full to who asks. Returns whether a game has begun."""
+    answers, moves = {"n": "next game", "r": "review"}, enumerate(last.moves, 1)
     mistakes = [at for at, move in moves if move.lost_value and session.player(move.side).is_person]
     if mistakes:
         answers["t"] = f"take back move {mistakes[-1]}"
@@ -87,16 +82,13 @@ def play_machines(
     screen = PlayScreen(env, session)
     boards = watch or games is None
     games = games or (None if watch else 1)
-    live = (
-        env.stdout.isatty()
-        and not env.json
-        and env.variables.get("TERM") != "dumb"
-        and not (games == 1 and not watch)
-    )
-    apart = replace(env, quiet=env.quiet or live)  # a notice would tear the live board
+    moves = env.stdout.isatty() and not env.json and env.variables.get("TERM") != "dumb"
+    live = moves and (games != 1 or watch)
     drawn = 0.0
     with (
-        graceful(apart, "stopping (again: at once)", patience=1.0) as stopping,
+        graceful(  # a notice would tear the live board
+            replace(env, quiet=env.quiet or live), "stopping (again: at once)", patience=1.0
+        ) as stopping,
         learning(session.learners) as teach,
         screen.live(boards=watch) if live else nullcontext() as drawing,
     ):
@@ -111,30 +103,28 @@ def play_machines(
             if session.record is None:
                 break
             if learn:
-                _record(env, session.record)
+                _record(env, session)
                 teach(session.record)
-            if drawing:
-                if monotonic() > drawn + 0.1:
-                    drawing.refresh()
-                    drawn = monotonic()
-            elif not env.json:
+            if drawing and monotonic() > drawn + 0.1:
+                drawing.refresh()
+                drawn = monotonic()
+            elif not (drawing or env.json):
                 screen.finish_line(boards=boards)
             _document(env, session)
     for learner in session.learners:
         env.say(what_was_learned(learner, learner.total))
-    if stopping.exit_code is None:
-        return ExitCode.DONE
-    if learn:
-        env.say(_kept(env, session))
-    return stopping.exit_code
+    if learn and stopping.exit_code is not None:
+        _say_kept(env, session)
+    return stopping.exit_code or ExitCode.DONE
 
 
-def _record(env: Environment, record: GameRecord) -> None:
+def _record(env: Environment, session: Session) -> None:
     """Write a finished game to the log; if that cannot be, print the command that does it later."""
+    assert session.record is not None
     try:
-        record_game(env.store, record)
+        record_game(env.store, session.record)
     except TttError:
-        line = command_line("printf", r"%s\n", json_text(record.fields()))
+        line = command_line("printf", r"%s\n", json_text(session.record.fields()))
         log = command_line(env.store / LOG)
         env.stderr.write(f"the game could not be recorded; this records it:\n{line} >> {log}\n")
         raise
@@ -146,5 +136,5 @@ def _document(env: Environment, session: Session) -> None:
         put(env, PlayedGame.of(session))
 
 
-def _kept(env: Environment, session: Session) -> str:
-    return f"{counted(session.score.games, 'finished game')} kept in {env.store / LOG}"
+def _say_kept(env: Environment, session: Session) -> None:
+    env.say(f"{counted(session.score.games, 'finished game')} kept in {env.store / LOG}")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from ttt_cli.environment import Environment
 from ttt_cli.play.hints import beat, hint
 from ttt_cli.play.session import Session
-from ttt_cli.shell.keyboard import LEAVE, Paint, Read, correct, full_screen, has_keys, read_line
+from ttt_cli.shell.keyboard import LEAVE, Lines, keyboard
 from ttt_cli.views.advice import Advice, from_hint, from_response
 from ttt_cli.views.play_screen import PlayScreen
 
@@ -22,14 +22,12 @@ _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
 @contextmanager
-def asked(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[Person]":
-    """Whom to ask during one game: by single keys where the terminal can do that."""
-    if not has_keys(env):
-        yield Person(env, session, screen)
-        return
-    with full_screen(env) as keys:
+def seated(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[Person]":
+    """Whom to ask during one game."""
+    with keyboard(env) as keys:
         person = Person(env, session, screen, keys)
-        env.listen(person.tell)  # a notice elsewhere would tear the board
+        if keys.by_keys:
+            env.listen(person.tell)  # a notice elsewhere would tear the board
         try:
             yield person
         finally:
@@ -37,14 +35,9 @@ def asked(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[P
 
 
 class Person:
-    """Whoever is at the keyboard.
+    """Whoever is at the board: where they point, and what they have typed and been answered."""
 
-    :ivar keys: reads a key and draws on the whole screen; None where a line is typed for each key.
-    """
-
-    def __init__(
-        self, env: Environment, session: Session, screen: PlayScreen, keys: tuple[Read, Paint] | None = None
-    ) -> None:
+    def __init__(self, env: Environment, session: Session, screen: PlayScreen, keys: Lines) -> None:
         self.env, self.session, self.screen, self.keys = env, session, screen, keys
         self.cursor = session.rules.rows // 2 * session.rules.cols + session.rules.cols // 2
         self.typed = self.answer = ""
@@ -55,71 +48,78 @@ class Person:
 
         :returns: whether the game goes on; else the person leaves.
         """
-        key, session, screen = self._key(), self.session, self.screen
-        position, fault = session.game.position, None
-        if key in LEAVE:
-            return False
+        key = self._key()
+        if key not in LEAVE and (answer := self._do(key)):
+            self.tell(answer)
+        return key not in LEAVE
+
+    def _do(self, key: str) -> str:
+        """Play, take back or advise; what there is to answer."""
+        session, position = self.session, self.session.game.position
+        if key in ("?", "help"):
+            return KEYS
         if key in ("u", "undo"):
-            if session.undo():
-                screen.say("Taken back")
-            else:
-                fault = "you have no move to take back yet"
+            if not session.undo():
+                return "you have no move to take back yet"
+            self.screen.say("Taken back")
         elif key in ("h", "hint"):
             self.wait("looking for the best moves")
             self._advise(from_hint(*hint(position)))
         elif key in ("b", "beat"):
             machine = session.player(session.game.to_move.other)
             if machine.policy is None:
-                fault = "b shows how to beat a machine, and this is a person"
-            else:
-                name = screen.called(machine)
-                self.wait(f"looking for what beats {name}")
-                self._advise(from_response(beat(position, machine.policy), hint(position)[0], name))
-        elif key in ("?", "help"):
-            fault = KEYS
-        elif (fault := _fault(key, session)) is None:
-            session.push(int(key) - 1)
-        if fault is not None:
-            self.tell(fault)
-        return True
+                return "b shows how to beat a machine, and this is a person"
+            name = self.screen.called(machine)
+            self.wait(f"looking for what beats {name}")
+            self._advise(from_response(beat(position, machine.policy), hint(position)[0], name))
+        elif not (key.isascii() and key.isdigit()):
+            return f"{key[:20]!r} does nothing; ? lists the keys"
+        elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
+            session.push(cell)
+        else:
+            taken = 0 <= cell < len(position.text)
+            fault = (
+                f"cell {key} is taken by {position.text[cell]}" if taken else f"there is no cell {key[:20]}"
+            )
+            cells = " ".join(str(one + 1) for one in free)
+            return f"{fault}; {f'free cells: {cells}' if len(free) <= 16 else f'{len(free)} cells are free'}"
+        return ""
 
     def tell(self, text: str) -> None:
         """Say it below the board until the next key, or on stderr."""
-        if self.keys is None:
-            correct(self.env, text)
-        else:
-            self.answer = text
+        self.answer = text
+        if self.keys.by_keys:
             self._draw()
+        else:
+            self.keys.tell(text)
 
     def wait(self, text: str) -> None:
         """Say it meanwhile; where lines are typed, to a person and on boards where it takes a while."""
-        if self.keys is not None:
+        if self.keys.by_keys:
             self.tell(text)
             self.answer = ""
         elif self.env.interactive and self.session.rules.cells > 12:
             self.env.say(text)
 
     def _advise(self, advice: Advice) -> None:
-        """Show the board with what is known in its cells, until the next key."""
         self.advice = advice
-        if self.keys is None:
+        if not self.keys.by_keys:
             self.screen.show_advice(advice)
 
     def _draw(self) -> None:
-        assert self.keys is not None
-        self.keys[1](self.screen.placed(self.cursor, self.typed, self.answer, self.advice))
+        self.keys.paint(self.screen.placed(self.cursor, self.typed, self.answer, self.advice))
 
     def _key(self) -> str:
         """The next key or line that is more than a step on the way to one; digits gather until Enter where
         one is not enough for every cell."""
         rules = self.session.rules
-        if self.keys is None:
+        if not self.keys.by_keys:
             self.screen.show()
             side = self.session.game.to_move.name
-            return read_line(self.env, f"{side} to move (1-{rules.cells}, h, b, u, ?, q): ")
+            return self.keys.read(f"{side} to move (1-{rules.cells}, h, b, u, ?, q): ")
         while True:
             self._draw()
-            key = self.keys[0]()
+            key = self.keys.read("")
             if key in _STEPS:
                 (row, col), (down, right) = divmod(self.cursor, rules.cols), _STEPS[key]
                 row, col = min(max(row + down, 0), rules.rows - 1), min(max(col + right, 0), rules.cols - 1)
@@ -131,24 +131,5 @@ class Person:
             elif key == "backspace" and self.typed:
                 self.typed = self.typed[:-1]
             elif key not in ("resize", "escape", ""):
-                cell, self.typed, self.answer = self.typed or str(self.cursor + 1), "", ""
-                self.advice = None
+                cell, self.typed, self.answer, self.advice = self.typed or str(self.cursor + 1), "", "", None
                 return {"enter": cell, "backspace": "u"}.get(key, key)
-
-
-def _fault(key: str, session: Session) -> str | None:
-    """Why a key cannot be played here; None if it can."""
-    game = session.game
-    cells = game.legal_moves
-    numbers = " ".join(str(cell + 1) for cell in cells)
-    free = f"{len(cells)} cells are free" if len(cells) > 16 else f"free cells: {numbers}"
-    if not key:
-        return f"type the number of a cell; {free}"
-    if not (key.isascii() and key.isdigit()):
-        return f"{key[:20]!r} does nothing; ? lists the keys"
-    cell = int(key[:9]) - 1
-    if cell in cells:
-        return None
-    if 0 <= cell < game.rules.cells:
-        return f"cell {key} is taken by {game.text[cell]}; {free}"
-    return f"there is no cell {key[:20]}; {free}"

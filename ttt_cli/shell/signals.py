@@ -70,7 +70,6 @@ def stop(number: int, frame: FrameType | None) -> None:
 
 
 def _leave(number: int) -> None:
-    """End the process from wherever it is."""
     if sys.__stderr__ is not None:  # not what rich puts in its place: that waits for whoever draws
         sys.__stderr__.write(f"Error: {_CODES[number].label}\n")
         sys.__stderr__.flush()
