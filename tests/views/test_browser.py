@@ -429,9 +429,9 @@ def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tm
     path = tmp_path / "partial.html"
     path.write_bytes(page(POLICY, "q", [], []))
     browser.open(path.as_uri())
-    coverage = covered(POLICY)
-    own = set(coverage.described.texts())
-    for text in coverage.positions[::17].texts():
+    positions, described = covered(POLICY)
+    own = set(described.texts())
+    for text in positions[::17].texts():
         go(browser, text)
         index = SPACE.index(Position(text))
         for cell in cells(browser):
@@ -441,7 +441,7 @@ def test_what_is_gone_through_anew_in_the_browser_is_what_can_happen(browser, tm
             chance = POLICY.played[index, cell["cell"] - 1]
             assert cell["chance"] == (f"{100 * chance:.0f} %" if text in own else "")
             assert cell["flag"] == (text in own and chance > 0 and value < SOLUTION.values[index])
-    unreached = next(text for text in SPACE.texts() if text not in coverage.positions.texts())
+    unreached = next(text for text in SPACE.texts() if text not in positions.texts())
     browser.ask(f"location.hash = {json.dumps('#' + unreached)}")
     browser.wait(lambda: "no such" in browser.ask("document.getElementById('live').textContent"))
     browser.events.clear()  # it is another page than the one the fixture knows

@@ -88,7 +88,7 @@ def test_chances_values_and_what_is_not_known(monkeypatch, most):
     values = np.full((len(SPACE), 9), np.nan)
     values[0, :3] = [0.123456, -1.0, 7]
     policy = PolicyTable(SPACE, probabilities, values, known)
-    found, described = page_data(policy, "q"), covered(policy).described
+    found, described = page_data(policy, "q"), covered(policy)[1]
     assert found["shares"][:9] == [9999, 1, *[0] * 7]
     ends = np.cumsum(described.legal.sum(axis=1))
     resigns = described.texts().index(SPACE.text(1))
@@ -140,14 +140,14 @@ def test_of_a_large_game_the_page_holds_what_can_happen_to_the_player():
     rules = Rules(4, 4, 3)
     (perfect,) = policies("minimax", rules=rules)
     assert not is_whole(rules)
-    coverage = covered(perfect)
-    texts = coverage.positions.texts()
+    positions, described = covered(perfect)
+    texts = positions.texts()
     assert texts == sorted(set(texts), key=lambda text: (rules.cells - text.count("."), text))
     begun = Positions.start(rules).play(np.zeros(16, np.int64), np.arange(16))
     assert {"." * 16, *begun.texts()} <= set(texts)  # a person may begin anywhere
     found = page_data(perfect, "minimax", [("random", Uniform(rules))])
     assert not found["whole"] and not found["mistakes"]
-    own = coverage.described
+    own = described
     assert own.texts() == own_play(perfect)[0].texts()
     probabilities = perfect.probabilities(own)
     assert found["shares"] == (10000 * probabilities[own.legal]).tolist()
@@ -162,5 +162,5 @@ def test_a_player_who_may_meet_too_much_is_refused_with_the_count(monkeypatch):
     with pytest.raises(UsageError, match="a page holds boards of up to 32 cells"):
         covered(Uniform(Rules(6, 6, 4)))
     monkeypatch.setattr("ttt_cli.views.page.MOST_BYTES", 10_000)
-    with pytest.raises(UsageError, match=r"the page of 5,478 positions would have \d+,\d+ bytes"):
+    with pytest.raises(UsageError, match=r"the page would have \d+,\d+ bytes, more than 10,000"):
         page(RANDOM, "random", [])

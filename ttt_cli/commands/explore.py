@@ -59,16 +59,16 @@ def explore(
     policy: Policy = player.policy
     if is_whole(rules) and not player.policy.external:
         policy = player.policy.table(StateSpace.of(rules))
-    coverage = covered(policy)
+    positions, described = covered(policy)
     if not is_whole(rules):
-        env.say(f"{len(coverage.positions):,} positions can come about; proving what each move is worth")
+        env.say(f"{len(positions):,} positions can come about; proving what each move is worth")
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
-    content = page(policy, player.name, facts_of(rules, verdict, player.games), opponents, coverage)
+    content = page(policy, player.name, facts_of(rules, verdict, player.games), opponents, described)
     if not write_report(env, out, content, source=player.source):
         return None
     address = Path(out).resolve().as_uri()
     opened = show and webbrowser.open(address)
     mistakes = verdict.mistakes.positions if verdict.mistakes else None
-    sizes = len(content), len(coverage.positions)
+    sizes = len(content), len(positions)
     return Page(player.name, out, *sizes, mistakes, "" if opened else address)

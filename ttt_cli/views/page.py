@@ -11,7 +11,6 @@ import gzip
 import hashlib
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from math import isnan
 from string import Template
@@ -64,40 +63,26 @@ def is_whole(rules: Rules) -> bool:
     return rules.positions_bound <= MOST_POSITIONS
 
 
-@dataclass(frozen=True, eq=False)
-class Coverage:
-    """The positions on the page of a policy, in their order.
-
-    :ivar positions: all of them: of a large game those that can be reached when it plays one of the sides.
-    :ivar described: those whose moves the page describes: the open ones, of a large game where it is to move.
-    """
-
-    positions: Positions
-    described: Positions
-
-
-def covered(policy: Policy) -> Coverage:
-    """The coverage of a policy's page.
+def covered(policy: Policy) -> tuple[Positions, Positions]:
+    """The positions on a policy's page, in their order: all there are, or of a large game those that can be
+    reached when it plays one of the sides; and those whose moves the page describes: the open ones, of a
+    large game where it is to move.
 
     :raises UsageError: if that is too much.
     """
-    rules = policy.rules
-    if is_whole(rules):
-        positions = StateSpace.of(rules)
-        return Coverage(positions, positions[~positions.terminal])
-    if rules.cells > MOST_CELLS:
+    if is_whole(policy.rules):
+        positions = StateSpace.of(policy.rules)
+        return positions, positions[~positions.terminal]
+    if policy.rules.cells > MOST_CELLS:
         raise UsageError(f"a page holds boards of up to {MOST_CELLS} cells", hint="ttt play needs no page")
     try:
         walks = [Walk.of(policy, side, budget=MOST_WALKED) for side in Side]
     except OutgrownError as error:
-        raise UsageError(
-            f"more than {MOST_WALKED:,} positions can be reached when it plays, {error.positions:,} within "
-            f"{error.plies} plies: too many for a page",
-            hint="ttt play needs no page",
-        ) from None
+        what = f"{error.message} when it plays: too many for a page"
+        raise UsageError(what, hint="ttt play needs no page") from None
     layers = [layer.positions for walk in walks for layer in walk.layers]
     own = [positions for walk in walks for _, positions in walk.own]
-    return Coverage(Positions.concatenate(layers).distinct(), Positions.concatenate(own).distinct())
+    return Positions.concatenate(layers).distinct(), Positions.concatenate(own).distinct()
 
 
 def page(
@@ -105,31 +90,30 @@ def page(
     name: str,
     facts: Sequence[Fact],
     opponents: Sequence[tuple[str, Policy]] = (),
-    coverage: Coverage | None = None,
+    described: Positions | None = None,
 ) -> bytes:
     """The page on the agent called ``name``, which plays ``policy``.
 
     :param facts: what is said about it at the top.
     :param opponents: against whom its mistakes are weighed.
-    :param coverage: of the policy, if it is known already.
+    :param described: the positions that ``covered`` says it describes, if they are known already.
     :raises UsageError: if it would be too large, or the worth of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("game.js") + _part("page.js")
-    coverage = coverage or covered(policy)
+    data = orjson.dumps(page_data(policy, name, opponents, described))
+    cells = policy.rules.cells
     content = Template(_part("explore.html")).substitute(
         name=html.escape(name),
         facts="".join(f'<li class="{mood}">{html.escape(fact)}</li>' for fact, mood in facts),
-        digits=_digits(policy.rules.cells),
+        digits="1" if cells == 1 else f"1 to {cells}" if cells <= 9 else "1 to 9 for the first nine cells",
         style=style,
         style_hash=_digest(style),
         script=script,
         script_hash=_digest(script),
-        data=_packed(orjson.dumps(page_data(policy, name, opponents, coverage))),
+        data=base64.b64encode(gzip.compress(data, 6, mtime=0)).decode(),  # which can end no element either
     )
     if len(content) > MOST_BYTES:
-        raise UsageError(
-            f"the page of {len(coverage.positions):,} positions would have {len(content):,} bytes, too many"
-        )
+        raise UsageError(f"the page would have {len(content):,} bytes, more than {MOST_BYTES:,}")
     return content.encode()
 
 
@@ -137,9 +121,9 @@ def page_data(
     policy: Policy,
     name: str,
     opponents: Sequence[tuple[str, Policy]] = (),
-    coverage: Coverage | None = None,
+    described: Positions | None = None,
 ) -> dict[str, Any]:
-    """The page's data: the positions that it describes (``Coverage.described``), in their order.
+    """The page's data, about the positions that it describes (see ``covered``), in their order.
 
     The page itself goes through all that can happen, as ``Walk`` does, and meets them in that order.
 
@@ -147,38 +131,33 @@ def page_data(
     For each of their free cells in turn ``shares`` says in how many ``SHARES`` of all cases the agent plays
     it (it resigns where all are 0), ``scores`` what the move is worth: of a whole game a score (see
     ``Solution.scores``), else the value that is proved, -1, 0 or 1; and ``values``, where the agent has its
-    own, that or null. ``unknown``: the numbers of those of
-    which it has learned nothing. ``mistakes``: the number, the cell (-1: resigns), in how many ``SHARES`` of
-    the games against which of the opponents it is reached at most, and whether it can be reached at all.
+    own, that or null. ``unknown``: the numbers of those of which it has learned nothing. ``mistakes``: the
+    number, the cell (-1: resigns), in how many ``SHARES`` of the games against which of the opponents it is
+    reached at most, and whether it can be reached at all.
     ``withinReach``: the agent was asked only where its own play leads.
 
     :raises UsageError: if the value of a move could not be proved.
     """
-    coverage = coverage or covered(policy)
-    rules, whole = policy.rules, is_whole(policy.rules)
+    whole, described = is_whole(policy.rules), described or covered(policy)[1]
     mistakes = find_blunders(policy, [opponent for _, opponent in opponents])
     shown = within_reach(policy) if policy.external and whole else policy
-    shares: list[int] = []
-    scores: list[int] = []
-    values: list[float | None] = []
-    unknown: list[int] = []
-    for start in range(0, len(coverage.described), BATCH):
-        piece = coverage.described[start : start + BATCH]
-        legal, known, own = piece.legal, shown.known(piece), shown.values(piece)
-        shares += _shares(shown.probabilities(piece)[legal])
-        scores += _scores(piece, whole)[legal].tolist()
-        values += _rounded(own[legal]) if whole and own is not None else []
-        unknown += [] if known is None else (start + np.flatnonzero(~known)).tolist()
+    shares, scores, values, known = [], [], [], []
+    for piece in described.parts(BATCH):
+        legal, own, learned = piece.legal, shown.values(piece), shown.known(piece)
+        shares.append(shown.probabilities(piece)[legal])
+        scores.append(_scores(piece, whole)[legal])
+        values.append(own[legal] if whole and own is not None else np.zeros(0))
+        known.append(np.ones(len(piece), np.bool_) if learned is None else learned)
     return {
         "agent": {"name": name},
-        "rules": rules.fields(),
+        "rules": policy.rules.fields(),
         "opponents": [opponent for opponent, _ in opponents],
         "whole": whole,
-        "shares": shares,
-        "scores": scores,
-        "values": values or None,
-        "unknown": unknown,
-        "mistakes": _mistakes(mistakes, coverage.described),
+        "shares": _shares(np.concatenate(shares)),
+        "scores": np.concatenate(scores).tolist(),
+        "values": _rounded(np.concatenate(values)) or None,
+        "unknown": np.flatnonzero(~np.concatenate(known)).tolist(),
+        "mistakes": _mistakes(mistakes, described),
         **({"withinReach": True} if shown is not policy else {}),
     }
 
@@ -212,14 +191,14 @@ def _rounded(values: Floats) -> list[float | None]:
 
 
 def _mistakes(found: Blunders, described: Positions) -> list[list[int]]:
-    if not len(found):
-        return []
     numbers = {text: number for number, text in enumerate(described.texts())}
-    against = found.reach.argmax(axis=1).tolist() if found.reach.size else [0] * len(found)
-    reach, reachable = _shares(found.reach.max(axis=1, initial=0.0)), found.reachable.astype(int).tolist()
-    mistakes = zip(
-        found.positions.texts(), found.moves["cell"].tolist(), reach, against, reachable, strict=True
+    columns = (
+        found.moves["cell"].tolist(),
+        _shares(found.reach.max(axis=1, initial=0.0)),
+        found.reach.argmax(axis=1).tolist() if found.reach.size else [0] * len(found),
+        found.reachable.astype(int).tolist(),
     )
+    mistakes = zip(found.positions.texts(), *columns, strict=True)
     return [[numbers[text], *rest] for text, *rest in mistakes if text in numbers]
 
 
@@ -236,11 +215,6 @@ def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
     return [*facts, (rules.describe(), "")]
 
 
-def _digits(cells: int) -> str:
-    """The digits that play a cell, in words."""
-    return "1" if cells == 1 else f"1 to {cells}" if cells <= 9 else "1 to 9 for the first nine cells"
-
-
 def _part(name: str) -> str:
     return files("ttt_cli.views").joinpath(name).read_text(encoding="utf-8")
 
@@ -248,8 +222,3 @@ def _part(name: str) -> str:
 def _digest(text: str) -> str:
     """A text's digest as a content security policy writes it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _packed(data: bytes) -> str:
-    """Compressed, in base 64, which can end no element either."""
-    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()

@@ -29,47 +29,44 @@ BOTH = "*"
 Curves = Sequence[tuple[str, Sequence[Row]]]
 """Curves and what to call them; each has at least one row."""
 
-Points = Sequence[tuple[int, float]]
-"""Numbers of games, and for each a number from 0 to 1."""
-
 
 def text_plot(
     curves: Curves, width: int = 80, *, unicode: bool = True, over_seeds: bool = False
 ) -> list[str]:
     """The lines of a plot for the terminal. One curve: against random play and against the worst opponent, as
     X and as O; several: side by side."""
-    drawn: list[tuple[str, Sequence[Row], tuple[str, str]]]  # the mark, and what to draw left and right
+    panels: dict[str, Mapping[str, list[tuple[int, float]]]]  # by mark: games, and a number from 0 to 1
     if len(curves) == 1:
-        drawn = [(side.upper(), curves[0][1], (f"{side}_win", f"worst_{side}")) for side in "xo"]
-        titles = "wins against random, as X and as O", "losses that can be forced, as X and O"
+        rows = curves[0][1]
+        panels = {
+            "wins against random, as X and as O": {
+                "X": [(row.games, row.x_win) for row in rows],
+                "O": [(row.games, row.o_win) for row in rows],
+            },
+            "losses that can be forced, as X and O": {
+                "X": [(row.games, row.worst_x) for row in rows],
+                "O": [(row.games, row.worst_o) for row in rows],
+            },
+        }
     else:
-        marks = (MARKS[at % len(MARKS)] for at in range(len(curves)))
-        drawn = [
-            (mark, rows, ("wins", "exploitability")) for mark, (_, rows) in zip(marks, curves, strict=True)
-        ]
-        titles = "wins against random, mean", "exploitability"
-    left, right = (
-        {mark: [(row.games, _measured(row, names[side])) for row in rows] for mark, rows, names in drawn}
-        for side in (0, 1)
-    )
+        marked = [(MARKS[at % len(MARKS)], rows) for at, (_, rows) in enumerate(curves)]
+        panels = {
+            "wins against random, mean": {
+                mark: [(row.games, (row.x_win + row.o_win) / 2) for row in rows] for mark, rows in marked
+            },
+            "exploitability": {
+                mark: [(row.games, row.exploitability) for row in rows] for mark, rows in marked
+            },
+        }
     beside = width >= 76
-    inner = (width - 15) // 2 if beside else width - 6
-    inner = max(min(inner, 60), 16)
-    plots = [
-        _panel(title, series, inner, unicode) for title, series in zip(titles, (left, right), strict=True)
-    ]
-    lines = (
-        [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(*plots, strict=True)]
-        if beside
-        else [*plots[0], "", *plots[1]]
-    )
+    inner = max(min((width - 15) // 2 if beside else width - 6, 60), 16)
+    left, right = (_panel(title, series, inner, unicode) for title, series in panels.items())
+    if beside:
+        lines = [f"{a:<{inner + 6}}   {b}".rstrip() for a, b in zip(left, right, strict=True)]
+    else:
+        lines = [*left, "", *right]
     meeting = [f"{BOTH}  where curves meet"] if any(BOTH in line for line in lines) else []
     return [*lines, "", *_legend(curves, unicode, "all " if over_seeds else ""), *meeting]
-
-
-def _measured(row: Row, name: str) -> float:
-    value: float = (row.x_win + row.o_win) / 2 if name == "wins" else getattr(row, name)
-    return value
 
 
 def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
@@ -93,7 +90,7 @@ def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
     return lines
 
 
-def _panel(title: str, series: Mapping[str, Points], width: int, unicode: bool) -> list[str]:
+def _panel(title: str, series: Mapping[str, Sequence[tuple[int, float]]], width: int, unicode: bool) -> list[str]:
     """A plot of ``width`` columns with its frame: lines of the same length. Games go by their logarithm; 0,
     the state before the run, stands before all.
 
