@@ -95,15 +95,14 @@ class Asked(Policy):
         texts = positions[rows].texts()
         if len(self._known) > KEPT and not self._memoised:
             self._known.clear()
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
+        if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
             self._known.update(zip(new, self._answers(new), strict=True))
-        answers = np.array([self._known[text] for text in texts])
-        if self._samples is not None and texts:
-            found[rows] = answers
-        elif texts:
-            plays = answers != RESIGNS
-            found[rows[plays], answers[plays]] = 1.0
+        for row, text in zip(rows.tolist(), texts, strict=True):
+            answer = self._known[text]
+            if self._samples is not None:
+                found[row] = answer
+            elif answer != RESIGNS:
+                found[row, answer] = 1.0
         return found
 
     def choose(self, positions: Positions, rows: Int64s, uniforms: Floats) -> Int64s:
@@ -166,16 +165,12 @@ class Asked(Policy):
 
     def _cell(self, text: str, answer: str) -> int:
         """The cell that an answer to a position names; it resigns by a wrong one."""
-        cell, shown = self._cells.get(answer.strip()), f"{answer.strip()[:40]!r}"
-        if cell is None:
-            expected = f"a cell from 1 to {self.rules.cells}, or resign"
-            hint = f"for each position one line: {expected}, and nothing else"
-            self._fail(text, TttError(f"answered {shown}", hint=hint))
-        elif cell != RESIGNS and text[cell] != ".":
-            hint = "a free cell, or resign"
-            self._fail(text, TttError(f"answered {shown}, which is taken,", hint=hint))
-        else:
+        cell = self._cells.get(answer.strip())
+        if cell is not None and (cell == RESIGNS or text[cell] == "."):
             return cell
+        taken = "" if cell is None else ", which is taken,"
+        hint = f"one line for each position: a free cell from 1 to {self.rules.cells}, or resign"
+        self._fail(text, TttError(f"answered {answer.strip()[:40]!r}{taken}", hint=hint))
         return RESIGNS
 
     def _fail(self, text: str, error: TttError) -> None:

@@ -22,7 +22,7 @@ from weakref import WeakSet
 from ttt_cli.agents.asked import Asked, NoAnswerError
 from ttt_cli.agents.registry import WHOLE, AgentType, number
 from ttt_cli.engine.rules import Rules
-from ttt_cli.errors import TttError, UsageError
+from ttt_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -66,15 +66,15 @@ class Program:
         if self._errors is None:
             return []
         number = self._errors.fileno()  # the program writes where this file stands: it is not moved
-        written = os.pread(number, os.fstat(number).st_size, 0)
-        return [line.strip()[:200] for line in written.decode("utf-8", "backslashreplace").splitlines()]
+        written = os.pread(number, os.fstat(number).st_size, 0).decode("utf-8", "backslashreplace")
+        return [line.strip()[:200] for line in written.splitlines() if line.strip()]
 
     @property
     def chatter(self) -> str:
         """A summary of its output on stderr."""
         said = self._said
         lines = "a line" if len(said) == 1 else f"{len(said):,} lines, the last"
-        return f"wrote to stderr {lines}: {_last(said)!r}" if said else ""
+        return f"wrote to stderr {lines}: {said[-1]!r}" if said else ""
 
     def stop(self) -> None:
         """End the process and its children."""
@@ -112,7 +112,11 @@ class Program:
                 self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=self._errors, start_new_session=True
             )
         except OSError as error:
-            raise _cannot_start(self._words[0], self._name, error) from None
+            word, file = self._words[0], shlex.quote(f"./{Path(self._words[0]).name}")
+            missing = isinstance(error, FileNotFoundError)
+            what = f"there is no program {word!r}" if missing else f"{word!r} cannot be run: {error.strerror}"
+            hint = f"of a file: exec:{file} after chmod +x {file}, or its interpreter: exec:python3 FILE"
+            raise UsageError(what, where=self._name, hint=hint) from None
         _running.add(self)
         return self._process
 
@@ -131,41 +135,40 @@ class Program:
         process, rest, missing = self._started(), b"", len(texts)
         stdin, stdout = process.stdin, process.stdout
         assert stdin and stdout
-        if _ready(stdout, 0) and stdout.read(1):
-            raise _too_much()
+        unasked = _ready(stdout, 0) and bool(stdout.read(1))
         questions = "".join(f"{text}\n" for text in texts).encode()
         Thread(target=_send, args=(stdin, questions), daemon=True).start()
         deadline = monotonic() + self._patience
-        while missing > 0:
+        while missing > 0 and not unasked and len(rest) <= LONGEST_LINE:
             if not _ready(stdout, max(0.0, deadline - monotonic())):
                 words = self._last_words
                 raise NoAnswerError(f"gave no answer within {self._patience:g} s{words}", hint=FLUSHING)
             if not (chunk := stdout.read(CHUNK)):
-                raise self._death(process)
+                hint = "it is asked about many positions, a line each, until its input ends"
+                raise NoAnswerError(f"{self._end(process)} without an answer", hint=hint)
             *lines, rest = (rest + chunk).split(b"\n")
             yield from (line.decode("utf-8", "backslashreplace") for line in lines[:missing])
             missing -= len(lines)
             deadline = monotonic() + self._patience if lines else deadline
-            if missing < 0 or len(rest) > LONGEST_LINE:
-                raise _too_much()
-        if rest:
-            raise _too_much()
+        if missing or unasked or rest:
+            hint = "one line for each position: a cell, or resign"
+            raise NoAnswerError("wrote more than a line in answer", hint=hint)
 
     @property
     def _last_words(self) -> str:
-        return f", saying {last!r} on stderr," if (last := _last(self._said)) else ""
+        return f", saying {said[-1]!r} on stderr," if (said := self._said) else ""
 
-    def _death(self, process: "Popen[bytes]") -> NoAnswerError:
-        """It has closed its output."""
+    def _end(self, process: "Popen[bytes]") -> str:
+        """How it has closed its output."""
         from subprocess import TimeoutExpired
 
-        hint = "it is asked about many positions, a line each, until its input ends"
         try:
             code = process.wait(FAREWELL)
         except TimeoutExpired:
-            return NoAnswerError("closed its output without an answer", hint=hint)
-        how = f"exit status {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
-        return NoAnswerError(f"ended ({how}){self._last_words} without an answer", hint=hint)
+            return "closed its output"
+        killed = next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
+        how = f"exit status {code}" if code >= 0 else f"killed by {killed}"
+        return f"ended ({how}){self._last_words}"
 
 
 def _send(stdin: IO[bytes], questions: bytes) -> None:
@@ -179,35 +182,6 @@ def _ready(pipe: IO[bytes], patience: float) -> bool:
     from select import select
 
     return bool(select([pipe], [], [], patience)[0])
-
-
-def _last(said: list[str]) -> str:
-    return next(filter(None, reversed(said)), "")
-
-
-def _too_much() -> NoAnswerError:
-    hint = "one line for each position: a cell, or resign"
-    return NoAnswerError("wrote more than a line in answer", hint=hint)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _cannot_start(word: str, name: str, error: OSError) -> TttError:
-    """Why a program does not start."""
-    if isinstance(error, FileNotFoundError):
-        hint = "a command as the shell finds it, or the path of a program"
-        if Path(word).is_file():  # beside us, or without its interpreter
-            hint = f"exec:./{word}" if Path(word).name == word else "see the interpreter in its first line"
-        return UsageError(f"there is no program {word!r}", where=name, hint=hint)
-    if isinstance(error, PermissionError):
-        return UsageError(f"{word!r} is not executable", where=name, hint=f"chmod +x {shlex.quote(word)}")
-    hint = "name its interpreter, such as exec:python3 FILE, or give it a first line #!"
-    return UsageError(f"{word!r} cannot be run: {error.strerror}", where=name, hint=hint)
 
 
 def words_of(command: str) -> list[str]:

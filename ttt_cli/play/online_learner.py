@@ -5,7 +5,7 @@ wait, and whoever writes the state next learns them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from time import monotonic
 from ttt_cli.errors import BusyError
 from ttt_cli.store import library
 from ttt_cli.store.games import GameRecord, waiting_games
-from ttt_cli.store.locks import Lock, lock
+from ttt_cli.store.locks import lock
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State
 from ttt_cli.store.teaching import teach
@@ -54,7 +54,7 @@ class OnlineLearner:
     name: str
     state: State
     total: Learned = Learned()
-    _held: Lock | None = None
+    _held: ExitStack | None = None
     _run: Run | None = None
     _unsaved: bool = False
 
@@ -63,41 +63,31 @@ class OnlineLearner:
         """Its name in game records, among the states that a game teaches."""
         return library.taught_name(self.store, self.path)
 
-    @property
-    def known(self) -> int:
-        """The positions it knows."""
-        return self.state.positions
-
     def take(self) -> str:
         """Lock the file and read what it holds by now.
 
         :returns: why the state cannot learn at present; empty if it can.
         """
-        try:
-            held = lock(self.path, "taught", remedy="finished games wait until it is free", parents=True)
-        except BusyError as error:
-            return error.message
-        try:
+        with ExitStack() as stack:
+            try:
+                remedy = "finished games wait until it is free"
+                stack.enter_context(lock(self.path, "taught", remedy=remedy, parents=True))
+            except BusyError as error:
+                return error.message
             if self.path.exists():
                 self.state = library.load(self.path).state
-            run = self.state.unfinished
-        except BaseException:
-            held.release()
-            raise
-        if run is not None:
-            held.release()
-            return f"{self.name} is in the middle of a training run; games wait until that has ended"
-        self._held = held
+            if self.state.unfinished is not None:
+                return f"{self.name} is in the middle of a training run; games wait until that has ended"
+            self._held = stack.pop_all()
         return ""
 
     def learn(self, records: Iterable[GameRecord]) -> Learned:
         """Learn from games, in memory."""
-        before = self.known
+        before = self.state.positions
         lesson = teach(self.state, records, self.name, going_on=self._run)
         if lesson.learnt:
-            self._run, self._unsaved = lesson.run, True
-            self.state = lesson.state
-        learned = Learned(lesson.learnt, self.known - before)
+            self._run, self._unsaved, self.state = lesson.run, True, lesson.state
+        learned = Learned(lesson.learnt, self.state.positions - before)
         self.total += learned
         return learned
 
@@ -115,12 +105,11 @@ class OnlineLearner:
         """Let others write the file."""
         held, self._held = self._held, None
         if held is not None:
-            held.release()
+            held.close()
 
     def catch_up(self) -> Learned:
         """Learn from the games that wait for it and save, if the file is free."""
-        waits = "" if self._held is not None else self.take()
-        if waits:
+        if waits := "" if self._held is not None else self.take():
             self.total += Learned(waits=waits)
             return Learned(waits=waits)
         try:

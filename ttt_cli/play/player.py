@@ -45,20 +45,21 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
     :param learn: whether those that are native states learn from the games.
     """
     learners: dict[Path, OnlineLearner] = {}
-    return [_player(agent, store, learners if learn else None) for agent in agents]
-
-
-def _player(agent: Agent, store: Path, learners: dict[Path, OnlineLearner] | None) -> Player:
-    loaded = agent.loaded
-    if loaded is None:
-        return Player(agent.name, None if agent.is_person else agent.policy)
-    name = library.display_name(store, loaded.path)
-    options = ",".join(f"{key}={value}" for key, value in agent.options.items())
-    full = f"{name}:{options}" if options else name
-    if learners is None or not loaded.native:
-        return Player(full, plays_by(agent, loaded.state))
-    new = OnlineLearner(store, loaded.path, name, loaded.state)
-    return Player(full, partial(plays_by, agent), learners.setdefault(loaded.path.resolve(), new))
+    players = []
+    for agent in agents:
+        if (loaded := agent.loaded) is None:
+            players.append(Player(agent.name, None if agent.is_person else agent.policy))
+            continue
+        name = library.display_name(store, loaded.path)
+        options = ",".join(f"{key}={value}" for key, value in agent.options.items())
+        full = f"{name}:{options}" if options else name
+        if learn and loaded.native:
+            new = OnlineLearner(store, loaded.path, name, loaded.state)
+            learner = learners.setdefault(loaded.path.resolve(), new)
+            players.append(Player(full, partial(plays_by, agent), learner))
+        else:
+            players.append(Player(full, plays_by(agent, loaded.state)))
+    return players
 
 
 def plays_by(agent: Agent, state: State) -> Policy:

@@ -62,6 +62,7 @@ class Session:
 
     :ivar players: the first of them is X in the first game.
     :ivar alternate: whether they change sides after each game.
+    :param seed: fixes the machines' moves, for each game by its number; None: drawn.
     :ivar game: the game being played.
     :ivar score: of the finished games, this one included once it is over.
     :ivar record: of this game, once it is over.
@@ -75,12 +76,8 @@ class Session:
         seed: int | None = None,
         alternate: bool = True,
     ) -> None:
-        """
-        :param seed: fixes the machines' moves, for each game by its number; None: drawn.
-        """
-        self.rules = rules
+        self.rules, self.alternate = rules, alternate
         self.players = (players[0], players[1])
-        self.alternate = alternate
         self.score = Score(tuple(PlayerScore(player.name) for player in self.players))
         self._seed = np.random.SeedSequence(seed).entropy
         self.next_game()
@@ -101,23 +98,14 @@ class Session:
         for cell in moves:
             self.game.push(cell)
 
-    def _number(self, side: Side) -> int:
-        """Which of ``players`` has this side in this game."""
-        return side ^ self._turned
-
     def player(self, side: Side) -> Player:
         """Who has this side in this game."""
-        return self.players[self._number(side)]
+        return self.players[side ^ self._turned]
 
     @property
     def to_move(self) -> Player:
         """The player to move."""
         return self.player(self.game.to_move)
-
-    @property
-    def machine(self) -> Player | None:
-        """The first player that is a machine."""
-        return next((player for player in self.players if not player.is_person), None)
 
     @property
     def over(self) -> bool:
@@ -176,7 +164,7 @@ class Session:
         self.score.o_wins += result is Result.O_WINS
         self.score.draws += result is Result.DRAW
         if result.winner is not None:
-            self.score.players[self._number(result.winner)].wins += 1
+            self.score.players[result.winner ^ self._turned].wins += 1
         self.record = GameRecord(
             tuple(cell + 1 for cell in self.game.moves),
             result.key,

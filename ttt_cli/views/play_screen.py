@@ -231,7 +231,7 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
     games = "the game" if learned.games == 1 else counted(learned.games, "game")
     total = "" if learner.state.games is None else f" from {counted(learner.state.games, 'game')}"
     new = counted(learned.new_positions, "new position")
-    return f"{name} has learned {games}: {new}; it knows {learner.known:,}{total}"
+    return f"{name} has learned {games}: {new}; it knows {learner.state.positions:,}{total}"
 
 
 def menu(question: str, options: Sequence[tuple[str, str]], at: int | None = None, typed: str = "") -> Group:

@@ -29,13 +29,16 @@ BOTH = "*"
 Curves = Sequence[tuple[str, Sequence[Row]]]
 """Curves and what to call them; each has at least one row."""
 
+Series = Mapping[str, Sequence[tuple[int, float]]]
+"""Numbers of games, and for each a number from 0 to 1, by the mark that they are drawn with."""
+
 
 def text_plot(
     curves: Curves, width: int = 80, *, unicode: bool = True, over_seeds: bool = False
 ) -> list[str]:
     """The lines of a plot for the terminal. One curve: against random play and against the worst opponent, as
     X and as O; several: side by side."""
-    panels: dict[str, Mapping[str, list[tuple[int, float]]]]  # by mark: games, and a number from 0 to 1
+    panels: dict[str, Series]
     if len(curves) == 1:
         rows = curves[0][1]
         panels = {
@@ -90,11 +93,11 @@ def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
     return lines
 
 
-def _panel(title: str, series: Mapping[str, Sequence[tuple[int, float]]], width: int, unicode: bool) -> list[str]:
+def _panel(
+    title: str, series: Mapping[str, Sequence[tuple[int, float]]], width: int, unicode: bool
+) -> list[str]:
     """A plot of ``width`` columns with its frame: lines of the same length. Games go by their logarithm; 0,
     the state before the run, stands before all.
-
-    :param series: by the mark that each is drawn with.
     """
     dot, upright, across, corner = ("·", "│", "─", "└") if unicode else (".", "|", "-", "+")
     games = sorted({number for points in series.values() for number, _ in points})
