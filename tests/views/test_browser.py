@@ -228,7 +228,7 @@ def test_a_mistake_leads_to_its_board(browser):
         f"{counted.reachable} can come up in its own games: {count} moves"
     )
     for number in range(count):
-        there, cell = MISTAKES.positions.text(number), MISTAKES.cells[number] + 1
+        there, cell = MISTAKES.positions.text(number), int(MISTAKES.moves["cell"][number]) + 1
         browser.click(f"#mistakes li:nth-child({number + 1}) a")
         browser.wait(lambda there=there: shown(browser) == there)
         assert [found["cell"] for found in cells(browser) if found["flag"]].count(cell) == 1

@@ -112,20 +112,17 @@ FILE_OPTIONS = {
 counts as; whether a win that is not in it is seen; a facet of its spelling, such as ``spelling.first=O``."""
 
 
-def resolve(
-    text: str, store: Path, rules: Rules | None = None, *, typed: bool = True, estimated: bool = False
-) -> Agent:
+def resolve(text: str, store: Path, rules: Rules | None = None, *, typed: bool = True) -> Agent:
     """The agent that ``text`` names.
 
     :param rules: the game to play; None: the state's own, or the usual one.
     :param typed: whether the user has typed it: what a file says is never run.
-    :param estimated: whether a policy that is estimated from samples will do.
     :raises UsageError: for an unknown name, option or value, with what is accepted.
     :raises InvalidFileError: if a file cannot be read, or is a state for another game.
     """
     if not typed and is_program(text):
         raise UsageError("a program that a file names is not run", where=text, hint="type it yourself")
-    return resolve_all([text], store, rules, estimated=estimated)[0]
+    return resolve_all([text], store, rules)[0]
 
 
 def is_program(text: str) -> bool:
@@ -162,13 +159,6 @@ def resolve_all(
     return [replace(agent, rules=game) for agent in agents]
 
 
-def _of_type(text: str, player: AgentType, options: str | None, **argument: str) -> Agent:
-    """A player of this type, with the options that are written so."""
-    values = _read(text, player.name, options, player.options)
-    make = None if player.make is None else partial(player.make, **argument, **values)
-    return Agent(text, make=make, options=values)
-
-
 def _program(text: str, estimated: bool) -> Agent:
     """A player that is to be run: its options stand before the colon."""
     head, _, argument = (part.strip() for part in text.partition(":"))
@@ -176,49 +166,66 @@ def _program(text: str, estimated: bool) -> Agent:
     player = players()[name]
     if not argument:
         raise UsageError(f"{name} needs a {player.argument}", where=text, hint=player.example)
-    agent = _of_type(text, player, options if comma else None, argument=argument)
-    if "samples" in agent.options and not estimated:
+    values = _read(text, name, options if comma else None, player.options)
+    if "samples" in values and not estimated:
         raise UsageError("samples=N estimates a policy for export and diff alone", where=text)
-    assert player.fingerprint is not None
-    return replace(agent, fingerprint=partial(player.fingerprint, argument))
+    assert player.make is not None and player.fingerprint is not None
+    make, digest = partial(player.make, argument=argument, **values), partial(player.fingerprint, argument)
+    return Agent(text, make=make, fingerprint=digest, options=values)
 
 
 def _find(text: str, store: Path, rules: Rules | None, fresh: bool) -> Agent:
-    """An agent other than a program."""
-    name, options = _split(text, store, rules)
-    if name in players():
-        return _of_type(text, players()[name], options)
+    """An agent other than a program: a built-in player, a file, a level, a learner that has seen nothing, or
+    a player of a plug-in."""
+    head, colon, tail = text.rpartition(":")
+    name, options = (head, tail) if colon else (text, None)
+    if (built_in := players().get(name)) is not None:
+        return _of_type(text, built_in, options)
     from ttt_cli.store import library  # the built-in players do without it
 
+    if colon and library.find(store, text, rules) is not None:  # the name of a file may hold colons itself
+        name, options = text, None
     path = library.find(store, name, rules) if name else None
-    values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS) if path or fresh else {}
-    said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
-    found = library.read_file(path, _how(said, rules)) if path else None
-    if path is not None and isinstance(found, Policy):
-        return _recorded(text, name, options, path, found)
-    loaded = found if isinstance(found, library.Loaded) else None
-    if loaded is None and options is None and (meant := level(text, rules)) is not None:
+    if path is None and options is None and (meant := level(text, rules)) is not None:
         return replace(_find(meant, store, rules, fresh), name=text)
-    if loaded is None and fresh:
-        loaded = library.untrained(store, name, rules)
-    if loaded is None:
-        plugged = None if Path(name).suffix else plugin(AGENTS, name, AgentType)
-        if plugged is not None:
-            return _of_type(text, replace(plugged, name=name, make=_made(plugged, text)), options)
-        raise _unknown(name, store)
+    loaded = library.untrained(store, name, rules) if path is None and fresh else None
+    if path is None and loaded is None:
+        if (plugged := None if Path(name).suffix else plugin(AGENTS, name, AgentType)) is None:
+            raise _unknown(name, store)
+        return _of_type(text, replace(plugged, name=name, make=_made(plugged, text)), options)
+    values = _read(text, "a state", options, STATE_OPTIONS | FILE_OPTIONS)
+    said = {key: values.pop(key) for key in list(values) if key not in STATE_OPTIONS}
+    found = library.read_file(path, options=_how(said, rules)) if path else loaded
+    if path and isinstance(found, Policy):  # a file of probabilities
+        _read(text, name, options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
+        return Agent(
+            text,
+            only=found.rules,
+            make=lambda rules: _limited(found, **values),
+            source=path,
+            fingerprint=lambda: f"sha256:{sha256(path.read_bytes()).hexdigest()}",
+            options=values,
+        )
+    assert isinstance(found, library.Loaded)
     try:
-        play_by(loaded.state, **values)
+        play_by(found.state, **values)
     except TttError as error:
         raise UsageError(error.message, where=text, hint=error.hint) from None
     return Agent(
         text,
-        only=loaded.state.rules,
-        make=lambda rules: play_by(loaded.state, **values),
-        source=loaded.path,
-        games=loaded.state.games,
-        loaded=loaded,
+        only=found.state.rules,
+        make=lambda rules: play_by(found.state, **values),
+        source=found.path,
+        games=found.state.games,
+        loaded=found,
         options=values,
     )
+
+
+def _of_type(text: str, player: AgentType, options: str | None) -> Agent:
+    """A player of this type, with the options that are written so."""
+    values = _read(text, player.name, options, player.options)
+    return Agent(text, make=player.make and partial(player.make, **values), options=values)
 
 
 def _made(player: AgentType, name: str) -> Callable[..., Policy]:
@@ -235,30 +242,6 @@ def _made(player: AgentType, name: str) -> Callable[..., Policy]:
         return policy if is_ours(policy) else Checked(rules, name, policy)
 
     return make
-
-
-def _recorded(text: str, name: str, options: str | None, path: Path, policy: Policy) -> Agent:
-    """The player that a file of probabilities holds."""
-    values = _read(text, name, options, {key: STATE_OPTIONS[key] for key in ("epsilon", "side")})
-    return Agent(
-        text,
-        only=policy.rules,
-        make=lambda rules: _limited(policy, **values),
-        source=path,
-        fingerprint=lambda: f"sha256:{sha256(path.read_bytes()).hexdigest()}",
-        options=values,
-    )
-
-
-def _split(text: str, store: Path, rules: Rules | None) -> tuple[str, str | None]:
-    """The name and, after a colon, the options. The name of a file may hold colons itself."""
-    head, colon, tail = text.rpartition(":")
-    if colon and head not in players():
-        from ttt_cli.store import library
-
-        if library.find(store, text, rules) is not None:
-            return text, None
-    return (head, tail) if colon else (text, None)
 
 
 def _how(said: Mapping[str, Any], rules: Rules | None) -> "Options":
@@ -341,48 +324,40 @@ def _read(text: str, name: str, options: str | None, accepted: Mapping[str, Opti
     """
     values: dict[str, Any] = {}
     listed = ", ".join(f"{key}{'NAME' * key.endswith('.')}={it.accepts}" for key, it in accepted.items())
-    takes = f"{name} takes {listed}" if accepted else f"{name} takes no options"
+    takes = f"{name} takes {listed or 'no options'}"
+
+    def refused(why: str, word: str = "", known: Iterable[str] = ()) -> UsageError:
+        return UsageError(why, where=text, hint=f"{did_you_mean(word, known)} {takes}".strip())
+
     for part in [] if options is None else options.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
-        kind = "spelling." if key.startswith("spelling.") else key
-        if kind not in accepted:
-            near = did_you_mean(key, accepted)
-            raise UsageError(
-                f"{name} has no option {key!r}", where=text, hint=f"{near} {takes}" if near else takes
-            )
+        kind = accepted.get("spelling." if key.startswith("spelling.") else key)
+        if kind is None:
+            raise refused(f"{name} has no option {key!r}", key, accepted)
         if key in values:
-            raise UsageError(f"the option {key!r} is given twice", where=text)
+            raise refused(f"the option {key!r} is given twice")
         try:
             if not equals:
                 raise ValueError
-            values[key] = accepted[kind].read(value)
+            values[key] = kind.read(value)
         except ValueError:
-            near = did_you_mean(value, accepted[kind].accepts.split("|"))
-            hint = f"{near} {takes}" if near else takes
             wrong = f"not {value!r}" if equals else "and needs a value"
-            message = f"{key} is {accepted[kind].accepts}, {wrong}"
-            raise UsageError(message, where=text, hint=hint) from None
+            raise refused(f"{key} is {kind.accepts}, {wrong}", value, kind.accepts.split("|")) from None
     return values
 
 
 def _unknown(name: str, store: Path) -> TttError:
     """The error for a name that means nothing."""
-    path = Path(name)
+    path, base = Path(name), name.partition(".")[0]
     if path.name != name or path.suffix in (".json", ".csv", ".npz"):
-        known: Iterable[str] = ()
-        if path.parent.is_dir():
-            known = (str(path.parent / other.name) for other in path.parent.iterdir() if other.is_file())
-        return InvalidFileError("there is no such file", where=name, hint=did_you_mean(name, known))
-    base = name.partition(".")[0]
+        files = path.parent.iterdir() if path.parent.is_dir() else ()
+        near = did_you_mean(name, (str(path.parent / other.name) for other in files if other.is_file()))
+        return InvalidFileError("there is no such file", where=name, hint=near)
     if base in LEARNERS:
         article = " --preset article" if name.startswith(f"{base}.article") else ""
-        return UsageError(
-            f"there is no state {name!r} in {store.absolute()}", hint=f"ttt train {base}{article} makes it"
-        )
+        hint = f"ttt train {base}{article} makes it"
+        return UsageError(f"there is no state {name!r} in {store.absolute()}", hint=hint)
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
     near = did_you_mean(name, [*players(), *LEVELS, *stored])
-    built_in = ", ".join(players())
-    return UsageError(
-        f"no agent is called {name!r}",
-        hint=near or f"there are {built_in}, the states in {store.absolute()}, and paths",
-    )
+    known = f"there are {', '.join(players())}, the states in {store.absolute()}, and paths"
+    return UsageError(f"no agent is called {name!r}", hint=near or known)
