@@ -13,18 +13,9 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-]
+FLAGS = """
+--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars"""
 
 PIPES = """
 import os, sys
@@ -43,15 +34,9 @@ class Chromium:
         self.profile = tempfile.mkdtemp(prefix="ttt-chromium-")
         theirs_in, self.sending = os.pipe()
         self.receiving, theirs_out = os.pipe()
-        command = [
-            PROGRAM,
-            *FLAGS,
-            "--remote-debugging-pipe",
-            f"--user-data-dir={self.profile}",
-            "about:blank",
-        ]
+        own = ["--remote-debugging-pipe", f"--user-data-dir={self.profile}", "about:blank"]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PIPES, str(theirs_in), str(theirs_out), *command],
+            [sys.executable, "-c", PIPES, str(theirs_in), str(theirs_out), PROGRAM, *FLAGS.split(), *own],
             pass_fds=(theirs_in, theirs_out),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -92,6 +77,13 @@ class Chromium:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    def texts(self, selector: str) -> list[str]:
+        """The texts of the elements that a selector finds."""
+        found: list[str] = self.ask(
+            f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent)"
+        )
+        return found
+
     def open(self, address: str) -> None:
         """Go to a page and wait until it stands."""
         self.call("Page.navigate", url="about:blank")
@@ -129,13 +121,8 @@ class Chromium:
 
     def look(self, width: int, height: int, *, dark: bool = False, phone: bool = False) -> None:
         """Set the size of the window and the colours that the user prefers."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=phone,
-        )
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
         scheme = "dark" if dark else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
