@@ -108,6 +108,11 @@ class Session:
         return self.player(self.game.to_move)
 
     @property
+    def machine(self) -> Player | None:
+        """The first player that is a machine."""
+        return next((player for player in self.players if not player.is_person), None)
+
+    @property
     def over(self) -> bool:
         """Whether this game is over."""
         return self.game.is_over
