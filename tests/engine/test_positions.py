@@ -1,12 +1,15 @@
 """Batches of positions against single ones."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.engine.state_space import StateSpace, enumerated
+from ttt_cli.errors import NotationError
 
 BOARDS = [
     Rules(),
@@ -50,18 +53,11 @@ def test_the_boards_that_a_game_leads_to_are_those_of_its_space(rules: Rules):
     digits = np.arange(3**rules.cells)[:, None] // 3 ** np.arange(rules.cells) % 3
     stones = 1 << np.arange(rules.cells, dtype=np.uint64)
     x, o = ((digits == stone) @ stones for stone in (1, 2))
-    found = Positions(rules, x, o)
-    assert sorted(found[found.reachable].texts()) == sorted(StateSpace.of(rules).texts())
-
-
-@pytest.mark.parametrize("rules", BOARDS, ids=str)
-def test_successors(rules: Rules):
-    singles = sample(rules, 5)
-    batch = Positions.batch(singles, rules)
-    rows, cells = np.nonzero(batch.legal)
-    after = batch.play(rows, cells)
-    expected = [singles[row].play(int(cell)).text for row, cell in zip(rows, cells, strict=True)]
-    assert after.texts() == expected
+    boards, found = Positions(rules, x, o), set()
+    for text in boards.texts():
+        with suppress(NotationError):
+            found.add(Position(text, rules).text)
+    assert found == set(boards[boards.reachable].texts()) == set(StateSpace.of(rules).texts())
 
 
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
@@ -80,3 +76,31 @@ def test_the_batch_of_a_state_space():
     assert (space.legal == batch.legal).all()
     assert (space.rows(batch) == np.arange(len(space))).all()
     assert (space.order() == np.arange(len(space))).all()
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(3, 3, 3, misere=True)], ids=str)
+def test_by_index_and_on_bitboards(rules: Rules):
+    space = StateSpace.of(rules)
+    assert enumerated(rules) is space
+    layer = Positions.start(rules)
+    while len(layer):
+        rows, cells = np.nonzero(layer.legal)
+        after, places = layer.after(rows, cells)
+        again, places_again = space.successors_of(layer, rows, cells)
+        assert after.texts() == again.texts()
+        assert np.array_equal(places, places_again)
+        layer = after
+
+
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(6, 6, 5), Rules(8, 8, 5)], ids=str)
+def test_on_large_boards(rules: Rules):
+    assert enumerated(rules) is None
+    layer = Positions.start(rules)
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        rows, cells = np.nonzero(layer.legal & (rng.random(layer.legal.shape) < 0.2))
+        after, places = layer.after(rows, cells)
+        texts = [str(layer.position(row).play(int(cell))) for row, cell in zip(rows, cells, strict=True)]
+        assert after.texts() == sorted(set(texts))
+        assert [after.text(place) for place in places.tolist()] == texts
+        layer = after[:50]
