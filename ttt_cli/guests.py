@@ -9,7 +9,7 @@ stderr, and whatever it raises is one line, ``sys.exit`` included.
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -96,7 +96,8 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
         with guest(name, f"the plug-in {point.value} cannot be loaded: "):
             found = point.load()
         if not point.module.startswith("ttt_cli."):
-            _files.add(_place(point.module))
+            whole = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
+            _files.add(str(whole or point.module).removesuffix(f"{os.sep}__init__.py"))
         if not isinstance(found, kind):
             kinds = f"{type(found).__name__}, not {kind.__name__}"
             raise TttError(f"the plug-in {point.value} is {kinds}", where=name, hint=f"see {group}")
@@ -104,23 +105,13 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
     return None
 
 
-def _place(module: str) -> str:
-    """The file of a module, or the folder of its package."""
-    named = (sys.modules.get(name) for name in (module.partition(".")[0], module))
-    files = (getattr(found, "__file__", None) for found in named)
-    path = Path(next(filter(None, files), module))
-    return str(path.parent if path.name == "__init__.py" else path)
-
-
 def plugins(group: str, kind: type[T]) -> Iterator[T]:
     """Everything of a kind that can be loaded, by name."""
     for name in plugin_names(group):
-        try:
+        with suppress(TttError):
             found = plugin(group, name, kind)
-        except TttError:
-            continue
-        if found is not None:
-            yield found
+            if found is not None:
+                yield found
 
 
 def plugin_names(group: str) -> list[str]:

@@ -248,20 +248,10 @@ FAULTS = [
     ("exec", "for line in sys.stdin: print(1, flush=True)", 1, "answered '1', which is taken, to"),
     ("exec", "while True: print(1)", 1, "wrote more than a line in answer to '.........'"),
     ("exec", "while True: sys.stdout.write('1' * 100)", 1, "wrote more than a line in answer"),
-    (
-        "exec",
-        "for line in sys.stdin: sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()",
-        1,
-        "answered",
-    ),
+    ("exec", "for line in sys.stdin: os.write(1, b'\\xff\\n')", 1, "answered"),
     ("exec", "for line in sys.stdin: print(1)", 1, "gave no answer within 0.5 s to '.........' (does it f"),
     ("exec", "print(1)", 1, "ended (exit status 0) without an answer to"),
-    (
-        "exec",
-        "sys.stderr.write('no brain\\n'); sys.exit(3)",
-        1,
-        "ended (exit status 3), saying 'no brain' on",
-    ),
+    ("exec", "sys.stderr.write('no brain\\n'); sys.exit(3)", 1, "(exit status 3), saying 'no brain' on"),
     ("exec", "os.kill(os.getpid(), 11)", 1, "ended (killed by SIGSEGV) without an answer"),
     ("exec", "os.close(1)\ntime.sleep(60)", 1, "closed its output without an answer to"),
     ("py", "def choose(text): return 1 / 0", 1, "ZeroDivisionError: division by zero in line 2 of"),
@@ -293,7 +283,7 @@ FAULTS = [
         "plug-in",
         PLUGIN.format("uniform(p.legal)", "np.full(p.x.shape + (9,), np.inf)"),
         1,
-        "its values in '.........' are [",
+        "its values in '.",
     ),
 ]
 
@@ -320,10 +310,7 @@ def test_whatever_is_wrong_is_one_line(kind, code, exit_code, told, ttt: Run, ma
         ("exec:./noise", "cannot be run"),
         ("exec:echo 'x", "no closing quotation"),
         ("exec,samples=0:true", "samples is N (from 1), not '0'"),
-        *(
-            (text, "py:my_bot.py:choose")
-            for text in ("py", "py:", "py:bot.py", "py:bot.py:", "py:bot.py:a b")
-        ),
+        *((text, "py:my_bot.py:choose") for text in ("py", "py:bot.py", "py:bot.py:", "py:bot.py:a b")),
         ("py:nowhere.py:choose", "nowhere.py: No such file"),
     ],
 )
@@ -357,10 +344,8 @@ def test_what_it_prints_or_says_of_itself_does_no_harm(ttt: Run, made: Made) -> 
     loud = made("py", "print('loading')\ndef choose(text):\n    print('thinking')\n    return 1")
     moved = ttt("move", loud, ".........")
     assert (moved.out, moved.err) == ("1\n", "loading\nthinking\n")
-    about = (
-        "from ttt_cli.agents.uniform import AGENT as RANDOM\nprint('loud')\nfrom ttt_cli import AgentType\n"
-    )
-    about += "AGENT = AgentType('loud', 'clears\\x1b[2J the screen', RANDOM.make)"
+    about = "from ttt_cli import AgentType\nfrom ttt_cli.agents.uniform import AGENT as R\nprint('loud')\n"
+    about += "AGENT = AgentType('loud', 'clears\\x1b[2J the screen', R.make)"
     found = ttt("evaluate", made("plug-in", about, "loud"), "random", "--json")
     assert found.json["agent"]["name"] == "loud" and found.err == "loud\n"
     listed = ttt("show").out
@@ -440,9 +425,8 @@ def test_a_run_against_a_program_is_kept_to_its_answers(ttt: Run, made: Made, tm
     assert "not reproducible: the opponent is a program" in " ".join(ttt("show", "whole.json").out.split())
     for options in (("--symmetry",), ("--board", "4x4", "--line", "4", "--games", "5")):
         assert ttt("train", "q", "--games", "50", "--opponent", agent, *options, "--fresh").code == 0
-    assert (
-        ttt("train", "q", "--games", "50", "--opponent", made("exec", RANDOM, "varied"), "--fresh").code == 0
-    )
+    varied = made("exec", RANDOM, "varied")
+    assert ttt("train", "q", "--games", "50", "--opponent", varied, "--fresh").code == 0
     refused = ttt("train", "q", "--opponent", agent, "--cluster", "tcp://127.0.0.1:1")
     assert refused.code == 2 and "--cluster does not go with" in refused.err
     state = library.load(tmp_path / "whole.json").state

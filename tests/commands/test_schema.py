@@ -103,8 +103,3 @@ def test_native_states_keep_to_their_schema(ttt, store):
 
 def test_every_document_is_tested():
     assert set(document_types()) == {*COMMANDS, "state"}
-
-
-def test_unknown_names_get_a_suggestion(ttt):
-    result = ttt("schema", "evaluatoin")
-    assert result.code == 2 and "did you mean 'evaluation'" in result.err

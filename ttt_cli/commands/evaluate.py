@@ -60,10 +60,10 @@ def evaluate(
       ttt evaluate downloaded.json --mistakes mistakes.csv
       ttt evaluate q random --games 1000 --seed 1 --games-to games.jsonl
     """
-    exact_only: dict[str, object] = {"--explain": explain, "--mistakes": mistakes, "--check": check}
-    exact_only |= {"--positions": positions, "--exact": exact}
-    for name in (name for name, value in exact_only.items() if value):
-        if games is not None:
+    values = (explain, mistakes, check, positions, exact)
+    names = ("--explain", "--mistakes", "--check", "--positions", "--exact")
+    for name, value in zip(names, values, strict=True):
+        if value and games is not None:
             raise UsageError(f"{name} does not go with --games, whose match proves nothing")
     if games_to is not None and games is None:
         raise UsageError("--games-to goes with --games")

@@ -66,9 +66,8 @@ def play(
     named = x is not None or o is not None
     if agent is None and not named and env.interactive:
         rules = given_rules(env) or STANDARD
-        stored = [path.stem for path in stored_files(env.store)]
-        states = ["q", *(name for name in stored if name not in ("q", "games"))]
-        names = [*LEVELS, *states[:MENU_STATES]]
+        stored = (path.stem for path in stored_files(env.store) if path.stem != "games")
+        names = [*LEVELS, *[*dict.fromkeys(["q", *stored])][:MENU_STATES]]
         options = [(name, level_in_words(name, rules)) for name in names]
         agent = names[choose(env, "Whom do you play?", options)]
     pairing = _pairing(agent, side, x, o)

@@ -11,23 +11,14 @@ from ttt_cli.shell.options import argument
 
 
 @dataclass(frozen=True)
-class SchemaRow:
-    """A document."""
-
-    name: str
-    about: str
-
-
-@dataclass(frozen=True)
 class Schemas(Document, name="schemas"):
-    """The documents that ``ttt schema`` lists."""
+    """The documents that ``ttt schema`` lists, with what each is."""
 
-    schemas: list[SchemaRow]
+    schemas: dict[str, str]
 
     def show(self, env: Environment) -> None:
-        env.out(f"{'document':<15}what it is")
-        for row in self.schemas:
-            env.out(f"{row.name:<15}{row.about}", indent=15)
+        for name, what in self.schemas.items():
+            env.out(f"{name:<15}{what}", indent=15)
 
 
 def complete_names(incomplete: str) -> list[str]:
@@ -46,7 +37,7 @@ def schema(
     """
     known = document_types()
     if name is None:
-        return Schemas([SchemaRow(key, about(kind)) for key, kind in known.items()])
+        return Schemas({key: about(kind) for key, kind in known.items()})
     key = name.removeprefix("ttt-")
     if key not in known:
         hint = did_you_mean(key, known) or "ttt schema lists the names"

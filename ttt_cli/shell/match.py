@@ -84,11 +84,9 @@ def play_machines(
     games = games or (None if watch else 1)
     moves = env.stdout.isatty() and not env.json and env.variables.get("TERM") != "dumb"
     live = moves and (games != 1 or watch)
-    drawn = 0.0
+    apart, drawn = replace(env, quiet=env.quiet or live), 0.0  # a notice would tear the live board
     with (
-        graceful(  # a notice would tear the live board
-            replace(env, quiet=env.quiet or live), "stopping (again: at once)", patience=1.0
-        ) as stopping,
+        graceful(apart, "stopping (again: at once)") as stopping,
         learning(session.learners) as teach,
         screen.live(boards=watch) if live else nullcontext() as drawing,
     ):

@@ -24,6 +24,7 @@ GRACE, AT_ONCE = 1.5, 0.3
 """Seconds in which the main thread ends the process after a signal, and after a second one."""
 
 _undone: list[Callable[[], object]] = []
+_graceful: list["Stopping"] = []
 
 
 @contextmanager
@@ -87,16 +88,11 @@ def _watch(heard: int) -> None:
     again = False
     while number := os.read(heard, 1)[0]:
         if number in _CODES and callable(signal.getsignal(number)):
-            delay, then = (AT_ONCE, _leave) if again else _patience[-1]
-            if delay is not None:
-                timer = Timer(delay, then, (number,))
+            if again or not _graceful:
+                timer = Timer(AT_ONCE if again else GRACE, _leave, (number,))
                 timer.daemon = True
                 timer.start()
             again = True
-
-
-_patience: list[tuple[float | None, Callable[[int], None]]] = [(GRACE, _leave)]
-"""For each ``graceful`` body within another: what is done how long after a first signal."""
 
 
 class Stopping:
@@ -109,13 +105,9 @@ class Stopping:
 
 
 @contextmanager
-def graceful(env: "Environment", notice: str, *, patience: float | None = None) -> Iterator[Stopping]:
-    """While the body runs, the first of these signals only says ``notice`` and sets a flag.
-
-    A second one leaves at once.
-
-    :param patience: seconds after which the first one counts as a second, if the body still runs.
-    """
+def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
+    """While the body runs, the first of these signals only says ``notice`` and sets a flag. A second one
+    leaves at once."""
     stopping = Stopping()
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -124,16 +116,11 @@ def graceful(env: "Environment", notice: str, *, patience: float | None = None) 
         stopping.exit_code = _CODES[number]
         env.say(notice)
 
-    def repeat(number: int) -> None:
-        if own in _patience:  # the body still runs
-            os.kill(os.getpid(), number)
-
-    own = (patience, repeat)
-    _patience.append(own)
     before = {number: signal.signal(number, handle) for number in _heeded()}
+    _graceful.append(stopping)
     try:
         yield stopping
     finally:
-        _patience.remove(own)
+        _graceful.remove(stopping)
         for number, handler in before.items():
             signal.signal(number, handler)
