@@ -14,21 +14,9 @@ from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import command_line
-from ttt_cli.errors import InvalidFileError
+from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
 from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
-from ttt_cli.store.foreign.questions import (
-    MOST_WAYS,
-    OF_KEYS,
-    Question,
-    UndecidedError,
-    agrees,
-    answer,
-    in_words,
-    not_borne_out,
-    questions,
-    stated_facets,
-)
 from ttt_cli.store.foreign.reading import Reading, groups, symmetry_of
 from ttt_cli.store.foreign.readings import ADDED, readings, second_board
 from ttt_cli.store.foreign.values import collect, decisions
@@ -60,8 +48,52 @@ SHOWN = 3
 """The most keys that an error names."""
 
 
+Question = tuple[str, Mapping[str, str]]
+"""A question, and its answers: in words, by the options of an agent that give them."""
+
+OF_KEYS = ("board", "empty", "first", "second", "mine", "theirs", "turn")
+"""The facets of how keys are spelled."""
+FACETS = (*OF_KEYS, "order", "cells", "player-x", "symmetry")
+STONES = "who moves first"
+QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    STONES: {
+        "first": {"": "{} always moves first"},
+        "mine": {"": "{} are one's own stones, whoever began"},
+    },
+    "whose are one's own stones": {
+        "turn": {"mover": "those of whoever is to move", "moved": "those of whoever has just moved"}
+    },
+    "whose win do large values mean": {
+        "values": {
+            "x": "X's",
+            "o": "O's",
+            "mover": "that of whoever is to move",
+            "moved": "that of whoever has just moved",
+            "owner": "that of the player in the key",
+        }
+    },
+    "how are the cells counted": {"cells": {"0": "from 0", "1": "from 1", "": "{}"}},
+    "whose table is which": {"player-x": {ADDED: "neither's: its program adds the two up", "": "{} is X's"}},
+    "in which order do the cells of a board come": {"order": {"": "{}"}},
+    "how is an empty cell written": {"empty": {"": "{}"}},
+    "what in a key is the board": {"board": {"": "{}"}},
+    "does a key stand for a position and its turned images alone, or for some mirrored ones too": {
+        "symmetry": {"rotations": "alone", "yes": "all images", "no": "each key is itself alone"}
+    },
+}
+"""What to ask where readings differ in these facets, and the answers in words; under the empty text that for
+any other value."""
+MOST_VALUES, MOST_WAYS = 12, 5
+"""The most values of a facet, and answers to a question, that are named."""
+
+
 class NoPositionsError(InvalidFileError):
     """The keys are nothing like positions."""
+
+
+class UndecidedError(InvalidFileError):
+    """A file that can be read in several ways: the questions that would decide, and the command that gives
+    the first answers."""
 
 
 def search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
@@ -70,7 +102,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     :raises UndecidedError: with all questions, if several are.
     :raises InvalidFileError: if none fits.
     """
-    stated = stated_facets(options)
+    stated = _stated_facets(options)
     spelled = _boards(table, options, stated, space, where)
     found: list[Reading] = []
     fault: InvalidFileError | None = None
@@ -88,9 +120,9 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
         message = "the keys are positions, but the values do not fit them"
         hint = "expected a number a position, or numbers at the cells that are free"
         raise fault or InvalidFileError(message, where=where, hint=hint)
-    agreeing = [reading for reading in found if agrees(reading.facets, stated)]
+    agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
     if not agreeing:
-        raise not_borne_out(stated, [reading.facets for reading in found], where)
+        raise _not_borne_out(stated, [reading.facets for reading in found], where)
     best, rivals, near = decide(agreeing)
     open_ = [best, *rivals]
     if len({reading.facets["values"] for reading in open_}) > 1:  # the usual meaning, however it would play
@@ -98,10 +130,10 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
         open_.append(min(alike, key=lambda reading: reading.rarity))
     open_.sort(key=lambda reading: reading.rarity)
     every = [{"symmetry": name} for name in ("rotations", "yes", "no") if "symmetry" in best.facets]
-    asked = questions(every) + questions([{**reading.facets, "symmetry": ""} for reading in open_])
+    asked = _questions(every) + _questions([{**reading.facets, "symmetry": ""} for reading in open_])
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
-        raise UndecidedError(asked, where, options)
+        raise _undecided(asked, where, options)
     assumed = {
         name: value
         for name, value in sorted(best.facets.items())
@@ -109,6 +141,29 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
     }
     custom = f"assumed as usual, since the file does not say: {in_words(assumed)}"
     return best, [custom] if assumed else []
+
+
+def in_words(facets: Mapping[str, str]) -> str:
+    """Facets in words."""
+    return ", ".join(f"{name} {quoted(value)}" for name, value in facets.items())
+
+
+def _stated_facets(options: Options) -> dict[str, str]:
+    """The facets that the user has stated, but for ``symmetry``.
+
+    :raises UsageError: if there is no such facet, symmetry or meaning.
+    """
+    for name in options.spelling:
+        if name not in FACETS:
+            near, known = did_you_mean(name, FACETS), f"it has {', '.join(FACETS)}"
+            raise UsageError(f"a spelling has no {name!r}", hint=f"{near} {known}" if near else known)
+    stated = dict(options.spelling) | ({} if options.values_for is None else {"values": options.values_for})
+    for facets in QUESTIONS.values():
+        for name in facets.keys() & {"symmetry", "values"} & stated.keys():
+            if stated[name] not in facets[name]:
+                raise UsageError(f"{name} is {', '.join(facets[name])}, not {stated[name]!r}")
+    stated.pop("symmetry", "")
+    return stated
 
 
 def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Reading]]:
@@ -186,11 +241,11 @@ def _boards(
 
     found = spelled(FEW if own or len(table.keys) == 3**space.cells else MOST_KEPT)
     if of_keys:
-        fitting = [boards for boards in found if agrees(boards.facets, of_keys)]
+        fitting = [boards for boards in found if of_keys.items() <= boards.facets.items()]
         if not fitting:
-            counts = [(~it.left_out).sum() for it in spelled(STATED) if agrees(it.facets, of_keys)]
+            counts = [(~it.left_out).sum() for it in spelled(STATED) if of_keys.items() <= it.facets.items()]
             many = f": {max(counts, default=0):,} of {len(table.keys):,} keys are boards of the game then"
-            raise not_borne_out(of_keys, [boards.facets for boards in found], where, many)
+            raise _not_borne_out(of_keys, [boards.facets for boards in found], where, many)
     else:
         fitting = [it for it in found if not it.misfits.any() and it.nothing.mean() <= STRANGE]
     if options.strict:
@@ -229,7 +284,7 @@ def _usual(found: list[Boards], of_positions: bool, where: str, options: Options
             after_move = other.hardly_used and of_positions and not other.beside
             ways = [first.facets, {"mine": other.second or ""} if after_move else other.facets]
             fewer = other.left_out.sum() < first.left_out.sum()  # which is likelier, and so to be pasted
-            raise UndecidedError(questions(ways[::-1] if fewer else ways)[:1], where, options)
+            raise _undecided(_questions(ways[::-1] if fewer else ways)[:1], where, options)
     return [replace(boards, unless=unless or boards.unless) for boards in fixed]
 
 
@@ -249,7 +304,7 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
         shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
         name = "mine" if boards.turn else "first"
         if name in boards.facets and (begun or not boards.hardly_used):
-            option, words = answer(name, boards.facets[name])
+            option, words = _answer(name, boards.facets[name])
             ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
     what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_WAYS])
@@ -274,3 +329,46 @@ def _readings(table: Candidate, boards: Boards, options: Options, where: str) ->
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
     is_open = {"symmetry": symmetry} if symmetry == "rotations" and not stated else {}
     return (replace(reading, boards=boards, facets={**reading.facets, **is_open}) for reading in found)
+
+
+def _not_borne_out(
+    stated: Mapping[str, str], found: Sequence[Mapping[str, str]], where: str, more: str = ""
+) -> InvalidFileError:
+    """The refusal of what is stated where no reading has it, naming what they have instead."""
+    known = {name: dict.fromkeys(it[name] for it in found if name in it) for name in stated}
+    wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
+    values = {name: ", ".join(map(quoted, [*known[name]][:MOST_VALUES])) for name in wrong if known[name]}
+    message = f"the file does not bear out {', '.join(f'{name}={value}' for name, value in wrong.items())}"
+    hint = "; ".join(f"{name} may be {some}" for name, some in values.items())
+    return InvalidFileError(message + more, where=where, hint=hint)
+
+
+def _answer(facet: str, value: str) -> tuple[str, str]:
+    """An answer to a question: the option of an agent that gives it, and its words."""
+    words = next(facets[facet] for facets in QUESTIONS.values() if facet in facets)
+    prefix = "spelling." if facet in FACETS else ""
+    return f"{prefix}{facet}={value}", words.get(value) or words.get("", "{}").format(quoted(value))
+
+
+def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
+    """What tells readings apart, by their facets, as questions."""
+    found: list[Question] = []
+    for text, names in QUESTIONS.items():
+        values = list(dict.fromkeys((name, it[name]) for it in rivals for name in names if name in it))
+        if len(values) < 2 or ("empty" in names and found and found[0][0] == STONES):
+            continue  # of three symbols two say it all
+        values += [("player-x", ADDED)] * ("player-x" in names)
+        found.append((text, dict(_answer(*value) for value in values)))
+    return found
+
+
+def _undecided(asked: Sequence[Question], where: str, options: Options) -> UndecidedError:
+    """The questions as an error; the command to paste repeats what has been stated."""
+    texts = []
+    for text, answers in asked:
+        ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_WAYS]]
+        texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
+    given = [f"{name}={value}" for name, value in options.readings.items()]
+    paste = f"{where}:{','.join([*given, *(next(iter(answers)) for _, answers in asked)])}"
+    hint = f"answer behind the colon, as in {command_line('ttt', 'evaluate', paste)}"
+    return UndecidedError(f"the file leaves open {' And '.join(texts)}", where=where, hint=hint)

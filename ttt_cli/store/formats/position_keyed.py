@@ -13,9 +13,8 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.foreign.files import Candidate, tables_of_json, tables_of_rows
-from ttt_cli.store.foreign.questions import UndecidedError, in_words
 from ttt_cli.store.foreign.reading import Reading
-from ttt_cli.store.foreign.search import SHOWN, NoPositionsError, search
+from ttt_cli.store.foreign.search import SHOWN, NoPositionsError, UndecidedError, in_words, search
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import Imported, Options, Rejected, truncated
 from ttt_cli.store.plays import RANDOM, Plays, policy_by
