@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.store.formats.strangers import free, mover
+from tests.store.formats.reading import read
+from tests.store.formats.strangers import after, free, mover, winner
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store import library
-from ttt_cli.store.formats.imported import Imported, Options
+from ttt_cli.store.formats.imported import Imported, Options, to_state
 from ttt_cli.store.state import State
 
 Moves = dict[int, float]
@@ -40,6 +41,25 @@ def goes_by(
     return program
 
 
+def looks_up(
+    table: dict[str, float], x: int = 1, o: int = -1, *, unknown: float = 0.0, sees: bool = False
+) -> Callable[[str], Moves]:
+    """A program that goes to the position of the largest value, for X times ``x`` and for O times ``o``.
+
+    :param sees: whether it sees the wins that its table does not hold.
+    """
+
+    def program(board: str) -> Moves:
+        sign = x if mover(board) == "X" else o
+        then = {cell: after(board, cell) for cell in free(board)}
+        worth = {cell: sign * table.get(text, unknown) for cell, text in then.items()}
+        if sees:
+            worth |= {cell: 100.0 for cell, text in then.items() if text not in table and winner(text)}
+        return picked(worth)
+
+    return program
+
+
 def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -> None:
     """Assert that a state plays as a program, in every third position."""
     rows = [row for row, text in OPEN[::3] if mover(text) in sides]
@@ -50,6 +70,13 @@ def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -
     found = state.policy.table(SPACE).played[rows]
     wrong = np.flatnonzero(~np.isclose(found, expected, rtol=1e-6, atol=1e-12).all(axis=1))
     assert not wrong.size, (SPACE.text(rows[wrong[0]]), found[wrong[0]], expected[wrong[0]])
+
+
+def reads_as(data: str | bytes, program: Callable[[str], Moves], sides: str = "XO", **options) -> Imported:
+    """Assert that a file's content plays as a program."""
+    found = read(data.encode() if isinstance(data, str) else data, "f.json", Options(**options))
+    plays_as(to_state(found, "0" * 64), program, sides)
+    return found
 
 
 def judged(

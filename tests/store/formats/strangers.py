@@ -112,27 +112,6 @@ def in_rows(table: dict[tuple[str, int], float]) -> dict[str, list[float]]:
     return {board: [cells.get(cell, 0.0) for cell in range(9)] for board, cells in by_cell(table).items()}
 
 
-def greedy_moves(table: dict[tuple[str, int], float]) -> dict[str, set[int]]:
-    """What the author of a table of moves plays, in each position it has: the largest value, 0 where none."""
-    chosen = {}
-    for board in {board for board, _ in table}:
-        worth = {cell: table.get((board, cell), 0.0) for cell in free(board)}
-        chosen[board] = {cell for cell in worth if worth[cell] == max(worth.values())}
-    return chosen
-
-
-def greedy_positions(table: dict[str, float], sides: str = "XO") -> dict[str, set[int]]:
-    """What the author of a table of X's values plays, where it knows all positions that can follow."""
-    chosen = {}
-    for board in {board[:cell] + "." + board[cell + 1 :] for board in table for cell in range(9)}:
-        cells = free(board) if board.count("X") - board.count("O") in (0, 1) else []
-        if cells and mover(board) in sides and all(after(board, cell) in table for cell in cells):
-            sign = 1 if mover(board) == "X" else -1
-            worth = {cell: sign * table[after(board, cell)] for cell in cells}
-            chosen[board] = {cell for cell in cells if worth[cell] == max(worth.values())}
-    return chosen
-
-
 @dataclass(frozen=True)
 class Spell:
     """How an author writes.
