@@ -18,6 +18,7 @@ from contextvars import ContextVar, copy_context
 from copy import copy
 from functools import cache
 from hashlib import sha256
+from operator import attrgetter
 from threading import Lock
 from types import FunctionType
 from typing import Any, Self
@@ -279,23 +280,25 @@ class Records(dict[int, Any]):
 
     def __init__(self, array: Any) -> None:
         super().__init__()
-        self._array = array
-        self._kind = type("Record", (), {"__slots__": array.dtype.names})
+        self._array, self._names = array, array.dtype.names
+        self._kind, self._values = type("Record", (), {"__slots__": self._names}), attrgetter(*self._names)
+        kinds = {name: array.dtype[name] for name in self._names}
+        self._lists = [name for name, kind in kinds.items() if kind.shape]
+        self._boards = [name for name, kind in kinds.items() if kind.base == "u8"]
 
     def __missing__(self, at: int) -> Any:
         record, found = self._kind(), self._array[at]
-        for name in self._array.dtype.names:
-            value = found[name]
-            if value.dtype != "u8":
-                value = value.tolist()
-            elif value.ndim:  # bitboards stay unsigned, so that a complement is no negative number
-                value = list(value)
+        for name, value in zip(self._names, found.item(), strict=True):
             setattr(record, name, value)
+        for name in self._lists:
+            setattr(record, name, found[name].tolist())
+        for name in self._boards:  # they stay unsigned, so that a complement is no negative number
+            setattr(record, name, list(found[name]) if name in self._lists else found[name])
         super().__setitem__(at, record)
         return record
 
     def __setitem__(self, at: int, record: Any) -> None:
-        for name in self._array.dtype.names:
+        for name in self._names:
             setattr(self[at], name, copy(getattr(record, name)))
 
     def __len__(self) -> int:
@@ -304,7 +307,7 @@ class Records(dict[int, Any]):
     def write_back(self) -> None:
         """Put them into the array."""
         for at, record in self.items():
-            self._array[at] = tuple(getattr(record, name) for name in self._array.dtype.names)
+            self._array[at] = self._values(record)
 
 
 def _described(item: Any) -> str:

@@ -185,7 +185,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
             value = rows[moves[move].after].top
             total += value
             least = value if value < least else least
-        target = worst * least + means[free] * total
+        target = worst * least + float(means[free]) * total
 
 
 @Inlined

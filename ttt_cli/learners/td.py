@@ -208,7 +208,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
                 least = other if other < least else least
                 total += other
             mine *= gamma
-            theirs = worst * least + means[free] * total
+            theirs = worst * least + float(means[free]) * total
         if sides >> side & 1:
             update(row, side, mine, rule)
         if sides >> (1 - side) & 1:
