@@ -60,9 +60,6 @@ KEYS = {"next", "seen", "visits"}
 
 MOST_NODES = 2**31
 
-Order = tuple[Int32s, Uint8s]
-"""An order of first sight: the columns ``seen`` and ``order``."""
-
 Rule = tuple[bool, Growth, Uint32s]
 """Whether scores are the author's; how rows are found; and uint32[rows], scratch."""
 
@@ -180,21 +177,23 @@ class Graph(TableLearner[Table]):
         return part  # all of it: it may hold what all others do, and keeps its order then
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
-        """The union of nodes and edges, the visits added up. An input that holds them all keeps its order; if
-        none does, nodes are numbered by plies, then text, and edges go by cell."""
-        merged, is_whole = deepcopy(base), True
+        """The union of nodes and edges, the visits added up. If one part alone has found new ones its order
+        stays; if several have, nodes are numbered by plies, then text, and edges go by cell."""
+        merged, grown = deepcopy(base), 0
         for part in parts:
             rows, moves = merged.take_in(part)
-            old = rows < len(base.rows)
-            merged.rows["visits"][rows] += part.rows["visits"]
-            merged.rows["visits"][rows[old]] -= base.rows["visits"][rows[old]]
-            mine: Order = merged.rows["seen"].copy(), merged.moves["order"].copy()
-            theirs: Order = np.full_like(mine[0], -1), np.zeros_like(mine[1])
-            theirs[0][rows] = part.rows["seen"]
-            theirs[1][moves] = part.moves["order"]
-            whole, plain = whole_orders(merged, [mine, theirs][not is_whole :], [mine, theirs])
-            merged.rows["seen"], merged.moves["order"] = whole or plain
-            is_whole = whole is not None
+            old, mine, edges = rows < len(base.rows), merged.rows, merged.moves["order"]
+            mine["visits"][rows] += part.rows["visits"]
+            mine["visits"][rows[old]] -= base.rows["visits"][rows[old]]
+            mine["seen"][rows] = np.maximum(mine["seen"][rows], part.rows["seen"])
+            edges[moves] = np.maximum(edges[moves], part.moves["order"])
+            grown += int(np.count_nonzero(part.moves["order"]) > np.count_nonzero(base.moves["order"]))
+        if grown > 1:
+            (nodes,), (edges,) = np.nonzero(merged.rows["seen"] >= 0), np.nonzero(merged.moves["order"])
+            nodes, owners = nodes[merged.positions(nodes).order()], merged.owners_of(edges)
+            merged.rows["seen"][nodes] = np.arange(len(nodes))
+            merged.rows["seen"][FIRST] = len(nodes)
+            merged.moves["order"][edges] = 1 + np.arange(len(edges)) - np.searchsorted(owners, owners)
         self.derive(merged)
         return merged
 
@@ -341,28 +340,6 @@ def sound_moves(table: Table) -> Bools:
                 by_cell = np.argsort(edges)  # so that sums are always the same
                 hope[nodes] = np.bincount(at[by_cell], after[by_cell]) / np.bincount(at)
     return chosen
-
-
-def whole_orders(table: Table, inputs: list[Order], all_of: list[Order]) -> tuple[Order | None, Order]:
-    """Of several orders of first sight the one among ``inputs`` that holds the nodes and edges of all, if any
-    does; and the plain one: nodes by plies, then text, edges by cell.
-
-    Of several that do, one in plain order gives way, as it may have come of merging the others; beyond that
-    any rule will do that looks at content alone. So nested merges agree.
-    """
-    (nodes,) = np.nonzero(np.logical_or.reduce([seen >= 0 for seen, _ in all_of]))
-    (edges,) = np.nonzero(np.logical_or.reduce([order > 0 for _, order in all_of]))
-    nodes, owners = nodes[table.positions(nodes).order()], table.owners_of(edges)
-    plain = np.full(len(table.rows), -1, np.int32), np.zeros(len(table.moves), np.uint8)
-    plain[0][nodes], plain[0][nodes[:1]] = np.arange(len(nodes)), len(nodes)
-    plain[1][edges] = 1 + np.arange(len(edges)) - np.searchsorted(owners, owners)
-    moves = table.moves_in(nodes)[1]
-
-    def shape(order: Order) -> tuple[bytes, bytes]:
-        return order[0][nodes].tobytes(), order[1][moves].tobytes()
-
-    whole = [one for one in inputs if (one[0] >= 0).sum() == len(nodes) and (one[1] > 0).sum() == len(edges)]
-    return min(whole, key=lambda one: (shape(one) == shape(plain), shape(one)), default=None), plain
 
 
 def read_nodes(batch: Batch) -> tuple[Int32s, Int64s, Uint16s, Int8s, Uint8s]:
