@@ -30,7 +30,7 @@ T = TypeVar("T")
 ENDS = np.array([0, 1, -1, 0], np.int8)
 """The results that ``OPEN``, ``X_WON``, ``O_WON`` and ``DRAWN`` stand for."""
 
-ROW = [("x", np.uint64), ("o", np.uint64), ("first", np.uint32), ("number", np.uint8), ("end", np.int8)]
+ROW = [("first", np.uint32), ("number", np.uint8), ("end", np.int8)]
 MOVE = [("after", np.uint32), ("cell", np.int8)]
 
 PIECE = 1 << 14
@@ -100,7 +100,8 @@ class Table:
         self.rules, self.symmetric, self.choice = rules, symmetric, choice
         self.row_columns, self.move_columns = tuple(row_columns), tuple(move_columns)
         self.complete = enumerated(rules) is not None
-        self._rows = np.zeros(FIRST, _records(ROW, self.row_columns))
+        stones = np.uint32 if rules.cells <= 32 else np.uint64  # small rows are quick to read
+        self._rows = np.zeros(FIRST, _records([("x", stones), ("o", stones), *ROW], self.row_columns))
         self._moves = np.zeros(0, _records(MOVE, self.move_columns))
         self._rows["end"] = ENDS
         for column in self.row_columns:
@@ -270,7 +271,8 @@ class Table:
         """Put the rows from ``start`` on into the hash table."""
         slots, mask = self.slots, np.uint64(len(self.slots) - 1)
         numbers = np.arange(start, self.used[0], dtype=np.uint64)
-        hashes = hashed(self.rows["x"][start:], self.rows["o"][start:])
+        positions = self.positions(slice(start, None))
+        hashes = hashed(positions.x, positions.o)
         at, entries = hashes & mask, hashes & ~LOWER | numbers
         while len(entries):  # where several want one free slot, one gets it and the others go on to the next
             free = slots[at] == 0
@@ -309,7 +311,8 @@ class Table:
 
     def positions(self, rows: Any) -> Positions:
         """The positions of these rows."""
-        return Positions(self.rules, self.rows["x"][rows], self.rows["o"][rows])
+        x, o = (self.rows[stones][rows].astype(np.uint64) for stones in "xo")
+        return Positions(self.rules, x, o)
 
     def legal(self, positions: Positions) -> Bools:
         """bool[k, cells]: the moves of these positions, or boards of classes, that rows have."""
