@@ -205,7 +205,7 @@ def test_litter_of_the_dead_goes_and_the_living_keep_theirs(path):
     for name in (dead, *others):
         path.with_name(name).write_bytes(b"half")
     with path.with_name(dead).open("rb") as file:
-        assert take(file.fileno())
+        assert take(file)
         write_bytes(path, OLDER)
         assert dead in names(path.parent)
     with writing(path) as outer:

@@ -57,7 +57,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
             private = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o700
             fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private)
             with os.fdopen(fd, "wb", 1 << 17) as file:
-                take(fd)
+                take(file)
                 yield file
                 file.flush()
                 if old is not None:
@@ -139,5 +139,5 @@ def _remove_litter(target: Path) -> None:
         for entry in entries:
             if litter.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 with open(entry.path, "rb") as left:
-                    if take(left.fileno()):
+                    if take(left):
                         os.unlink(entry.path)

@@ -11,13 +11,13 @@ import stat
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from ttt_cli.errors import BusyError, InvalidFileError
 from ttt_cli.store.system import NO_WAITING, AnyPath, fault, status, translate_os_errors
 
 FOLDER = ".locks"
-_held: "set[Lock]" = set()
+_held: "dict[Path, Lock]" = {}
 
 
 class Lock:
@@ -27,24 +27,19 @@ class Lock:
     :ivar seen: what the file was when the lock was taken, or when its holder last wrote it (see ``stamp``).
     """
 
-    def __init__(self, fd: int, path: Path) -> None:
-        self._fd = fd
-        self.path = path
+    def __init__(self, path: Path, file: BinaryIO | None = None) -> None:
+        """:param file: the lock file, open and locked; None: there is nothing to lock."""
+        self.path, self.file = path, file
         self.seen = stamp(path)
-        _held.add(self)
+        if file:
+            _held[path] = self
 
     def release(self) -> None:
         """Let the next process in; does nothing the second time, nor in a forked child."""
-        if self._fd >= 0:
-            fcntl.flock(self._fd, fcntl.LOCK_UN)  # a child forked this moment may still have it open
-        self.close()
-
-    def close(self) -> None:
-        """Close the lock file without unlocking it, as a forked child does."""
-        fd, self._fd = self._fd, -1
-        _held.discard(self)
-        if fd >= 0:
-            os.close(fd)
+        if self.file and not self.file.closed:
+            fcntl.flock(self.file, fcntl.LOCK_UN)  # a child forked this moment may still have it open
+            self.file.close()
+            del _held[self.path]
 
     def __enter__(self) -> Self:
         return self
@@ -55,8 +50,10 @@ class Lock:
 
 def _close_copies() -> None:
     """In a forked child: close its copies, else locks would outlive a killed parent."""
-    for held in [*_held]:
-        held.close()
+    for held in _held.values():
+        if held.file:
+            held.file.close()
+    _held.clear()
 
 
 os.register_at_fork(after_in_child=_close_copies)
@@ -70,8 +67,7 @@ def lock_path(path: AnyPath) -> Path:
 
 def held_lock(path: AnyPath) -> Lock | None:
     """The lock of ``path`` that this process holds."""
-    real = Path(os.path.realpath(path))
-    return next((held for held in _held if held.path == real), None)
+    return _held.get(Path(os.path.realpath(path)))
 
 
 def stamp(path: AnyPath) -> tuple[int, ...] | None:
@@ -106,28 +102,29 @@ def lock(
         if known is not None and stat.S_ISDIR(known.st_mode):
             raise fault(IsADirectoryError(errno.EISDIR, ""), path, "cannot be locked", InvalidFileError)
         if known is not None and not stat.S_ISREG(known.st_mode):
-            return Lock(-1, real)
+            return Lock(real)
         mode = stat.S_IMODE(os.stat(real.parent).st_mode)
         with suppress(FileExistsError):
             os.mkdir(place.parent)
             os.chmod(place.parent, mode)
         # Whoever may read the lock file may lock it: for users who share the folder.
-        fd = os.open(place, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING, 0o666)
-        while not take(fd):
+        flags = os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING
+        file = os.fdopen(os.open(place, flags, 0o666), "rb", 0)
+        while not take(file):
             if time.monotonic() >= until:
-                os.close(fd)
+                file.close()
                 raise BusyError(f"busy: {real.name} is being {_holder(place)}; {remedy}")
             time.sleep(0.01)
     with suppress(OSError):  # of another user, or on a full disk
         os.chmod(place, mode & 0o666)
         place.write_text(f"{doing} by process {os.getpid()}")
-    return Lock(fd, real)
+    return Lock(real, file)
 
 
-def take(fd: int) -> bool:
-    """Lock the open file ``fd`` itself until it is closed; at once False if it is locked already."""
+def take(file: BinaryIO) -> bool:
+    """Lock an open file itself until it is closed; at once False if it is locked already."""
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

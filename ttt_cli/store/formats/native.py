@@ -19,7 +19,7 @@ import gc
 import hashlib
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, groupby, islice
@@ -316,7 +316,7 @@ class StateJson(NativeFormat):
         return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
 
     def content(self, state: State) -> Iterator[bytes]:
-        yield b"{" + _lines(_header(state).items()) + b',\n"entries":{\n'
+        yield b"{" + _lines([*_header(state).items()]) + b',\n"entries":{\n'
         entries, separator = state.learner.to_entries(state.table), b""
         while batch := list(islice(entries, BATCH)):
             lines = _lines(batch)
@@ -347,9 +347,14 @@ class StateJson(NativeFormat):
         return load_json(head[: begun.start()] + b',"entries":{}}', where), _in_order(entries, where)
 
 
-def _lines(items: Iterable[tuple[str, Any]]) -> bytes:
-    """The members of an object, one a line."""
+def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
+    """The members of an object, one a line: written in one go, and then divided where one ends, if none has
+    another end or one within."""
     dumps, keys = orjson.dumps, orjson.OPT_SORT_KEYS
+    text = dumps(dict(items), option=keys)[1:-1]
+    end = text[-1:] + b',"'
+    if {type(value) for _, value in items} in ({dict}, {list}) and text.count(end) == len(items) - 1:
+        return text.replace(end, text[-1:] + b',\n"')
     return b",\n".join([dumps(name) + b":" + dumps(value, option=keys) for name, value in items])
 
 
