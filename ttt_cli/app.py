@@ -67,23 +67,19 @@ class Commands(TyperGroup):
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
     def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
-        """Import a command's module and make the command.
+        """Import a command's module and make the command. A module with subcommands has a ``load`` of its
+        own; ``more_help`` adds to a help.
 
         :param runs: whether it is to run, or to help, rather than to complete.
         :returns: what it is called, the command, and the arguments left for it.
         """
         module = command_module(name)
+        if load := getattr(module, "load", None):
+            return load(arguments, runs)
         function = getattr(module, module.__name__.rpartition(".")[2])
-        options_of, more_help = getattr(module, "options_of", None), getattr(module, "more_help", None)
-        if options_of and not arguments:
-            arguments = ["--help"]
-        made = make_command(
-            name,
-            function,
-            learner=options_of(arguments, runs) if options_of else None,
-            more_help=more_help(arguments) if more_help else "",
-            hidden=[key for key, names in IGNORED.items() if name in names],
-        )
+        made = make_command(name, function, hidden=[key for key, names in IGNORED.items() if name in names])
+        if more_help := getattr(module, "more_help", None):
+            made.epilog = "\n\n".join(filter(None, [made.epilog, more_help(arguments)]))
         return name, made, arguments
 
 
@@ -210,13 +206,17 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     option = getattr(error, "option_name", "")
     path = context.command_path if context else "ttt"
     where, message, hint = option or path, error.format_message(), f"see {path} --help"
+    if option and hasattr(error, "possibilities"):
+        names = (name.removeprefix("--") for name in error.possibilities or ())
+        near = did_you_mean(option.lstrip("-"), names).replace(" '", " '--")
+        message, hint = "no such option", near or hint
     if parameter is not None and error.message:
         is_option = parameter.param_type_name == "option"
         where, message = parameter.opts[0] if is_option else parameter.human_readable_name, error.message
     common = {item.name for item in fields(Environment) if item.metadata}
     if isinstance(getattr(context, "command", None), TyperGroup) and option.lstrip("-") in common:
         hint = f"it comes after the command; {hint}"
-    elif re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE):
+    elif re.fullmatch(r"-+[xo][-xo_/.]*", option, re.IGNORECASE) and option != "-o":
         hint = f"write -- before a position that starts with a dash; {hint}"
     elif path == "ttt play" and (extra := re.fullmatch(r".* extra argument\(s\) \((\S+)\)\.?", message)):
         words = command_line(*path.split(), "--x", context.params["agent"], "--o", extra[1])

@@ -28,13 +28,13 @@ class Dummy:
     order: Literal["first", "last"] = "first"
 
 
-def learn(env: Environment, given: dict[str, Any], options: Options) -> None:
+def learn(env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
     env.out(json_text({"given": given, "games": options.games, "fresh": options.fresh}))
 
 
 @pytest.fixture
 def train(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    made = make_command("train", learn, learner=Dummy)
+    made = make_command("train", learn, fixed={"learner": "dummy"}, learner=Dummy)
     monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
     return lambda *words, **settings: ttt("train", *words, **settings)
 
@@ -59,8 +59,8 @@ def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
         (["--alpha", "2"], "--alpha: 2.0 is not in the range 0<=x<=1 (see ttt train --help)"),
         (["--alpha", "nan"], "--alpha: nan is not a finite number"),
         (["--floor", "-inf"], "--floor: -inf is not a finite number"),
-        (["--games", "0"], "--games: '0' is not a whole number from 1 up"),
-        (["--games", "x"], "--games: 'x' is not a whole number such as 5000, 10k or 1.5M"),
+        (["--games", "0"], "--games: expected a whole number from 1 up, such as 5000, 10k or 1.5M, not '0'"),
+        (["--games", "x"], "--games: expected a whole number from 1 up, such as 5000, 10k or 1.5M, not 'x'"),
     ],
 )
 def test_bad_parameters_are_one_line(train: Run, words: list[str], line: str) -> None:

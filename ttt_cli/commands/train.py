@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from typer.core import TyperCommand, TyperGroup
+
 from ttt_cli.agents.grammar import is_program
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
@@ -16,12 +18,11 @@ from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.learners import LEARNERS, learner_class, offer, offer_file, typed_as
 from ttt_cli.shell.common import locked
+from ttt_cli.shell.frame import make_command, split_examples
 from ttt_cli.shell.options import (
     Games,
     Opponent,
     Symmetry,
-    argument,
-    complete_learners,
     complete_states,
     flag,
     given_rules,
@@ -73,22 +74,15 @@ class Options:
     cluster: Annotated[str | None, option("ADDRESS", "A Dask cluster to train on.")] = None
 
 
-def train(
-    env: Environment,
-    method: Annotated[str, argument("LEARNER", "A method, or FILE.py:CLASS.", complete_learners)],
-    given: dict[str, Any],
-    options: Options,
-) -> Training | None:
-    """Train a player, and save what it has learned: continues from the file that is there; --fresh starts
-    over. Each method has its own parameters and number of games: ttt train q --help
+def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training | None:
+    """Train a player: a subcommand for each method of learning.
 
     Examples:
       ttt train q
       ttt train q --games 50000 --opponent random --seed 1
-      ttt train td --preset article -o mine.json
       ttt train ./mine.py:MyLearner
     """
-    call = Call(env, offer_file(method) if ":" in method else method, given, options)
+    call = Call(env, learner, given, options)
     call.check()
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
     with locked(env, call.path, "trained", remedy=remedy):
@@ -96,34 +90,46 @@ def train(
         return None if run is None else call.train(run)
 
 
-def options_of(arguments: list[str], runs: bool) -> type | None:
-    """The learner that is named first. For completion nothing from outside is loaded.
+HELP = """{title}.
+
+Continues from the file that is there; --fresh starts over. Without --games: {games:,} games.
+
+Examples:
+  ttt train {name}
+  ttt train {name} --games 50000 --seed 1 -o mine{suffix}
+"""
+
+
+def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
+    """The subcommand that is called: of a method that is built in, of a plug-in's by its name, of a file's as
+    ``FILE.py:CLASS``; without a method's name all of them, as the help lists them. For completion nothing
+    from outside is loaded.
 
     :raises TttError: if there is no such learner.
     """
-    name = arguments[0]
+    name = arguments[0] if arguments else "--help"
     if name.startswith("-") or not (runs or name in LEARNERS):
-        return None
+        text, examples = split_examples(train.__doc__ or "")
+        methods: Any = {
+            key: TyperCommand(key, help=about, rich_help_panel="Methods") for key, about in LEARNERS.items()
+        }
+        return (
+            "train",
+            TyperGroup(name="train", commands=methods, help=text, epilog=examples),
+            arguments or ["--help"],
+        )
     state = re.fullmatch(r"(\w+?)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
     if state and state[1] in LEARNERS and state[1] != name:
         words = f"{state[1]}{' --preset article' * bool(state[2])}"
         words += f" --board {state[3]} --line {state[4]}" * bool(state[3])
         raise UsageError("is a state, not a method", where=name, hint=f"ttt train {words} trains it")
-    typed = re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments))
-    if typed:
+    if typed := re.search(r"\0--learner[=\0]([^\0]*)", "\0".join(arguments)):
         offer_file(typed[1])
     kind = learner_class(offer_file(name) if ":" in name else name)
-    offer(kind)
-    return kind
-
-
-def more_help(arguments: list[str]) -> str:
-    """The methods; of the one that is named in a few words what it is."""
-    lines = [f"  {name:<7} {about}" for name, about in LEARNERS.items()]
-    if arguments[0] not in LEARNERS:
-        return "\n".join(["Methods:", *lines])
-    kind = learner_class(arguments[0])
-    return f"{kind.name}: {kind.title}; {kind.default_games:,} games unless --games says otherwise"
+    called, title = offer(kind), f"{kind.title[0].upper()}{kind.title[1:]}"
+    doc = HELP.format(title=title, games=kind.default_games, name=typed_as(called), suffix=kind.suffix)
+    command = make_command(name, train, fixed={"learner": called}, learner=kind, doc=doc)
+    return f"train {name}", command, arguments[1:]
 
 
 class Call:

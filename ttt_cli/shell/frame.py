@@ -17,18 +17,17 @@ are raised::
           ttt solve --board 5x5 --line 4
         \"""
 
-The docstring is the help; a module's ``more_help`` adds to it, and its ``options_of`` names the learner whose
-parameters the function takes as ``given``, both going by the arguments of the call. The command is listed
-once, in ``ttt_cli.commands``.
+The docstring is the help. The command is listed once, in ``ttt_cli.commands``.
 """
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import MISSING, fields, is_dataclass, replace
 from importlib import import_module
 from math import isfinite
+from types import MappingProxyType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -43,34 +42,36 @@ def make_command(
     name: str,
     function: Callable[..., Any],
     *,
+    fixed: Mapping[str, Any] = MappingProxyType({}),
     learner: type | None = None,
-    more_help: str = "",
+    doc: str = "",
     hidden: Collection[str] = (),
 ) -> Any:
     """The Typer command of a function as the module docstring describes it.
 
+    :param fixed: arguments that are no options.
     :param learner: whose parameters the function's ``given`` stands for; it gets those that were given on the
         command line alone, so that a preset or a file can supply the others.
-    :param more_help: what the help ends with.
+    :param doc: the help, instead of the function's docstring.
     """
     takes = inspect.signature(function, eval_str=True).parameters
     groups: dict[str, list[inspect.Parameter]] = {}
     for own in sorted(takes.values(), key=lambda own: own.annotation is Environment):  # common options last
         if own.annotation is Environment:
-            groups[own.name] = [option for option in _common() if option.name not in takes]
+            groups[own.name] = [option for option in _common() if option.name not in takes.keys() - fixed]
         elif own.name == "given":
-            groups[own.name] = _parameters_of(learner) if learner else []
+            groups[own.name] = _parameters_of(learner)
         elif is_dataclass(own.annotation):
             hints = get_type_hints(own.annotation, include_extras=True)
             groups[own.name] = [
                 _option(item.name, hints[item.name], item.default) for item in fields(own.annotation)
             ]
-        else:
+        elif own.name not in fixed:
             groups[own.name] = [own.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
     options = [option for group in groups.values() for option in group]
 
     def call(context: typer.Context, **values: Any) -> ExitCode:
-        arguments, env = dict[str, Any](), context.obj
+        arguments, env = dict(fixed), context.obj
         for key, value in values.items():
             if isinstance(value, float) and not isfinite(value):
                 raise UsageError(f"{value!r} is not a finite number", where=f"--{key.replace('_', '-')}")
@@ -92,9 +93,9 @@ def make_command(
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     call.__annotations__ = {option.name: option.annotation for option in (context, *options)}
     call.__signature__ = inspect.Signature([context, *options])  # type: ignore[attr-defined]
-    text, examples = split_examples(function.__doc__ or "")
+    text, examples = split_examples(doc or function.__doc__ or "")
     single = typer.Typer(add_completion=False)
-    single.command(name, help=text, epilog="\n\n".join(filter(None, [examples, more_help])))(call)
+    single.command(name, help=text, epilog=examples)(call)
     made: Any = typer.main.get_command(single)
     for parameter in made.params:
         parameter.hidden = parameter.hidden or parameter.name in hidden

@@ -32,17 +32,16 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
     ``1,000,000``."""
 
     def number(text: Any) -> int:
-        match = _NUMBER.fullmatch(str(text).strip())
-        if match is None:
-            raise typer.BadParameter(f"{text!r} is not a whole number such as 5000, 10k or 1.5M")
-        digits, fraction, exponent, unit = match.groups(default="")
-        fraction = fraction.rstrip("0")
-        zeros = int(exponent or 0) + _ZEROS[unit.lower()] - len(fraction)
-        found = int(re.sub("[,_ ]", "", digits) + fraction + "0" * max(zeros, 0))
-        if zeros < 0 or not least <= found <= most:
-            limit = " up" if most == MOST and found < least else f" to {most:,}"
-            raise typer.BadParameter(f"{text!r} is not a whole number from {least:,}{limit}")
-        return found
+        if match := _NUMBER.fullmatch(str(text).strip()):
+            digits, fraction, exponent, unit = match.groups(default="")
+            fraction = fraction.rstrip("0")
+            zeros = int(exponent or 0) + _ZEROS[unit.lower()] - len(fraction)
+            found = int(re.sub("[,_ ]", "", digits) + fraction + "0" * max(zeros, 0))
+            if zeros >= 0 and least <= found <= most:
+                return found
+        limit = "up" if most == MOST else f"to {most:,}"
+        expected = f"a whole number from {least:,} {limit}, such as 5000, 10k or 1.5M"
+        raise typer.BadParameter(f"expected {expected}, not {text!r}")
 
     return number
 
