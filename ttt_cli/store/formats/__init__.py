@@ -34,7 +34,7 @@ FORMATS = {
     "game-csv": ".game_csv:GameCsv",
     "position-keyed": ".position_keyed:PositionKeyed",
     "dot": ".position_graph:Dot",
-    "svg": ".svg:Svg",
+    "svg": ".position_graph:Svg",
 }
 """Their classes by name, loaded when they are needed. A file is of the first format that recognises it."""
 

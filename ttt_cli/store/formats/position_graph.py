@@ -5,134 +5,92 @@ that it plays are solid, others dotted; a board is filled by its score, which is
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
 from math import isnan
+from xml.sax.saxutils import escape
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int32s, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
+from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
+from ttt_cli.errors import UsageError
 from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.state import State
 
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """The worth of positions for X.
-
-    :ivar values: float64[n], NaN where the agent has no opinion.
-    :ivar scale: the scores of a lost and of a won position.
-    :ivar meaning: what they are, in words.
-    """
-
-    values: Floats
-    scale: tuple[float, float]
-    meaning: str
-
-    @classmethod
-    def of(cls, policy: PolicyTable, state: State | None = None) -> "Scores":
-        """The scores of an agent, which plays ``policy`` by what ``state`` has learned.
-
-        The graph machine scores positions itself; of other methods a position's score is the largest value of
-        its moves. An agent without values of that kind shows the game's own.
-        """
-        space = policy.space
-        if state and (own := state.learner.position_scores(state.table, space)) is not None:
-            return cls(own, (-1.0, 1.0), f"the {state.learner.name} machine's own score")
-        scale = state.learner.value_scale if state else (-1.0, 1.0)
-        for_x = space.plies % 2 == 0
-        if policy.worth is None or scale is None:
-            perfect = (solve(space).values * np.where(for_x, 1.0, -1.0)).astype(np.float64)
-            return cls(perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions")
-        largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
-        low, high = scale
-        scores = np.where(np.isinf(largest), np.nan, np.where(for_x, largest, low + high - largest))
-        scores[space.terminal] = ((low + high) / 2 + space.results * (high - low) / 2)[space.terminal]
-        return cls(scores + 0.0, scale, "the largest value of the agent's moves")
-
-    @cached_property
-    def levels(self) -> Floats:
-        """float64[n]: the scores as numbers from -1 (O wins) to +1 (X wins)."""
-        low, high = self.scale
-        return np.clip((2 * self.values - low - high) / (high - low), -1.0, 1.0)
-
-    def text(self, index: int) -> str:
-        """A position's score, and by its sign or by X or O for whom it is good: colour is never alone."""
-        score, level = float(self.values[index]), float(self.levels[index])
-        if isnan(score):
-            return "?"
-        if self.scale == (-1.0, 1.0):
-            return f"{score:+.2f}" if score else "0"
-        return f"{score:.2f}{' X' if level > 0 else ' O' if level < 0 else ''}"
+MOST_BOARDS = 20_000
+"""Larger pictures are refused: no viewer shows them."""
+CELL, GAP, TEXT, AIR, MARGIN = 14, 16, 15, 64, 46
+"""Pixels: the side of a cell, and what is left free beside a board, below it for its score, between two plies
+for the moves, and around everything."""
+A_ROW = 36
+"""Boards beside each other before a ply goes on in the next row."""
 
 
-@dataclass(frozen=True, eq=False)
 class PositionGraph:
-    """A part of the positions and the moves between them.
+    """A part of the positions and the moves between them: what can be reached from a start within some plies;
+    without a start everything the player knows, whether it can be reached or not.
 
-    :ivar nodes: int64[k], indexes, ascending: by plies, then text.
+    :ivar nodes: int64[k], indexes in the state space, ascending: by plies, then text.
     :ivar starts: int64[m], the index before each move; cells: from 0; ends: the index after it.
+    :ivar scores: float64[n], the worth of positions for X, NaN where the player has no opinion.
+    :ivar scale: the scores of a lost and of a won position.
+    :ivar meaning: what scores are, in words.
     """
 
-    policy: PolicyTable
-    scores: Scores
-    nodes: Int64s
-    starts: Int64s
-    cells: Int64s
-    ends: Int32s
-
-    @classmethod
-    def of(
-        cls, policy: PolicyTable, scores: Scores, start: Position | None = None, depth: int | None = None
-    ) -> "PositionGraph":
-        """The part that can be reached from ``start`` within ``depth`` plies; without a start everything the
-        agent knows, whether it can be reached or not."""
-        space, moves = policy.space, _known_moves(policy)
-        first = 0 if start is None else space.index(start)
-        reached = np.any(moves, axis=1) if start is None else np.zeros(len(space), np.bool_)
+    def __init__(self, player: ExportSource, wanted: ExportOptions) -> None:
+        self.policy = policy = player.policy
+        self.scores, self.scale, self.meaning = _scores(policy, player.state)
+        space = policy.space
+        moves = space.legal if policy.worth is None else space.legal & ~np.isnan(policy.worth)
+        moves = moves if policy.learned is None else moves & policy.learned[:, None]
+        first = 0 if wanted.start is None else space.index(wanted.start)
+        reached: Bools = moves.any(axis=1) & (wanted.start is None)
         reached[first] = True
-        if depth is not None:
-            last = int(space.plies[first]) + depth
-            moves[space.plies >= last] = False
+        if wanted.depth is not None:
+            last = int(space.plies[first]) + wanted.depth
+            moves = moves & (space.plies < last)[:, None]
             reached[space.plies > last] = False
-        for rows in space.forwards():
-            at, cells = np.nonzero(moves[rows] & reached[rows, None])
-            reached[space.successors[rows.start + at, cells]] = True
-        starts, cells = np.nonzero(moves & reached[:, None])
-        return cls(policy, scores, np.flatnonzero(reached), starts, cells, space.successors[starts, cells])
+        for layer in space.layers:
+            at, cells = np.nonzero(moves[layer] & reached[layer, None])
+            reached[space.successors[layer.start + at, cells]] = True
+        self.nodes = np.flatnonzero(reached)
+        self.starts, self.cells = np.nonzero(moves & reached[:, None])
+        self.ends = space.successors[self.starts, self.cells]
+        if wanted.folded:
+            self._fold()
 
-    @classmethod
-    def wanted(cls, player: ExportSource, wanted: ExportOptions) -> "PositionGraph":
-        """The part of a player's graph that is to be written."""
-        scores = Scores.of(player.policy, player.state)
-        graph = cls.of(player.policy, scores, wanted.start, wanted.depth)
-        return graph.folded() if wanted.folded else graph
-
-    def folded(self) -> "PositionGraph":
-        """The first of all positions that a turn or mirror makes equal, and of its moves to equal ones the
-        likeliest."""
-        space = self.policy.space
-        _, firsts, kinds = np.unique(
-            space.rows(classes(space[self.nodes]).positions), return_index=True, return_inverse=True
-        )
+    def _fold(self) -> None:
+        """Keep the first of all positions that a turn or mirror makes equal, and of its moves to equal ones
+        the likeliest."""
+        space, starts, cells = self.policy.space, self.starts, self.cells
+        kinds = space.rows(classes(space[self.nodes]).positions)
+        _, firsts, kinds = np.unique(kinds, return_index=True, return_inverse=True)
         stands_for = np.zeros(len(space), np.int32)
         stands_for[self.nodes] = self.nodes[firsts[kinds]]
-        kept = np.flatnonzero(stands_for[self.starts] == self.starts)
-        starts, cells, ends = self.starts[kept], self.cells[kept], stands_for[self.ends[kept]]
+        ends = stands_for[self.ends]
         order = np.lexsort((-self.policy.played[starts, cells], ends, starts))
+        order = order[stands_for[starts[order]] == starts[order]]
         pairs = np.column_stack([starts[order], ends[order]])
-        first = order[np.unique(pairs, axis=0, return_index=True)[1]]
-        nodes = np.sort(self.nodes[firsts])
-        return replace(self, nodes=nodes, starts=starts[first], cells=cells[first], ends=ends[first])
+        kept = order[np.unique(pairs, axis=0, return_index=True)[1]]
+        self.nodes = np.sort(self.nodes[firsts])
+        self.starts, self.cells, self.ends = starts[kept], cells[kept], ends[kept]
 
     def boards(self) -> Iterator[tuple[int, str, str, tuple[str, str]]]:
-        """Each position's index, text, score, and fill and ink."""
-        for index, level in zip(self.nodes.tolist(), self.scores.levels[self.nodes].tolist(), strict=True):
-            yield index, self.policy.space.text(index), self.scores.text(index), color_of(level)
+        """Each position's index, text, score, and fill and ink. The score says by its sign, or by X or O, for
+        whom it is good: colour is never alone."""
+        low, high = self.scale
+        levels = np.clip((2 * self.scores - low - high) / (high - low), -1.0, 1.0)
+        for index in self.nodes.tolist():
+            score, level = float(self.scores[index]), float(levels[index])
+            if isnan(score):
+                shown = "?"
+            elif self.scale == (-1.0, 1.0):
+                shown = f"{score:+.2f}" if score else "0"
+            else:
+                shown = f"{score:.2f}{' X' if level > 0 else ' O' if level < 0 else ''}"
+            yield index, self.policy.space.text(index), shown, color_of(level)
 
     def moves(self) -> Iterator[tuple[int, int, int, float]]:
         """Each move's index before it, cell from 1, index after it, and probability."""
@@ -141,11 +99,24 @@ class PositionGraph:
         return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def _known_moves(policy: PolicyTable) -> Bools:
-    """bool[n, cells]: the moves that the agent has an opinion on, in the positions that it knows."""
-    legal = policy.space.legal
-    moves = legal.copy() if policy.worth is None else legal & ~np.isnan(policy.worth)
-    return moves if policy.learned is None else moves & policy.learned[:, None]
+def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[float, float], str]:
+    """The scores, scale and meaning of a player's positions, which plays by what ``state`` has learned.
+
+    The graph machine scores positions itself; of other methods a position's score is the largest value of its
+    moves. A player without values of that kind shows the game's own.
+    """
+    space = policy.space
+    if state and (own := state.learner.position_scores(state.table, space)) is not None:
+        return own, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
+    scale = state.learner.value_scale if state else (-1.0, 1.0)
+    if policy.worth is None or scale is None:
+        perfect = (solve(space).values * space.movers).astype(np.float64)
+        return perfect, (-1.0, 1.0), "the value of the game, since the agent scores no positions"
+    largest = np.where(space.legal & ~np.isnan(policy.worth), policy.worth, -np.inf).max(axis=1)
+    low, high = scale
+    scores = np.where(np.isinf(largest), np.nan, np.where(space.movers > 0, largest, low + high - largest))
+    scores[space.terminal] = ((low + high) / 2 + space.results * (high - low) / 2)[space.terminal]
+    return scores + 0.0, scale, "the largest value of the agent's moves"
 
 
 def color_of(level: float) -> tuple[str, str]:
@@ -156,36 +127,6 @@ def color_of(level: float) -> tuple[str, str]:
     share = abs(level) ** 0.8 * 0.92
     red, green, blue = (round(255 + (part - 255) * share) for part in deep)
     return f"#{red:02x}{green:02x}{blue:02x}", "#ffffff" if abs(level) > 0.75 and level > 0 else "#10161d"
-
-
-def printable(text: str) -> str:
-    """Text without control characters."""
-    return "".join(char if char.isprintable() else " " for char in text)
-
-
-def dot(graph: PositionGraph, name: str) -> Iterator[bytes]:
-    """The graph in Graphviz's language: a rank a ply."""
-    space = graph.policy.space
-    title = printable(f"{name}: {graph.scores.meaning}, for X").replace("\\", "\\\\").replace('"', '\\"')
-    yield (
-        f'digraph positions {{\n  graph [label="{title}", labelloc=t, ranksep=0.6, nodesep=0.15];\n'
-        '  node [shape=box, style="filled,rounded", fontname="monospace", fontsize=10, margin="0.08,0.05"];\n'
-        '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
-    ).encode()
-    rank, texts = -1, dict[int, str]()
-    for index, text, score, (fill, ink) in graph.boards():
-        if space.plies[index] != rank:
-            yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
-            rank = space.plies[index]
-        texts[index] = text
-        rows = [" ".join(text[at : at + space.rules.cols]) for at in range(0, len(text), space.rules.cols)]
-        label = "\\n".join([*rows, score])
-        yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
-    yield b"  }\n" if rank >= 0 else b""
-    for start, cell, end, probability in graph.moves():
-        style = "solid" if probability > 0 else "dotted"
-        yield f'  "{texts[start]}" -> "{texts[end]}" [label="{cell}", style={style}];\n'.encode()
-    yield b"}\n"
 
 
 class Dot(Format):
@@ -199,5 +140,137 @@ class Dot(Format):
     then = "dot -Tsvg FILE -o graph.svg"
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
-        """The graph of a player."""
-        return dot(PositionGraph.wanted(player, wanted), player.name)
+        """The graph of a player: a rank a ply."""
+        graph = PositionGraph(player, wanted)
+        space, texts, rank = graph.policy.space, dict[int, str](), -1
+        title = f"{player.name}: {graph.meaning}, for X".replace("\\", "\\\\").replace('"', '\\"')
+        yield (
+            f'digraph positions {{\n  graph [label="{title}", labelloc=t, ranksep=0.6, nodesep=0.15];\n'
+            '  node [shape=box, style="filled,rounded", fontname="monospace", fontsize=10, '
+            'margin="0.08,0.05"];\n'
+            '  edge [arrowsize=0.5, color="#59626f", fontname="sans-serif", fontsize=8];\n'
+        ).encode()
+        for index, text, score, (fill, ink) in graph.boards():
+            if space.plies[index] != rank:
+                yield ("  }\n" if rank >= 0 else "").encode() + b"  {\n    rank=same;\n"
+                rank = space.plies[index]
+            texts[index] = text
+            rows = [
+                " ".join(text[at : at + space.rules.cols]) for at in range(0, len(text), space.rules.cols)
+            ]
+            label = "\\n".join([*rows, score])
+            yield f'    "{text}" [label="{label}", fillcolor="{fill}", fontcolor="{ink}"];\n'.encode()
+        yield b"  }\n"
+        for start, cell, end, probability in graph.moves():
+            style = "solid" if probability > 0 else "dotted"
+            yield f'  "{texts[start]}" -> "{texts[end]}" [label="{cell}", style={style}];\n'.encode()
+        yield b"}\n"
+
+
+class Svg(Format):
+    """The graph as a picture: boards ply by ply, filled by score, and the moves."""
+
+    name = "svg"
+    about = "the graph of positions as a picture"
+    written = True
+    endings = (".svg",)
+    options = ("--from", "--depth")
+
+    def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
+        """The graph of a player, for any viewer: no script, no fonts, no references to the outside.
+
+        Moves that it plays are solid, and the darker the likelier; others are dotted.
+
+        :raises UsageError: if there are too many boards for a picture.
+        """
+        graph = PositionGraph(player, wanted)
+        if len(graph.nodes) > MOST_BOARDS:
+            raise UsageError(
+                f"a picture of {len(graph.nodes):,} boards is too large for any viewer",
+                hint=f"--depth 2, or --from a later position: at most {MOST_BOARDS:,} boards",
+            )
+        rules = graph.policy.rules
+        width, height = rules.cols * CELL, rules.rows * CELL
+        x, y, tops, size = _layout(graph, width, height)
+        heading = f"{player.name}: {len(graph.nodes):,} positions, filled by {graph.meaning}"
+        yield _before_boards(rules, escape(heading), size).encode()
+        for start, _, end, likely in sorted(graph.moves(), key=lambda move: move[3]):  # likely ones on top
+            x1, x2, y1, y2 = x[start] + width // 2, x[end] + width // 2, y[start] + height + TEXT + 2, y[end]
+            middle = (y1 + y2) // 2
+            look = f'stroke-width="{0.8 + 1.4 * likely:.1f}" stroke-opacity="{0.35 + 0.65 * likely:.2f}"'
+            if not likely:
+                look = 'stroke-width="0.7" stroke-opacity="0.35" stroke-dasharray="1.5 3"'
+            yield f'<path d="M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}" {look}/>\n'.encode()
+        yield b'</g>\n<g font-size="10" text-anchor="middle">\n'
+        for index, text, score, (fill, ink) in graph.boards():
+            stones = "".join(
+                f'<use href="#{stone.lower()}" x="{cell % rules.cols * CELL}" '
+                f'y="{cell // rules.cols * CELL}" stroke="{ink}"/>'
+                for cell, stone in enumerate(text)
+                if stone != "."
+            )
+            yield (
+                f'<g transform="translate({x[index]} {y[index]})"><title>{text} {score}</title>'
+                f'<rect width="{width}" height="{height}" rx="3" fill="{fill}" stroke="#59626f"/>'
+                f'<use href="#grid" stroke="{ink}"/>{stones}'
+                f'<text x="{width / 2:g}" y="{height + 12}" fill="#10161d">{score}</text></g>\n'
+            ).encode()
+        yield b'</g>\n<g font-size="11" fill="#59626f" text-anchor="end">\n'
+        for ply, top in tops.items():
+            yield f'<text x="{MARGIN - 14}" y="{top + height // 2 + 4}">{ply}</text>\n'.encode()
+        yield b"</g>\n</svg>\n"
+
+
+def _before_boards(rules: Rules, heading: str, size: tuple[int, int]) -> str:
+    """The title, the colours from O's to X's with their signs, and the parts of every board."""
+    wide, high = size
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
+        f'height="{high}" font-family="system-ui, sans-serif" role="img">\n<title>{heading}</title>\n'
+        "<desc>Blue (+, X): good for X; orange (-, O): for O; white: even; grey (?): no opinion.</desc>\n"
+        '<rect width="100%" height="100%" fill="#ffffff"/>\n'
+        f'<text x="{MARGIN}" y="22" font-size="13" font-weight="600" fill="#10161d">{heading}</text>\n'
+    ]
+    for at, (level, sign) in enumerate(((-1.0, "O"), (-0.5, "-"), (0.0, "0"), (0.5, "+"), (1.0, "X"))):
+        left, (fill, ink) = MARGIN + at * 26, color_of(level)
+        parts.append(
+            f'<rect x="{left}" y="32" width="26" height="17" fill="{fill}" stroke="#59626f"/>'
+            f'<text x="{left + 13}" y="45" font-size="11" text-anchor="middle" fill="{ink}">{sign}</text>'
+        )
+    far, lines = CELL - 4, [f"M{at * CELL} 2V{rules.rows * CELL - 2}" for at in range(1, rules.cols)]
+    lines += [f"M2 {at * CELL}H{rules.cols * CELL - 2}" for at in range(1, rules.rows)]
+    parts.append(
+        f'\n<defs><path id="grid" d="{"".join(lines)}" fill="none" stroke-opacity="0.35"/>'
+        f'<path id="x" d="M4 4L{far} {far}M{far} 4L4 {far}" fill="none" stroke-width="1.8" '
+        f'stroke-linecap="round"/><circle id="o" cx="{CELL / 2:g}" cy="{CELL / 2:g}" '
+        f'r="{CELL / 2 - 3.6:g}" fill="none" stroke-width="1.8"/></defs>\n'
+        '<g fill="none" stroke="#3d4a5a">\n'
+    )
+    return "".join(parts)
+
+
+def _layout(
+    graph: PositionGraph, width: int, height: int
+) -> tuple[Int64s, Int64s, dict[int, int], tuple[int, int]]:
+    """Where each board's top left corner is, int64[n] each; the top of each ply; the size of the picture.
+
+    A ply's boards are ordered by the middle of the boards they follow from, so that few moves cross.
+    """
+    space = graph.policy.space
+    plies = space.plies[graph.nodes]
+    by_ply = {int(ply): graph.nodes[plies == ply] for ply in np.unique(plies)}
+    widest = max(min(len(nodes), A_ROW) for nodes in by_ply.values())
+    inner = max(widest * (width + GAP) - GAP, 480)
+    x, y, tops, top = np.zeros(len(space), np.int64), np.zeros(len(space), np.int64), {}, 72
+    moves = np.maximum(np.bincount(graph.ends, minlength=len(space)), 1)
+    for ply, unordered in by_ply.items():
+        middles = np.bincount(graph.ends, x[graph.starts], len(space)) / moves
+        nodes = unordered[np.lexsort((-unordered, middles[unordered]))]
+        tops[ply] = top
+        for first in range(0, len(nodes), A_ROW):
+            row = nodes[first : first + A_ROW]
+            left = MARGIN + (inner - (len(row) * (width + GAP) - GAP)) // 2
+            x[row], y[row] = left + np.arange(len(row)) * (width + GAP), top
+            top += height + TEXT + 8
+        top += AIR - 8
+    return x, y, tops, (inner + 2 * MARGIN, top - AIR + 16)
