@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Floats, Int64s
+from ttt_cli.engine.arrays import Floats, Int64s
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
@@ -46,7 +46,7 @@ class PositionGraph:
         moves = space.legal if policy.worth is None else space.legal & ~np.isnan(policy.worth)
         moves = moves if policy.learned is None else moves & policy.learned[:, None]
         first = 0 if wanted.start is None else space.index(wanted.start)
-        reached: Bools = moves.any(axis=1) & (wanted.start is None)
+        reached = np.logical_and(moves.any(axis=1), wanted.start is None)
         reached[first] = True
         if wanted.depth is not None:
             last = int(space.plies[first]) + wanted.depth
