@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 
 from ttt_cli.errors import TttError, UsageError
-from ttt_cli.store.reading import peek, read_lines
+from ttt_cli.store.reading import peek
 
 KEPT = 5
 """How many backups of a file are kept."""
@@ -93,10 +93,8 @@ def _numbered(target: Path) -> list[tuple[float, Path]]:
 
 
 def _games(path: Path) -> int | None:
-    """The games that a state says it knows in its head, or the lines of a log."""
+    """The games that a state says it knows in its head."""
     try:
-        if ".jsonl." in path.name:
-            return sum(1 for _ in read_lines(path))
         match = _GAMES.search(peek(path)[1])
     except TttError:
         return None

@@ -21,7 +21,7 @@ from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.store.files import append_line, try_append
 from ttt_cli.store.reading import peek, read_lines
 from ttt_cli.store.state import State
-from ttt_cli.store.text import load_json
+from ttt_cli.store.text import as_text, load_json
 from ttt_cli.store.typed import check, rules_of
 
 LOG = "games.jsonl"
@@ -72,8 +72,8 @@ class GameRecord:
             "rules": self.rules.fields(),
             "moves": list(self.moves),
             "result": self.result,
-            "x": _text(self.x),
-            "o": _text(self.o),
+            "x": as_text(self.x),
+            "o": as_text(self.o),
             "teaches": list(self.teaches),
         }
         if self.resigned:
@@ -111,11 +111,6 @@ class GameRecord:
                 f'"result" is {record.result!r}, but the moves give {result!r}', where=where
             )
         return record
-
-
-def _text(name: str) -> str:
-    """A name as JSON can say it, also that of a file whose name is not UTF-8."""
-    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def try_log(store: Path) -> None:

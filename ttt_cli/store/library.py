@@ -28,6 +28,7 @@ from ttt_cli.store.locks import held_lock, lock, stamp
 from ttt_cli.store.reading import LIMIT, allowed, beyond, read_blocks
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
+from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")
 """How the files of states end."""
@@ -131,7 +132,7 @@ def display_name(store: Path, path: Path) -> str:
 def taught_name(store: Path, path: Path) -> str:
     """The name in the store's log of a state that is to learn a game: its real path from the log's folder."""
     relative = os.path.relpath(os.path.realpath(path), os.path.realpath(store))
-    return Path(relative).as_posix().encode("utf-8", "backslashreplace").decode()
+    return as_text(Path(relative).as_posix())
 
 
 def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:

@@ -16,7 +16,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, TttError
 from ttt_cli.learners.base import Learner
 from ttt_cli.store.curves import from_record
-from ttt_cli.store.text import quoted
+from ttt_cli.store.text import as_text, quoted
 
 Results = Mapping[str, int]
 """Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
@@ -116,7 +116,7 @@ def train_run(
     details: dict[str, Any] = {
         "params": learner.parameters(),
         "seed": seed,
-        "opponent": opponent.encode("utf-8", "backslashreplace").decode(),  # a file's name may be any bytes
+        "opponent": as_text(opponent),
         "opponent_digest": opponent_digest,
         "behaviour": behaviour,
         "start": start,

@@ -90,6 +90,11 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
     raise InvalidFileError(why, where=f"{os.fspath(where)}, {place}", hint=hint)
 
 
+def as_text(name: str) -> str:
+    """A name as UTF-8 can say it, also that of a file whose name is not UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def refuse_binary(data: bytes, where: AnyPath) -> None:
     """Raise InvalidFileError if ``data`` is an archive, UTF-16 or anything known but UTF-8 text."""
     said = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
