@@ -260,7 +260,7 @@ def modules_after(*words: str, **variables: str) -> tuple[set[str], str]:
     return set(err.splitlines()[-1].split()), out
 
 
-HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "dask", "pydantic", "orjson"}
+HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "dask", "orjson", "importlib.metadata"}
 
 
 def test_only_the_called_command_is_imported_and_libraries_where_they_work() -> None:

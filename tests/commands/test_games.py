@@ -72,14 +72,6 @@ def test_a_log_of_any_length_is_learned_a_game_at_a_time():
     assert most < 2 * FEW
 
 
-@pytest.mark.parametrize("learner", ["q", "book"])
-def test_each_game_counts_once(learner):
-    first = teach(empty(learner), [GAME, GAME, OTHER])
-    assert (first.learnt, first.repeated, first.state.games) == (2, 1, 2)
-    again = teach(first.state, [OTHER, GAME])
-    assert (again.learnt, again.repeated, again.state.games) == (0, 2, 2)
-
-
 # ---- a finished game is never lost
 
 

@@ -565,13 +565,3 @@ def test_a_file_that_nothing_built_in_reads_is_read_by_a_plug_in(
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ttt("move", "./mine.toy", ".........").out == "5\n"
     assert ttt("import", "mine.toy").code == 0
-
-
-def test_plug_ins_are_not_looked_for_at_start_up() -> None:
-    code = (
-        "import sys\nfrom ttt_cli.app import run\nfrom ttt_cli.environment import Environment\n"
-        "for words in (['--version'], ['--help'], ['evaluate', '--help'], ['evaluate', 'random']):\n"
-        "    run(words, Environment.of_process())\n"
-        "    assert 'importlib.metadata' not in sys.modules or words[-1] == 'random', words\n"
-    )
-    subprocess.run([PYTHON, "-c", code], check=True, capture_output=True)

@@ -72,7 +72,7 @@ def export(
     out: Report = None,
     format_name: Annotated[
         str | None,
-        option("FORMAT", "As FILE's ending, if only one fits.", "--format", "-f", complete=complete_formats),
+        option("FORMAT", "By default what FILE's ending means.", "--format", "-f", complete=complete_formats),
     ] = None,
     start: Annotated[str | None, option("POSITION", "dot, svg: the tree from here.", "--from")] = None,
     depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,

@@ -36,18 +36,23 @@ MENU_STATES = 9
 
 def play(
     env: Environment,
-    agent: Annotated[str | None, argument("[AGENT]", "The opponent; q.", complete_agents)] = None,
+    agent: Annotated[str | None, argument("[AGENT]", "The opponent, by default q.", complete_agents)] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
     x: Annotated[str | None, option("AGENT", "Player X.", complete=complete_agents)] = None,
     o: Annotated[str | None, option("AGENT", "Player O.", complete=complete_agents)] = None,
     alternate: Annotated[
-        bool | None, flag("--alternate/--no-alternate", "Change sides after each game; not with --x, --o.")
+        bool | None,
+        flag(
+            "--alternate/--no-alternate",
+            "Change sides after each game, unless --x or --o.",
+        ),
     ] = None,
     games: Annotated[int | None, number("Leave after N games.", "--games", "-n")] = None,
     watch: Annotated[bool, flag("--watch", "Show the boards of two machines.")] = False,
     delay: Annotated[float, option("SECONDS", "Pause of --watch.", min=0, max=60)] = 0.4,
     learn: Annotated[
-        bool | None, flag("--learn/--no-learn", "Learn from finished games; by default from people's.")
+        bool | None,
+        flag("--learn/--no-learn", "Learn from finished games; default: those with people."),
     ] = None,
     seed: Seed = None,
 ) -> int:

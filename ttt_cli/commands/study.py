@@ -38,11 +38,15 @@ def study(
     env: Environment,
     learners: Annotated[
         list[str] | None,
-        argument("[LEARNER]...", "Methods; NAME --help lists parameters.", complete_learners),
+        argument(
+            "[LEARNER]...",
+            "What to compare; NAME --help lists its parameters.",
+            complete_learners,
+        ),
     ] = None,
-    seeds: Annotated[int | None, number("Seeds 1 to N; 10, or 1 with --presets alone.", most=100_000)] = None,
+    seeds: Annotated[int | None, number("Seeds 1 to N: 10, or 1 with --presets alone.", most=100_000)] = None,
     vary: Annotated[
-        list[str] | None, option("NAME=A,B,…", "Values to try; repeat: all combinations.")
+        list[str] | None, option("NAME=A,B,…", "Values to try; repeat it for all combinations.")
     ] = None,
     presets: Annotated[bool, flag("--presets", "Articles beside defaults; alone: of all methods.")] = False,
     games: Games = None,

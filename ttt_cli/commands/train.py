@@ -65,7 +65,9 @@ class Options:
     symmetry: Symmetry = False
     until: Annotated[Literal["unbeatable"] | None, option(None, "Stop once so, else exit with 1.")] = None
     out: Annotated[Path | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
-    source: Annotated[str | None, option("FILE", "Start from it.", "--from", complete=complete_states)] = None
+    source: Annotated[
+        str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
+    ] = None
     fresh: Annotated[bool, flag("--fresh", "Start from nothing.")] = False
     resume: Annotated[bool, flag("--resume", "Continue the unfinished run in the file.")] = False
     checkpoint: Annotated[float, option("SECONDS", "Save this often.", min=0)] = CHECKPOINT
