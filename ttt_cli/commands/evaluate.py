@@ -75,7 +75,7 @@ def evaluate(
     seed = secrets.randbits(32) if seed is None else seed
 
     def explanation(lines: dict[Side, tuple[int, ...]]) -> Explanation | None:
-        found = [explained(player.policy, side, lines[side]) if side in lines else None for side in Side]
+        found = (explained(player.policy, side, lines[side]) if side in lines else None for side in Side)
         return Explanation(*found) if explain else None
 
     about = (player.rules, player.loaded is not None, check is not None)

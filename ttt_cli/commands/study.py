@@ -11,7 +11,6 @@ from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import LEARNERS, learner_class, offer_file
-from ttt_cli.learners.base import Learner
 from ttt_cli.shell.options import (
     Games,
     Opponent,
@@ -70,7 +69,11 @@ def study(
     designs = []
     for name in dict.fromkeys(offer_file(name) if ":" in name else name for name in learners or LEARNERS):
         kind = learner_class(name)
-        for choice in _choices(kind, presets, bool(learners)):
+        if presets and "article" not in kind.choices:
+            if not learners:
+                continue
+            raise UsageError(f"{kind.name} has no preset article", where="--presets")
+        for choice in ("article", "default") if presets else ("default",):
             base = learner_of(name, choice)
             own_games = base.article_games if choice == "article" else base.default_games
             tried = range(1, 1 + (seeds or (10 if learners else 1)))
@@ -93,20 +96,6 @@ def more_help(arguments: Sequence[str]) -> str:
     parameters = [item for item in named if item.name != "choice"]
     lines = [f"  {item.name}={item.default}  {item.metadata.get('help', '')}" for item in parameters]
     return "\n".join(["Parameters that --vary takes:", *lines]) if lines else ""
-
-
-def _choices(kind: type[Learner[Any]], presets: bool, named: bool) -> list[str]:
-    """The presets to train a method with.
-
-    :raises UsageError: if a method that was named has but one.
-    """
-    if not presets:
-        return ["default"]
-    if "article" in kind.choices:
-        return ["article", "default"]
-    if named:
-        raise UsageError(f"{kind.name} has no preset article", where="--presets")
-    return []
 
 
 def _fill(
