@@ -104,11 +104,8 @@ class Positions:
     @cached_property
     def results(self) -> Int8s:
         """int8[k]: +1 X has won, -1 O has won, 0 drawn or open."""
-        x_lined, o_lined = np.zeros(len(self), np.bool_), np.zeros(len(self), np.bool_)
-        for line in self.rules.line_masks:
-            mask = np.uint64(line)
-            x_lined |= self.x & mask == mask
-            o_lined |= self.o & mask == mask
+        masks = _line_masks(self.rules)
+        x_lined, o_lined = _holding(masks, self.x), _holding(masks, self.o)
         lined = x_lined.astype(np.int8) - (o_lined & ~x_lined)
         return -lined if self.rules.misere else lined
 
@@ -228,6 +225,19 @@ class Positions:
     def position(self, row: int) -> Position:
         """One as a value."""
         return Position(self.text(row), self.rules)
+
+
+def _holding(masks: Uint64s, boards: Uint64s) -> Bools:
+    """bool[k]: the boards that have all cells of one of the masks, uint64[masks, 1]."""
+    size = CACHED // len(masks)
+    parts = (boards[at : at + size] for at in range(0, max(len(boards), 1), size))
+    return np.concatenate([(part & masks == masks).any(axis=0) for part in parts])
+
+
+@lru_cache(maxsize=8)
+def _line_masks(rules: Rules) -> Uint64s:
+    """uint64[lines, 1]: every winning line."""
+    return np.array(rules.line_masks, np.uint64)[:, None]
 
 
 def completing(rules: Rules, stones: Uint64s) -> Bools:

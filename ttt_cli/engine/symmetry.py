@@ -72,8 +72,9 @@ def classes(positions: Positions) -> Classes:
     moves, some = images[chosen], np.flatnonzero(twins)
     if len(some):
         few, found = own[some], lowest[some]
-        for image in images[1:]:
-            stable = (_turned(few.x, image) == few.x) & (_turned(few.o, image) == few.o)
+        x, o = _bytes(few.x, rules), _bytes(few.o, rules)
+        for image, board in zip(images[1:], boards[1:], strict=True):
+            stable = (_joined(board, x) == few.x) & (_joined(board, o) == few.o)
             found[stable] = np.minimum(found[stable], image)
         lowest[some], moves[some] = found, np.take_along_axis(found, moves[some].astype(np.intp), axis=1)
     return Classes(own, moves, lowest)
