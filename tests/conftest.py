@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.register_profile("usual", max_examples=25, deadline=None)
+    settings.register_profile("usual", max_examples=15, deadline=None)
     settings.register_profile("full", max_examples=1000, deadline=None)
     settings.load_profile("full" if config.getoption("--size") == "full" else "usual")
 
@@ -68,7 +68,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         folder.mkdir(exist_ok=True)
         compile_in_turn(folder)
     gc.freeze()
-    gc.set_threshold(100_000)  # as the program itself has it
+    gc.set_threshold(500_000)
 
 
 def _skip(items: list[pytest.Item], marker: str, why: str) -> None:

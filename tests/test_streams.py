@@ -20,14 +20,14 @@ def shell(line: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=env, timeout=120)
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.long)])
 def test_what_does_not_fit_on_the_disk_fails(tmp_path: Path, unbuffered: str):
     line = f"ulimit -f 64; trap '' XFSZ; $TTT {' '.join(BOOK)} > {tmp_path / 'part'}"
     outcome = shell(line, PYTHONUNBUFFERED=unbuffered)
     assert (outcome.returncode, outcome.stderr) == (1, "Error: standard output: File too large\n")
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.long)])
 def test_a_reader_gets_all_and_one_that_goes_early_is_told_by_the_exit_code(unbuffered: str):
     for reader, read in (("head -1", "position,move,probability,value\n141\n"), ("wc -c", "348327\n0\n")):
         line = f"$TTT {' '.join(BOOK)} | {reader}; echo ${{PIPESTATUS[0]}}"

@@ -32,6 +32,7 @@ def test_what_takes_too_many_nodes_is_not_proved():
     assert values_of(Positions.start(Rules(8, 8, 4)), nodes=1).tolist() == [UNPROVEN]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("rules", "value"), [(Rules(4, 4, 3), 1), (Rules(4, 4, 4), 0), (Rules(6, 6, 4), 1)])
 def test_the_value_of_a_game(rules: Rules, value: int):
     assert game_value(rules) == value

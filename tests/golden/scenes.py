@@ -199,20 +199,27 @@ def boards() -> dict[str, list[str]]:
 
 
 def larger_boards() -> dict[str, list[str]]:
-    """Each learner on a board of twelve cells, in all that depends on the board."""
+    """Each learner on a board of twelve cells, in all that depends on the board; some up to symmetry."""
     return {
         f"{learner}-3x4-{line}": commands(f"""
             train {learner} --games 20000 --seed 1 --board 3x4 --line {line} -o {file} --json
-            train {learner} --games 20000 --seed 1 --board 3x4 --line {line} --symmetry -o s-{file} --json
             train {learner} --games 5000 --seed 1 --board 3x4 --line {line} --opponent random -o r-{file}
             evaluate ./{file} random heuristic --explain --mistakes mistakes.csv --json
-            evaluate ./s-{file} random --json
             export ./{file} -f policy-csv -o policy.csv
-            export ./s-{file} -f policy-csv -o policy.csv
             merge {file} r-{file} -o merged-{file} --json
+            {symmetric(learner, file) if line == 4 else ""}
         """)
         for (learner, file), line in zip(FILES.items(), (4, 3, 3, 4, 3), strict=True)
     }
+
+
+def symmetric(learner: str, file: str) -> str:
+    """A learner's classes on that board."""
+    return f"""
+        train {learner} --games 20000 --seed 1 --board 3x4 --line 4 --symmetry -o s-{file} --json
+        evaluate ./s-{file} random --json
+        export ./s-{file} -f policy-csv -o policy.csv
+    """
 
 
 def imported(path: str) -> str:
@@ -314,24 +321,18 @@ NTUPLE = commands(f"""
 LEARNERS = {**lives(), **opponents(), **lessons(), **merges(), **boards()}
 
 
-SCENES: dict[str, list[str]] = {
-    **{scene: lines for scene, lines in LEARNERS.items() if scene in FILES},
-    **foreign(),
+QUICK: dict[str, list[str]] = {
+    "q": LEARNERS["q"],
+    "games": foreign()["games"],
     "variants": VARIANTS,
-    "ntuple": NTUPLE,
-    **{name: commands(in_full(agent)) for name, agent in BUILT_IN.items()},
 }
-"""The command lines by scene; of each learner its default training on the usual board."""
+"""The command lines by scene; these stand for all in the fast suite."""
 
 LONG: dict[str, list[str]] = {
-    **{scene: lines for scene, lines in LEARNERS.items() if scene not in FILES},
-    **{
-        f"{learner}-full": commands(
-            f"train {learner} --games 20000 --seed 1 -o ./{file} --json" + in_full(f"./{file}")
-        )
-        for learner, file in FILES.items()
-        if learner != "q"
-    },
+    **{scene: lines for scene, lines in {**LEARNERS, **foreign()}.items() if scene not in QUICK},
+    **{name: commands(in_brief(agent)) for name, agent in BUILT_IN.items()},
+    "minimax": commands(in_full("minimax")),
+    "ntuple": NTUPLE,
     **larger_boards(),
     **{
         f"{learner}-shards": commands(
@@ -344,7 +345,7 @@ LONG: dict[str, list[str]] = {
         evaluate ./larger.json random --json
     """),
 }
-"""Those that take longer."""
+"""All others but those on large boards."""
 
 LARGE: dict[str, list[str]] = {
     **{

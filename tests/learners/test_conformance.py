@@ -11,7 +11,9 @@ import orjson
 import pytest
 
 from tests import tables
+from tests.conftest import COMPILED
 from tests.learners.common import NAMES, exploitability, made, policy_of, space_for, table_after, trained
+from ttt_cli import conformance
 from ttt_cli.conformance import (
     CHECKS,
     after,
@@ -35,6 +37,11 @@ PERFECT = [name for name in ("q", "td", "graph", "ntuple") if name in NAMES]
 """The methods that have to become unbeatable."""
 TABLES = [name for name in PERFECT if name != "ntuple"]
 """Those of them that take tenths of a second."""
+
+
+@pytest.fixture(autouse=True)
+def fewer_games(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(conformance, "GAMES", 60 if COMPILED else 40)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -125,7 +132,7 @@ def test_it_wins_as_often_against_random_play_as_one_who_never_loses_can(name: s
 @pytest.mark.long
 @pytest.mark.parametrize("name", TABLES)
 def test_it_wins_as_often_for_every_seed(name: str, sized: Any):
-    for seed in range(2, sized(10, 100) + 1):
+    for seed in range(2, sized(4, 100) + 1):
         check_ceilings(name, seed)
 
 
@@ -140,7 +147,7 @@ def test_nothing_is_made_for_the_usual_winner(name: str):
 @pytest.mark.parametrize("name", PERFECT)
 def test_unbeatable_for_every_seed(name: str, sized: Any):
     games = [{"turned": True}, *([{}, {"symmetric": True}] if name == "ntuple" else [])]
-    for seed in range(1, sized(10, 100) + 1):
+    for seed in range(2, sized(4, 100) + 1):
         assert all(is_unbeatable(trained(name, seed, **game)) for game in games), seed
 
 
@@ -161,6 +168,6 @@ def games_until_unbeatable(learner: Learner, seed: int, symmetric: bool, most: i
 @pytest.mark.parametrize("name", PERFECT)
 def test_few_games_are_enough(name: str, symmetric: bool, sized: Any):
     """In the median of the seeds, and to stay; without directed exploration it takes three times as many."""
-    seeds = range(1, sized(5, 20) + 1)
+    seeds = range(1, sized(3, 20) + 1)
     found = [games_until_unbeatable(made(name), seed, symmetric, 50_000) for seed in seeds]
     assert median(games or 100_000 for games in found) <= (2_048 if symmetric else 11_586)

@@ -67,7 +67,7 @@ def test_a_table_that_grows_learns_the_same(
     assert np.array_equal(*answers)
 
 
-@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(6, 6, 4), Rules(8, 8, 5)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(8, 8, 5)], ids=str)
 @pytest.mark.parametrize("name", [*GROWN, "book", "graph"])
 def test_large_boards_start_at_once(name: str, rules: Rules):
     learner = made(name)
@@ -109,8 +109,9 @@ def test_games_in_lockstep_are_learned_one_after_the_other(name: str):
 
 
 @pytest.mark.long
-def test_the_counts_of_boards_without_a_state_space():
-    assert {key: len(StateSpace.of(*key)) for key in COUNTED} == COUNTED
+def test_the_counts_of_boards_without_a_state_space(sized):
+    counted = list(COUNTED.items())[: sized(1, None)]
+    assert [(key, len(StateSpace.of(*key))) for key, _ in counted] == counted
 
 
 def test_the_uniform_numbers_are_those_of_the_published_generator_wherever_they_begin():

@@ -1,4 +1,6 @@
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -36,7 +38,7 @@ def trained() -> Trained:
     def make(learner: str = "q", games: int = 300, seed: int = 1, **options) -> State:
         choice, rules = options.get("choice", "default"), options.get("rules", Rules())
         state = _trained(learner, games, seed, choice, rules, options.get("symmetric", False))
-        return library.parse(library.content(state), f"{learner}.{seed}")  # a value of its own
+        return replace(state, table=deepcopy(state.table))
 
     return make
 

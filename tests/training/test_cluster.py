@@ -63,7 +63,7 @@ def scheduler() -> AbstractContextManager[tuple[str, subprocess.Popen[str]]]:
 
 def worker(at: str) -> AbstractContextManager[object]:
     """A worker for the scheduler at an address."""
-    return dask("worker", at, "--nthreads", "1", "--no-dashboard", until="Registered to")
+    return dask("worker", at, "--nthreads", "1", "--no-nanny", "--no-dashboard", until="Registered to")
 
 
 @pytest.fixture(scope="module")

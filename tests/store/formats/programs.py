@@ -18,7 +18,8 @@ from ttt_cli.store.state import State
 
 Moves = dict[int, float]
 SPACE = StateSpace.of(STANDARD)
-OPEN = [(row, text) for row, text in enumerate(SPACE.texts()) if free(text)]
+TEXTS = SPACE.texts()
+OPEN = [(row, text) for row, text in enumerate(TEXTS) if free(text)]
 
 
 def picked(worth: dict[int, float], ties: str = "random") -> Moves:
@@ -65,11 +66,11 @@ def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -
     rows = [row for row, text in OPEN[::3] if mover(text) in sides]
     expected = np.zeros((len(rows), 9))
     for number, row in enumerate(rows):
-        for cell, share in program(SPACE.text(row)).items():
+        for cell, share in program(TEXTS[row]).items():
             expected[number, cell] = share
     found = state.policy.table(SPACE).played[rows]
     wrong = np.flatnonzero(~np.isclose(found, expected, rtol=1e-6, atol=1e-12).all(axis=1))
-    assert not wrong.size, (SPACE.text(rows[wrong[0]]), found[wrong[0]], expected[wrong[0]])
+    assert not wrong.size, (TEXTS[rows[wrong[0]]], found[wrong[0]], expected[wrong[0]])
 
 
 def reads_as(data: str | bytes, program: Callable[[str], Moves], sides: str = "XO", **options) -> Imported:

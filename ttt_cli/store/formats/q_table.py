@@ -75,9 +75,7 @@ class QTable(Format):
         values = player.state.own().policy.values(space)
         assert values is not None
         kept = np.where(np.isnan(values), 0.0, values) + 0.0  # -0.0 is written 0.0
-        items = sorted(
-            (space.text(index).translate(_DIGITS), kept[index].tolist())
-            for index in np.flatnonzero(~space.terminal).tolist()
-        )
+        keys = (text.translate(_DIGITS) for text in space[~space.terminal].texts())
+        items = sorted(zip(keys, kept[~space.terminal].tolist(), strict=True))
         lines = (b'"%s":%s' % (key.encode(), orjson.dumps(row)) for key, row in items)
         return [b"{\n" + b",\n".join(lines) + b"\n}\n"]
