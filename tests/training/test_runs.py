@@ -61,5 +61,6 @@ def unbeatable_from(shards: int, seed: int) -> int:
     return first
 
 
+@pytest.mark.compiled
 def test_sharding_does_not_cost_learning():
     assert [unbeatable_from(8, seed) for seed in (1, 2)] == [unbeatable_from(1, seed) for seed in (1, 2)]
