@@ -100,7 +100,7 @@ class Environment:
         return stream.isatty() or bool(self.variables.get("COLUMNS"))
 
     def folded(self, text: str, stream: TextIO, *, indent: int = 0) -> str:
-        """A line folded between words where it has to fit.
+        """Lines folded between words where they have to fit.
 
         :param indent: blanks in front of what a line goes on with.
         """
@@ -111,7 +111,7 @@ class Environment:
         wrapper = TextWrapper(self.width, subsequent_indent=" " * min(indent, self.width // 3))
         wrapper.break_long_words = wrapper.break_on_hyphens = False  # a path stays whole
         wrapper.replace_whitespace = False
-        return wrapper.fill(text)
+        return "\n".join(map(wrapper.fill, text.split("\n")))
 
     @cached_property
     def console(self) -> "Console":

@@ -95,7 +95,7 @@ def test_a_game_by_single_keys(tmp_path: Path):
         game.press("\r", r"minimax:ties=first plays 5")
         game.press("h", r"best: ")
         game.press("b", r"\(draw\).*cannot be beaten")
-        game.press("?", r"u +take back your last move")
+        game.press("?", r"h         hint: what each free cell is worth against perfect play\s")
         game.press("u", r"Taken back")
         game.press("1", r"plays 5")
         game.press("5", r"cell 5 is taken by O")

@@ -96,9 +96,7 @@ class PlayScreen:
         """Show what is known of the moves."""
         if advice.notes:
             self.console.print(beside([self._board(advice=advice)], 0))
-        for line in advice.text.split("\n"):
-            self._line(line)
-        self.console.print()
+        self._line(f"{advice.text}\n")
 
     def placed(self, cursor: Cell, typed: str, answer: str, advice: Advice | None) -> Group | Text:
         """The board and what is said of it, as they fit the screen.
@@ -112,8 +110,8 @@ class PlayScreen:
         turn += f": {typed}, Enter plays it" if typed else ""
         by_digits = self.session.rules.cells <= 9 and not typed
         usual = f"{'a number plays' if by_digits else 'arrows and Enter play'}, {KEYS}"
-        said = [turn, *self._says[1:][-1:], *(advice.text.split("\n") if advice else ()), answer or usual]
-        lines = "\n".join(self._folded(line) for line in said if line).split("\n")
+        said = [turn, *self._says[1:][-1:], advice.text if advice else "", answer or usual]
+        lines = self._folded("\n".join(filter(None, said))).split("\n")
         width, height = self.console.width, self.console.height
         noted = [self._board(cursor, advice)] if advice else []
         for drawn in (*noted, self._board(cursor), self._board(cursor, compact=True)):
