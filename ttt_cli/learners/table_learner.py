@@ -191,27 +191,29 @@ class TableLearner(Learner[AnyTable]):
     # ---- Merging ----
 
     def merge(self, base: AnyTable, parts: Sequence[AnyTable]) -> AnyTable:
-        merged = deepcopy(base)
-        placed = [merged.take_in(part) for part in parts]
-        for half, (columns, mine, _) in enumerate(merged.halves):
-            before = base.halves[half][1]
-            for count in (column for column in columns if column.counts):
-                mean = next((column for column in columns if column.mean_by == count.name), None)
-                (width,), means = count.shape or (1,), WeightedMean(mine[count.name].size if mean else 0)
-                for part, places in zip(parts, placed, strict=True):
-                    theirs = part.halves[half][1]
+        merged, joined = deepcopy(base), dict[tuple[int, str], WeightedMean]()
+        for part in parts:  # each once: it may have been left in its file
+            placed = merged.take_in(part)
+            for half, (columns, mine, _) in enumerate(merged.halves):
+                before, theirs = base.halves[half][1], part.halves[half][1]
+                for count in (column for column in columns if column.counts):
+                    mean = next((column for column in columns if column.mean_by == count.name), None)
+                    (width,) = count.shape or (1,)
                     for some in slices(len(theirs)):
-                        at = places[half][some]
+                        at = placed[half][some]
                         old = at < len(before)
                         found = theirs[count.name][some].copy()  # since the base
                         found[old] -= before[count.name][at[old]]
                         if mean:
                             found = np.maximum(found, 0)
+                            means = joined.setdefault((half, mean.name), WeightedMean())
+                            means.grow(mine[count.name].size)
                             entries = (width * at[:, None] + np.arange(width)).ravel()
                             means.add(entries, theirs[mean.name][some].ravel(), found.ravel())
                         mine[count.name][at] += found
-                if mean:
-                    mine[mean.name] = means.replaced(mine[mean.name])
+        for (half, name), means in joined.items():
+            mine = merged.halves[half][1]
+            mine[name] = means.replaced(mine[name])
         self.derive(merged)
         return merged
 

@@ -17,8 +17,12 @@ from ttt_cli.learners.table import slices
 class ExactSums:
     """Sums of float64, each kept as several numbers: what one has to round goes on to the next."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int = 0) -> None:
         self._levels = [np.zeros(size)]
+
+    def grow(self, size: int) -> None:
+        """Make room for so many sums."""
+        self._levels = [np.pad(level, (0, size - len(level))) for level in self._levels]
 
     def add(self, places: Int64s, terms: Floats) -> None:
         """Add float64[k] to the sums at int64[k] places, all different."""
@@ -46,9 +50,16 @@ class WeightedMean:
     :ivar weights: int64[size], what the parts have learned since the base.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int = 0) -> None:
         self.weights, self._sums = np.zeros(size, np.int64), ExactSums(size)
         self._last, self._several = np.zeros(size), np.zeros(size, np.bool_)
+
+    def grow(self, size: int) -> None:
+        """Make room for so many entries."""
+        if more := size - len(self.weights):
+            self._sums.grow(size)
+            self.weights, self._last = np.pad(self.weights, (0, more)), np.pad(self._last, (0, more))
+            self._several = np.pad(self._several, (0, more))
 
     def add(self, places: Int64s, values: Floats, weights: Int64s) -> None:
         """Add a part.
