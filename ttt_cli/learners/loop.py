@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint32s
-from ttt_cli.engine.bits import popcount
 from ttt_cli.engine.kernel import Kernel, Part, u32
 from ttt_cli.engine.policy import Policy, drawn, thresholds
 from ttt_cli.engine.rules import Rules
@@ -64,8 +63,12 @@ SURPLUS = np.uint64(11)
 Fixed = tuple[Bools, Floats, Uint32s]
 """The opponent's side, then the learner's own: bool[2], which of them are fixed; float64[2, rows, cells],
 what they do, as ``engine.policy.thresholds`` has it, but of the legal moves alone, one after the other.
-uint32[games], if not empty: the row where each game goes on, to be left at the next where a fixed side moves;
-0 where it is over. Nothing is learned."""
+uint32[games], if not empty: each game is left where a fixed side moves, and the row is put there, 0 where it
+is over. Nothing is learned."""
+
+
+Asked = Callable[[Policy, Int64s], Floats]
+"""The ``thresholds`` of what a policy plays in some games of a batch: float64[k, cells]."""
 
 
 @Part
@@ -118,9 +121,6 @@ def play_games(
             chance = epsilon, explored, BELOW_ONE / (1.0 - epsilon) if epsilon < 1.0 else 0.0
         learning = sides if sides else 1 + ((number + game) & 1)
         row, ply, u, waits = u32(FIRST), 0, 0.0, False
-        if waiting.shape[0] > 0:
-            row = u32(waiting[game])
-            ply = int(popcount(np.uint64(rows[row].x) | np.uint64(rows[row].o)))
         while rows[row].number > 0:
             free, first = rows[row].number, rows[row].first
             if ply < draws and not recorded:
@@ -225,45 +225,42 @@ uniform.name, uniform.seconds = "random numbers", 1.0
 
 
 def batches(
-    shard: Shard, cells: int, draws: int, choice: str, stepped: bool
+    shard: Shard,
+    cells: int,
+    draws: int,
+    choice: str,
+    ahead: Callable[[Int8s, Floats, int], tuple[Int64s, Asked]] | None = None,
 ) -> Iterator[tuple[Int8s, Floats, int]]:
     """The games of a shard, some at a time: int8[k, cells], room for their moves; float64[k, draws], uniform
     numbers; and the number in the run of the first.
 
-    What is played ply by ply is learned all at once: the more games have been learned the more, so that no
-    learner plays from an empty brain for long; one by an author's rule.
+    :param ahead: where fixed sides are to be asked: goes on with such games as far as these need not move,
+        and returns the games that wait, none at last, and how to ask for them. Then all have been played, in
+        lockstep, and can be learned at once: the more games have been learned the more, so that no learner
+        plays from an empty brain for long; one by an author's rule. There are no uniform numbers then.
     """
     seed, done = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64), 0
-    size = min(LOCKSTEP if stepped else CHUNK * cells // draws, shard.games)
+    size = min(LOCKSTEP if ahead else CHUNK * cells // draws, shard.games)
     room, numbers = np.empty((size, cells), np.int8), np.empty((size, draws))
     while done < shard.games:
         number, count = shard.first + done, min(size, shard.games - done)
-        if stepped:
+        if ahead:
             count = 1 if choice == "article" else min(count, 1 + number // 8)
         history, luck = room[:count], numbers[:count]
         history.fill(NOT_YET)
         uniform(luck.reshape(-1), seed, done * draws)
-        yield history, luck, number
         done += count
-
-
-def move(
-    shard: Shard,
-    history: Int8s,
-    luck: Floats,
-    number: int,
-    games: Int64s,
-    asked: Callable[[Policy, Int64s], Floats],
-) -> None:
-    """Let a fixed side move, or resign, in each of these games of a batch.
-
-    :param asked: the ``thresholds`` of what a policy plays in some of these games: float64[k, cells].
-    """
-    plies = np.count_nonzero(history[games] >= 0, axis=1)
-    own = ((shard.taught or 1 + ((number + games) & 1)) >> (plies & 1)) & 1
-    for side, policy in enumerate((shard.opponent, shard.behaviour)):
-        some = own == side
-        if policy is not None and some.any():
-            at = games[some], plies[some]
-            cells = drawn(asked(policy, at[0]), luck[at])
-            history[at] = np.where(cells < 0, RESIGNED, cells)
+        while ahead:
+            games, asked = ahead(history, luck, number)
+            if not len(games):
+                luck = luck[:0]
+                break
+            plies = np.count_nonzero(history[games] >= 0, axis=1)
+            own = ((shard.taught or 1 + ((number + games) & 1)) >> (plies & 1)) & 1
+            for side, policy in enumerate((shard.opponent, shard.behaviour)):
+                some = own == side
+                if policy is not None and some.any():
+                    at = games[some], plies[some]
+                    moved = drawn(asked(policy, at[0]), luck[at])
+                    history[at] = np.where(moved < 0, RESIGNED, moved)
+        yield history, luck, number

@@ -53,7 +53,7 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
 from ttt_cli.learners.entries import counts, named, numbers, require
-from ttt_cli.learners.loop import NOT_YET, RESIGNED, batches, move
+from ttt_cli.learners.loop import NOT_YET, RESIGNED, Asked, batches
 from ttt_cli.learners.table import on_classes
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
@@ -286,7 +286,7 @@ def play_games(
     fixed: Bools,
     waiting: Uint64s,
     results: Int64s,
-) -> int:
+) -> None:
     """Play games, or follow those in ``history`` if there is no ``luck``, and learn from each.
 
     :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
@@ -294,10 +294,9 @@ def play_games(
     :param fixed: bool[2], which of the opponent's side and the learner's own are fixed.
     :param waiting: uint64[games, 2], if not empty: each game is left where a fixed side moves, and its stones
         are put there, or ``NOBODY`` where it is over; nothing is learned.
-    :returns: how many games wait.
     """
     stones, patterns, values = boards
-    cells, waits = len(values), 0
+    cells = len(values)
     stones[0, :] = 0
     patterns[0, :, :] = 0
     for number in range(len(history)):
@@ -309,7 +308,6 @@ def play_games(
             side, cell = ply % 2, int(row[ply])
             if cell == NOT_YET and len(waiting) and fixed[learning >> side & 1]:
                 waiting[number, 0], waiting[number, 1] = stones[ply, 0], stones[ply, 1]
-                waits += 1
                 break
             if cell == RESIGNED:
                 resigned, result = True, 2 * side - 1
@@ -331,7 +329,6 @@ def play_games(
             results[result + 1] += 1
             if not resigned:
                 learn_from(plies, learning, game, net, learned, boards, rate)
-    return waits
 
 
 play_games.name, play_games.seconds = "ntuple", 4.0
@@ -383,13 +380,22 @@ class NTuple(Learner[NTupleTable]):
     def train(self, table: NTupleTable, shard: Shard) -> Int64s:
         rules, results = table.rules, np.zeros(3, np.int64)
         fixed = np.array([shard.opponent is not None, shard.behaviour is not None])
-        kernel, stepped = self._kernel(table, shard.taught), bool(fixed.any())
+        kernel = self._kernel(table, shard.taught)
+
+        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Asked]:
+            waiting = np.zeros((len(history), 2), np.uint64)
+            kernel(history, luck, number, fixed, waiting, results)
+
+            def asked(policy: Policy, games: Int64s) -> Floats:
+                stones, at = np.unique(waiting[games], axis=0, return_inverse=True)
+                positions = Positions(rules, stones[:, 0], stones[:, 1])
+                return thresholds(policy.probabilities(positions))[at.reshape(-1)]
+
+            return np.flatnonzero(waiting[:, 0] != NOBODY), asked
+
+        stepped = ahead if fixed.any() else None
         for history, luck, number in batches(shard, rules.cells, rules.cells, self.choice, stepped):
-            waiting = np.zeros((len(history) if stepped else 0, 2), np.uint64)
-            while stepped and kernel(history, luck, number, fixed, waiting, results):
-                games = np.flatnonzero(waiting[:, 0] != NOBODY)
-                move(shard, history, luck, number, games, partial(_asked, rules, waiting))
-            kernel(history, luck[: 0 if stepped else None], number, fixed, NONE_WAITS, results)
+            kernel(history, luck, number, fixed, NONE_WAITS, results)
             if shard.journal is not None:
                 shard.journal.append(np.full_like(history, NOT_YET))
                 for line, cells in zip(shard.journal[-1], history, strict=True):
@@ -404,7 +410,7 @@ class NTuple(Learner[NTupleTable]):
             kernel = self._kernel(table, taught(sides))
             kernel(history, np.zeros((0, 1)), 0, np.zeros(2, np.bool_), NONE_WAITS, np.zeros(3, np.int64))
 
-    def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., int]:
+    def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., None]:
         """What plays and learns, given the games."""
         cells, net = table.rules.cells, table.network
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
@@ -479,13 +485,6 @@ class NTuple(Learner[NTupleTable]):
 
     def entry_moves(self, entry: Any) -> int:
         return 1
-
-
-def _asked(rules: Rules, waiting: Uint64s, policy: Policy, games: Int64s) -> Floats:
-    """float64[k, cells]: the thresholds of what a policy plays in games that wait."""
-    stones, at = np.unique(waiting[games], axis=0, return_inverse=True)
-    positions = Positions(rules, stones[:, 0], stones[:, 1])
-    return thresholds(policy.probabilities(positions))[at.reshape(-1)]
 
 
 def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:

@@ -31,7 +31,7 @@ from ttt_cli.learners.entries import (
     require,
     unfit,
 )
-from ttt_cli.learners.growth import FIRST, OPEN
+from ttt_cli.learners.growth import OPEN
 from ttt_cli.learners.table import Column, Table, slices
 from ttt_cli.learners.weighted_mean import WeightedMean
 
@@ -136,31 +136,23 @@ class TableLearner(Learner[AnyTable]):
         draws = 1 if alone and self.one_number and cells <= loop.ONE_NUMBER else cells
         board = table.rules, table.symmetric, table.complete
         fixed = loop.NO_SIDE if alone else loop.fixed_sides(*board, shard.opponent, shard.behaviour)
-        stepped = not alone and not table.complete
-        for history, luck, number in loop.batches(shard, cells, draws, self.choice, stepped):
-            if stepped:
-                self._step(table, shard, history, luck, number, fixed)
-                self.play(table, shard.taught, history, luck[:0], number, loop.NO_SIDE, results)
-            else:
-                self.play(table, shard.taught, history, luck, number, fixed, results)
-            if shard.journal is not None:
-                shard.journal.append(np.maximum(history, loop.NOT_YET))
-        return results
 
-    def _step(
-        self, table: AnyTable, shard: Shard, history: Int8s, luck: Floats, number: int, fixed: loop.Fixed
-    ) -> None:
-        """Play games in lockstep, without learning from them: wherever fixed sides move, each is asked once
-        for all of its games."""
-        waiting, nobody = np.full(len(history), FIRST, np.uint32), np.zeros(3, np.int64)
-
-        def asked(policy: Policy, games: Int64s) -> Floats:
-            rows, at = np.unique(waiting[games].astype(np.int64), return_inverse=True)
-            return thresholds(loop.probabilities(table, policy, rows)[0])[at]
-
-        while waiting.any():
+        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, loop.Asked]:
+            waiting, nobody = np.zeros(len(history), np.uint32), np.zeros(3, np.int64)
             self.play(table, shard.taught, history, luck, number, (*fixed[:2], waiting), nobody)
-            loop.move(shard, history, luck, number, np.flatnonzero(waiting), asked)
+
+            def asked(policy: Policy, games: Int64s) -> Floats:
+                rows, at = np.unique(waiting[games].astype(np.int64), return_inverse=True)
+                return thresholds(loop.probabilities(table, policy, rows)[0])[at]
+
+            return np.flatnonzero(waiting), asked
+
+        stepped = not alone and not table.complete
+        for games in loop.batches(shard, cells, draws, self.choice, ahead if stepped else None):
+            self.play(table, shard.taught, *games, loop.NO_SIDE if stepped else fixed, results)
+            if shard.journal is not None:
+                shard.journal.append(np.maximum(games[0], loop.NOT_YET))
+        return results
 
     def learn(self, table: AnyTable, game: Game, sides: str = "xo") -> None:
         if self.learns_resigned or not game.resigned:
