@@ -16,7 +16,6 @@ from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 
 Entry = tuple[str, Any]
@@ -213,10 +212,7 @@ class Learner(ABC, Generic[T]):
 
     def seen(self, table: T) -> Positions | None:
         """The positions it has learned something about, in order; None where that is not known."""
-        policy = self.policy(table)
-        space = StateSpace.of(policy.rules)
-        known = policy.known(space)
-        return None if known is None else space[known]
+        return None
 
     def position_scores(self, table: T, positions: Positions) -> Floats | None:
         """float64[k], how good the learner itself finds positions for X, NaN where it cannot tell; None for

@@ -175,8 +175,7 @@ class Book(TableLearner[BookTable]):
         moves["score"] = (moves["points"] - moves["games"]) / (2 * moves["games"] + 2)
         if self.choice == "article":
             won = moves["seen"][:, :-1] > 0
-            earlier = LATEST - stages_of(rules)[np.argmax(won, axis=1)]
-            moves["score"] = np.where(won.any(axis=1), earlier, 0)
+            moves["score"] = np.max(won * (LATEST - stages_of(rules)[:-1]), axis=1, initial=0.0)
             moves["score"][: table.rows["number"][FIRST]] = 0  # the first move is random
 
     @property

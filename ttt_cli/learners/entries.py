@@ -193,16 +193,6 @@ def chained(found: Iterable[Iterable[Any]]) -> list[Any]:
     return list(chain.from_iterable(found))
 
 
-def is_count(value: Any) -> bool:
-    """Whether a value from a file can count something."""
-    return type(value) is int and 0 <= value <= MOST
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value from a file is a finite number, and not absurdly large."""
-    return type(value) in (int, float) and abs(value) <= LARGEST
-
-
 def alike(mine: Any, theirs: Any, tolerance: float) -> bool:
     """Whether two entries, or files' worth of them, are the same, floats to within a tolerance."""
     if isinstance(mine, float) and isinstance(theirs, float):

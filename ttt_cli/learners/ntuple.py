@@ -424,7 +424,8 @@ class NTuple(Learner[NTupleTable]):
         return NTuplePolicy(deepcopy(table))
 
     def seen(self, table: NTupleTable) -> Positions | None:
-        return None if enumerated(table.rules) is None else super().seen(table)
+        space = enumerated(table.rules)
+        return None if space is None else space[self.policy(table).known(space)]
 
     def merge(self, base: NTupleTable, parts: Sequence[NTupleTable]) -> NTupleTable:
         merged, number = deepcopy(base), len(base.weights)

@@ -21,7 +21,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
-from ttt_cli.learners.entries import LARGEST, is_count, is_number, positions_of, unfit
+from ttt_cli.learners.entries import LARGEST, chained, counts, named, numbers, positions_of, require, unfit
 
 KEPT_ANSWERS = 1 << 17
 """Answers of fixed sides that are kept."""
@@ -184,30 +184,30 @@ class PlainLearner(Learner[Table]):
         """
         plain = {key: _plain(entry) for key, entry in table.items()}
         try:
-            for key, entry in plain.items():
-                self._check(key, entry)
-            _check_keys(list(plain), table.rules)
+            found = self.from_entries(table.rules, False, plain.items())
         except InvalidFileError as error:
             raise TttError(f"cannot be saved: {error}", where=self.name) from None
-        yield from sorted(plain.items())
+        yield from sorted(found.items())
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
         """As ``Learner.from_entries``."""
         table = self.empty(rules, symmetric)
-        for key, entry in entries:
-            self._check(key, entry)
-            table[key] = entry
-        _check_keys(list(table), rules)
-        return table
+        table.update(entries)
+        keys, found = list(table), list(table.values())
 
-    def _check(self, key: str, entry: Any) -> None:
-        if not isinstance(key, str):
-            raise unfit(repr(key), "expected the text of a position")
-        listed = entry if isinstance(entry, list) else [entry]
-        if not listed or not all(map(is_number, listed)):
-            raise unfit(key, "expected a number, or a list of numbers")
-        if self.numbers == "means" and not (len(listed) == 2 and is_count(listed[1])):
-            raise unfit(key, "expected [value, visits]")
+        def read(some: slice) -> None:
+            fault = "expected a number, or a list of numbers"
+            listed = [entry if isinstance(entry, list) else [entry] for entry in found[some]]
+            require(all(listed), fault)
+            numbers(chained(listed), fault)
+            if self.numbers == "means":
+                require({*map(len, listed)} == {2}, "expected [value, visits]")
+                counts([visits for _, visits in listed], "expected [value, visits]")
+
+        if keys:
+            named(list(map(str, keys)), found, read)
+            _check_keys(keys, rules)
+        return table
 
     def entry_visits(self, entry: Any) -> int | None:
         """Of ``means``, the visits."""
@@ -225,18 +225,17 @@ def _plain(entry: Any) -> Any:
     return list(map(_plain, entry)) if isinstance(entry, list | tuple) else entry
 
 
-def _check_keys(keys: Sequence[str], rules: Rules) -> None:
+def _check_keys(keys: Sequence[Any], rules: Rules) -> None:
     """Refuse what is no position, or no free cell of one."""
+    for key in keys:
+        if not isinstance(key, str):
+            raise unfit(repr(key), "expected the text of a position")
     texts = [key.partition(" ")[0] for key in keys]
-    if texts:
-        positions_of(texts, rules)
+    positions_of(texts, rules)
     for key, text in zip(keys, texts, strict=True):
-        if key != text and key[len(text) + 1 :] not in (free := _free(text)):
+        free = [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
+        if key != text and key[len(text) + 1 :] not in free:
             raise unfit(key, f"expected one of the free cells {', '.join(free)} after the position")
-
-
-def _free(text: str) -> list[str]:
-    return [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
 
 
 def _exact(number: Any) -> Any:
