@@ -13,6 +13,8 @@ pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 pytest.importorskip("pygame")
 
+pytestmark = pytest.mark.long
+
 OTHER = "mnk(m=4,n=3,k=3)"
 """Four columns, three rows."""
 
