@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,22 +28,14 @@ LAST_FIRST = "rows from bottom right"
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
 
-FORMS = {
-    "items": 0,
-    "characters": 1,
-    "list": 1,
-    "rows": 0,
-    "divided rows": 1,
-    "signed digits": 1,
-    "decimal number": 1,
-    "base-3 number": 1,
-    "two bits a cell": 1,
-    "bit sets": 2,
-}
-"""The forms of a board, and in how many items of a key (0: as many as it has parts): an item a cell; one of
-a character a cell; one that lists the cells; an item a row; one with a mark between its rows; digits with
-signs; a number whose digits are the cells, leading zeros lost; a number in base 3, or of two bits a cell; the
-sets of the cells that either side holds, a bit a cell."""
+FORMS = (
+    *("items", "characters", "list", "rows", "divided rows", "signed digits"),
+    *("decimal number", "base-3 number", "two bits a cell", "bit sets"),
+)
+"""The forms of a board: an item of a key for each cell; one of a character a cell; one that lists the cells;
+an item a row; one with a mark between its rows; digits with signs; a number whose digits are the cells,
+leading zeros lost; a number in base 3, or of two bits a cell; the sets of the cells that either side holds, a
+bit a cell."""
 NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": LAST_FIRST}
 """The forms in which cells are powers, which may count from either end, and from which they usually do."""
 
@@ -189,10 +181,6 @@ def _quoted(key: str) -> list[str]:
     return [inside or outside for inside, outside in _QUOTED[mark].findall(plain)] if mark in key else []
 
 
-def _fields(key: str, mark: str) -> list[str]:
-    return key.translate(_BRACKETS).split(mark)
-
-
 def _lexers(cells: int) -> Iterator[Callable[[str], list[str]]]:
     """The ways to take a key apart into items."""
     yield lambda key: [key]
@@ -201,44 +189,39 @@ def _lexers(cells: int) -> Iterator[Callable[[str], list[str]]]:
     yield lambda key: [key[:cells], *_BESIDE.findall(key[cells:])]
     yield lambda key: [*_BESIDE.findall(key[:-cells]), key[-cells:]]
     for mark in ",;|/:\n\t_-":
-        yield partial(_fields, mark=mark)
+        yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
 
 
-Taken = tuple[list[Sequence[str]], list[Sequence[str]]]
+class _Frame(NamedTuple):
+    """Where a key of so many items has its board: in those from ``start`` to ``stop``."""
+
+    form: str
+    start: int
+    stop: int
+    length: int
+
+    def boards(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
+        """The symbols of the cells in every key, none where it holds no board."""
+        of_length = (items if len(items) == self.length else None for items in keys)
+        found = (_symbols(self.form, it[self.start : self.stop], rules) if it else "" for it in of_length)
+        return [symbols if len(symbols) == rules.cells else "" for symbols in found]
+
+    def beside(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
+        """The other items of every key; one that could be a board keeps its blanks."""
+        columns: list[Sequence[str]] = []
+        for at in (*range(self.start), *range(self.stop, self.length)):
+            column = (items[at] if len(items) == self.length else "" for items in keys)
+            columns.append([item if len(item) == rules.cells else item.strip() for item in column])
+        return columns
 
 
-def _taken(
-    keys: Sequence[str], *, lexer: Callable[[str], list[str]], length: int, form: str, at: int, rules: Rules
-) -> Taken:
-    """The symbols of the cells in every key, none where it holds no board; and the items beside it.
-
-    The board stands in the items from ``at`` on, of the ``length`` items of a key.
-    """
-    stop = at + _width(form, rules)
-    items = [found if len(found := lexer(key)) == length else None for key in keys]
-    boards = [_symbols(form, item[at:stop], rules) if item else "" for item in items]
-    cells = [board if len(board) == rules.cells else "" for board in boards]
-    beside: list[Sequence[str]] = []
-    for place in (*range(at), *range(stop, length)):
-        column = [item[place] if item else "" for item in items]
-        # an item that could be a board keeps its blanks
-        beside.append([item if len(item) == rules.cells else item.strip() for item in column])
-    return cells, beside
-
-
-def _width(form: str, rules: Rules) -> int:
-    return FORMS[form] or (rules.cells if form == "items" else rules.rows)
-
-
-def _frames(keys: Sequence[str], rules: Rules) -> Iterator[tuple[str, Callable[[Sequence[str]], Taken]]]:
-    """The forms that a board may have in these keys, each with what takes it out of keys, by the number of
-    items that most keys have."""
-    for lexer in _lexers(rules.cells):
-        length = Counter(len(lexer(key)) for key in keys).most_common(1)[0][0]
-        for form in FORMS:
-            spare = length - _width(form, rules)
-            for at in range(spare + 1 if spare <= MOST_BESIDE else 0):
-                yield form, partial(_taken, lexer=lexer, length=length, form=form, at=at, rules=rules)
+def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
+    """The frames that keys may have, by the number of items that most have."""
+    length = Counter(map(len, keys)).most_common(1)[0][0]
+    for form in FORMS:
+        width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
+        for start in range(length - width + 1 if length <= width + MOST_BESIDE else 0):
+            yield _Frame(form, start, start + width, length)
 
 
 def spellings(
@@ -260,18 +243,22 @@ def spellings(
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
     found, seen = [], set()
-    for form, take in _frames(sample, rules):
-        if take(sample[:PEEK])[0].count("") >= len(sample[:PEEK]) * MOST_KEPT:
-            continue
-        cells, beside = take(sample)
-        mark = str((cells, beside))  # of frames that find the same, the first stands for all
-        if mark in seen or cells.count("") >= len(cells) * MOST_KEPT or len(set(cells)) < fewest:
-            continue
-        seen.add(mark)
-        if any(boards.left_out.mean() < 1 - kept for boards in _spelled(form, cells, (), space, own)):
-            cells, beside = take(keys)
-            every = _spelled(form, cells, (*beside, *columns), space, own)
-            found += [boards for boards in every if boards.left_out.mean() <= 1 - kept]
+    for lexer in _lexers(space.cells):
+        items = [*map(lexer, sample)]
+        for frame in _frames(items, rules):
+            if frame.boards(items[:PEEK], rules).count("") >= len(items[:PEEK]) * MOST_KEPT:
+                continue
+            cells = frame.boards(items, rules)
+            mark = str((cells, frame.beside(items, rules)))  # of frames that find the same, the first
+            if mark in seen or cells.count("") >= len(cells) * MOST_KEPT or len(set(cells)) < fewest:
+                continue
+            seen.add(mark)
+            tried = _spelled(frame.form, cells, (), space, own)
+            if any(boards.left_out.mean() < 1 - kept for boards in tried):
+                whole = [*map(lexer, keys)]
+                cells, beside = frame.boards(whole, rules), (*frame.beside(whole, rules), *columns)
+                every = _spelled(frame.form, cells, beside, space, own)
+                found += [boards for boards in every if boards.left_out.mean() <= 1 - kept]
     return sorted(found, key=lambda boards: (boards.left_out.sum(), boards.rarity))
 
 
