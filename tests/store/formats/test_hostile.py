@@ -31,6 +31,7 @@ SMALL = {
     "prose": (b"Tic-tac-toe is a game.\nIt is drawn.\n", "position|fields"),
     "many fields": (b"1," * 10**7, "some 10,000,000 fields"),
     "quotes": (b'"' * 5_000, "position|CSV"),
+    "keys of four symbols": (b'{"X 0 X11OX": 1, "0XO.10.O1": 2, "  O0 0 1X": 3}', "not positions"),
     "control characters": (b'{"\\u001b[31mX\\u0007": 1}', "not positions"),
     "no such value": (b'{"X........": "good", "....X....": "bad"}', "expected a number"),
     "other games": (json.dumps({f"{i:064b}": i for i in range(1000)}).encode(), "not positions"),

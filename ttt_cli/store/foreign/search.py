@@ -291,12 +291,6 @@ def _usual(found: list[Boards], of_positions: bool, where: str, options: Options
 def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: str) -> InvalidFileError:
     """The refusal of a file in which no spelling fits all keys, with what each leaves out and how to state
     it."""
-    if not found:
-        telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
-        shown = ", ".join(map(quoted, telling[:SHOWN]))
-        return NoPositionsError(
-            f"the keys are not positions of {rules.describe()}, such as {shown}", where=where
-        )
     begun = len({boards.first for boards in found if not boards.turn}) > 1
     ways: dict[str, str] = {}
     for boards in found:
@@ -306,6 +300,11 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
         if name in boards.facets and (begun or not boards.hardly_used):
             option, words = _answer(name, boards.facets[name])
             ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
+    if not ways:
+        telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
+        shown = ", ".join(map(quoted, telling[:SHOWN]))
+        message = f"the keys are not positions of {rules.describe()}, such as {shown}"
+        return NoPositionsError(message, where=where)
     what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
     listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_WAYS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
