@@ -61,9 +61,7 @@ def _growth() -> None:
 
 
 def _solver() -> None:
-    solver = Solver(rules := Rules(5, 5, 4))
-    solver.solve(Position.start(rules))
-    solver.values(Positions.start(rules))
+    Solver(rules := Rules(5, 5, 4)).solve(Position.start(rules))
 
 
 KERNELS: dict[str, Callable[[], object]] = {

@@ -4,8 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.conftest import COMPILED
 from ttt_cli.engine import proof_search, retrograde
@@ -132,18 +130,6 @@ def test_known_values_are_proven_with_few_nodes(board: tuple[int, int, int]):
 @pytest.mark.parametrize(("board", "value"), [((4, 8, 4), 0), ((6, 8, 5), 0), ((5, 7, 4), 1), ((7, 8, 4), 1)])
 def test_larger_boards(board: tuple[int, int, int], value: int):
     assert Solver(Rules(*board)).solve(start(*board)).value == value
-
-
-@pytest.mark.compiled
-@given(seed=st.integers(1, 10**6), free=st.integers(12, 21), image=st.integers(0, 7))
-def test_symmetric_positions_have_the_same_value(seed: int, free: int, image: int):
-    rules = Rules(5, 5, 4)
-    position = random_position(rules, free, seed)
-    stones = [""] * rules.cells
-    for cell, place in enumerate(rules.symmetries[image]):
-        stones[place] = position.text[cell]
-    turned = Position("".join(stones), rules)
-    assert Solver(rules).solve(turned).value == Solver(rules).solve(position).value
 
 
 def test_terminal_positions_have_a_value_and_no_line():
