@@ -74,6 +74,14 @@ def test_another_choice_rule_does_not_change_the_run(trained):
     assert library.parse(library.content(state), "graph.json").runs == state.runs
 
 
+@pytest.mark.parametrize("learner", ["q", "book"])
+def test_each_game_counts_once(learner):
+    first = teach(State.empty(learner_of(learner, "default"), STANDARD), [GAMES[0], GAMES[0], GAMES[1]])
+    assert (first.learnt, first.repeated, first.state.games) == (2, 1, 2)
+    again = teach(first.state, GAMES[1::-1])
+    assert (again.learnt, again.repeated, again.state.games) == (0, 2, 2)
+
+
 @pytest.mark.parametrize("ids", [["a", "b"], ["a", "a"]])
 def test_a_game_is_in_one_run(ids):
     state = State.empty(learner_of("q", "default"), STANDARD)
