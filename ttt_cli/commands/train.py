@@ -286,6 +286,9 @@ class Call:
                 tick(run.record.games or 0, "")
                 return options.until is not None and self._is_proved(run)
 
+            def saved(run: TrainingRun) -> None:
+                env.say(f"saved {'what was kept' if run.kept else f'{run.record.games or 0:,} games'}")
+
             if options.until and options.resume:
                 self._is_proved(run)  # what is in the file may be what an earlier call kept
             train_run(
@@ -293,16 +296,13 @@ class Call:
                 checkpoint=options.checkpoint,
                 curve=curve,
                 after_block=after_block,
-                saved=self._tell_saved,
+                saved=saved,
                 stopping=stopping,
                 executor=executor,
                 store=env.store,
                 name=self.name,
             )
         return self._report(run, curve, stopping.exit_code)
-
-    def _tell_saved(self, run: TrainingRun) -> None:
-        self.env.say(f"saved {'what was kept' if run.kept else f'{run.record.games or 0:,} games'}")
 
     def _is_proved(self, run: TrainingRun) -> bool:
         """Whether the player is proved unbeatable on both sides; if on one, the run keeps the state: what
@@ -351,22 +351,18 @@ class Call:
         )
 
     def _resuming(self) -> str:
-        options = self.options
-        again = {
-            "--until": options.until,
-            "--checkpoint": options.checkpoint if options.checkpoint != CHECKPOINT else None,
-            "--curve": options.curve,
-            "--workers": options.workers if options.workers > 1 else None,
-            "--cluster": options.cluster,
-        }
-        words = ["ttt", "train", typed_as(self.learner), "--resume", "-o", str(self.path)]
-        words += self.env.store_option
-        said = ((name, value) for name, value in again.items() if value is not None)
-        return command_line(*words, *(word for pair in said for word in pair))
+        """The command that goes on with the run."""
+        again = ("until", "checkpoint", "curve", "workers", "cluster")
+        given = {name: getattr(self.options, name) for name in again}
+        words = [f"--{name}={value}" for name, value in given.items() if value != getattr(Options, name)]
+        typed = typed_as(self.learner)
+        return command_line(
+            "ttt", "train", typed, "--resume", "-o", self.path, *self.env.store_option, *words
+        )
 
     def _next(self, keeps_curve: bool) -> list[tuple[str, str]]:
+        """What can be done with the player."""
         typed = typed_as(self.learner)
         also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
         words = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]
-        then = [("next:", f"{words[0]}, or {words[1]}")]
-        return [*then, ("how it learned:", words[2])] if keeps_curve else then
+        return [("next:", f"{words[0]}, or {words[1]}"), ("how it learned:", words[2])][: 1 + keeps_curve]
