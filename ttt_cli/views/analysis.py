@@ -12,7 +12,7 @@ from ttt_cli.environment import Environment
 from ttt_cli.evaluation.analysis import Analysis, Opinion
 from ttt_cli.views.board import board, ended, worth
 from ttt_cli.views.numbers import OUTCOMES, in_plies, percent
-from ttt_cli.views.tables import draw_table, table
+from ttt_cli.views.tables import draw_table
 
 
 @dataclass(frozen=True)
@@ -77,4 +77,4 @@ class AnalysisResult(Document, name="analysis"):
             said += ["resigns" if agent.resigns else "unknown here" if agent.known is False else ""]
             said += [""] * agent.has_values
         rows += [said] if any(said) else []
-        draw_table(env, table([">cell", "worth", *headings], rows), lead=2)
+        draw_table(env, [">cell", "worth", *headings], rows, lead=2)

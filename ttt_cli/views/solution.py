@@ -60,8 +60,8 @@ class Solution(Document, name="solution"):
             how = "within these limits" if self.ended_by == ExitCode.FAILED else "yet: it was interrupted"
             env.out(f"{position.mover} to move: not known {how} ({effort})")
             if (ruled_out := self.ruled_out) is not None:
-                times = f"at most {counted(ruled_out, 'time')}" if ruled_out else "never"
-                env.out(f"ruled out so far: a win by whoever departs {times} from the most promising moves")
+                departs = f"departs at most {counted(ruled_out, 'time')}" if ruled_out else "never departs"
+                env.out(f"ruled out so far: a win by a side that {departs} from its most promising moves")
         else:
             env.out(f"{position.mover} to move {OUTCOMES[self.value]}: proven ({effort})")
         if self.line:

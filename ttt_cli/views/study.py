@@ -14,16 +14,22 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.training.study import Spread, Study, unbeatable_from
 from ttt_cli.views.numbers import counted, percent
 from ttt_cli.views.plot import short
-from ttt_cli.views.tables import draw_table, table
+from ttt_cli.views.tables import draw_table
 
-RATES = {
-    "x_win": "wins as X",
-    "o_win": "wins as O",
-    "worst_x": "can lose as X",
-    "worst_o": "can lose as O",
-    "exploitability": "exploitability",
+
+def _share(share: float) -> str:
+    return percent(share, 1)
+
+
+MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
+    "x_win": ("wins as X", _share),
+    "o_win": ("wins as O", _share),
+    "worst_x": ("can lose as X", _share),
+    "worst_o": ("can lose as O", _share),
+    "exploitability": ("exploitability", "{:.3f}".format),
+    "games_until_unbeatable": ("from games", "{:,.0f}".format),
 }
-"""What is reported of the end of each training, by the field of ``Row``."""
+"""What is reported of the trainings with one setting: its name, and how it is shown."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ class SettingFields:
             dict(zip(study.varied, setting, strict=True)),
             runs[0][-1].games,
             len(runs),
-            **{name: Spread.of([getattr(rows[-1], name) for rows in runs]) for name in RATES},
+            **{name: Spread.of([getattr(rows[-1], name) for rows in runs]) for name in [*MEASURES][:5]},
             unbeatable=len(reached),
             games_until_unbeatable=Spread.of(reached) if reached else None,
             seconds=median(seconds) if seconds else None,
@@ -92,31 +98,21 @@ class StudyResult(Document, name="study"):
         env.out(f"{self.game}: {counted(runs, 'training')}, each from nothing")
         env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
         timed = any(each.seconds is not None for each in self.settings)
-        columns = ("games", *RATES.values(), "unbeatable", "from games", *["seconds"] * timed)
         rows: list[list[str | Text]] = []
         for each in self.settings:
-            spreads = [(name, getattr(each, name)) for name in RATES]
-            reached = each.games_until_unbeatable
+            spreads = [(getattr(each, name), show) for name, (_, show) in MEASURES.items()]
+            medians = [show(spread.median) if spread else "-" for spread, show in spreads]
+            ranges = [Text(_range(spread, show) if spread else "", "dim") for spread, show in spreads]
             seconds = "" if each.seconds is None else f"{each.seconds:.1f}"
-            medians = [_shown(name)(spread.median) for name, spread in spreads]
-            until = f"{reached.median:,.0f}" if reached else "-"
             unbeatable = f"{each.unbeatable} of {each.seeds}"
-            rows.append([each.name, short(each.games), *medians, unbeatable, until, *[seconds] * timed])
-            ranges = [_range(spread, _shown(name)) for name, spread in spreads]
-            games = _range(reached, lambda games: short(round(games))) if reached else ""
-            if any(ranges) or games:
-                dim = [Text(cell, "dim") for cell in (*ranges, "", games, *[""] * timed)]
-                rows.append(["", "", *dim])
-        draw_table(env, table(["setting", *(f">{column}" for column in columns)], rows), lead=1)
+            rows.append([each.name, short(each.games), *medians, unbeatable, *[seconds] * timed])
+            rows.append(["", "", *ranges, "", *[""] * timed])
+        names = ["games", *(heading for heading, _ in MEASURES.values()), "unbeatable", *["seconds"] * timed]
+        draw_table(env, ["setting", *(f">{name}" for name in names)], rows, lead=1)
         if self.file is not None:
             env.say(
                 "next:", command_line("ttt", "curve", self.file, "-o", Path(self.file).with_suffix(".svg"))
             )
-
-
-def _shown(name: str) -> Callable[[float], str]:
-    """How a measure is shown."""
-    return (lambda value: f"{value:.3f}") if name == "exploitability" else (lambda share: percent(share, 1))
 
 
 def _range(spread: Spread, show: Callable[[float], str]) -> str:

@@ -123,7 +123,7 @@ class Store(Document, name="store"):
         """Two tables."""
         if self.states:
             headings = ["state", ">games", "verdict", ">lose as X", ">lose as O", "last written"]
-            draw_table(env, table(headings, map(_row, self.states)), lead=1)
+            draw_table(env, headings, map(_row, self.states), lead=1)
             env.out("", f"in {self.store}", "")
         else:
             env.out(f"no states in {self.store}", "")
@@ -169,7 +169,7 @@ class Formats(Document, name="formats"):
             [row.name, uses[row.reads], uses[row.plays], uses[row.writes], row.learner or "", row.about]
             for row in self.formats
         ]
-        draw_table(env, table(["format", "reads", "plays", "writes", "learner", "what it is"], rows), lead=1)
+        draw_table(env, ["format", "reads", "plays", "writes", "learner", "what it is"], rows, lead=1)
 
 
 def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:

@@ -1,8 +1,6 @@
 """Tables: plain columns, and what to do with those that are wider than the screen."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -24,30 +22,24 @@ def table(
     return made
 
 
-def draw_table(env: Environment, table: Table, *, lead: int) -> None:
+def draw_table(
+    env: Environment, headings: Sequence[str], rows: Iterable[Sequence[Any]], *, lead: int
+) -> None:
     """Draw a table; where it is wider than the screen, as several below each other, each with the first
-    ``lead`` columns and as many of the others as there is room for."""
-    for number, part in enumerate(_parts(env, table, lead) if env.bounded(env.stdout) else [table]):
-        if number:
+    ``lead`` columns and as many of the others as there is room for. Empty rows are left out."""
+    rows = list(rows)
+
+    def part(columns: Sequence[int]) -> Table:
+        cells = ([row[column] for column in columns] for row in rows)
+        return table([headings[column] for column in columns], (row for row in cells if any(map(str, row))))
+
+    boundless, first = env.console.options.update(max_width=9999), list(range(lead))
+    chosen = [*first]
+    for column in range(lead, len(headings)):
+        wider = env.console.measure(part([*chosen, column]), options=boundless).maximum > env.width
+        if wider and len(chosen) > lead and env.bounded(env.stdout):
+            env.draw(part(chosen))
             env.out("")
-        env.draw(part)
-
-
-def _parts(env: Environment, table: Table, lead: int) -> Iterator[Table]:
-    chosen = list(range(lead))
-    for column in range(lead, len(table.columns)):
-        if len(chosen) > lead and _width(env, _part(table, [*chosen, column])) > env.width:
-            yield _part(table, chosen)
-            chosen = chosen[:lead]
+            chosen = [*first]
         chosen.append(column)
-    yield _part(table, chosen)
-
-
-def _part(table: Table, columns: list[int]) -> Table:
-    part = copy(table)
-    part.columns = [replace(table.columns[column], _index=place) for place, column in enumerate(columns)]
-    return part
-
-
-def _width(env: Environment, table: Table) -> int:
-    return env.console.measure(table, options=env.console.options.update(max_width=9999)).maximum
+    env.draw(part(chosen))

@@ -8,7 +8,7 @@ from rich.text import Text
 from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
 from ttt_cli.evaluation.tournament import Tournament
-from ttt_cli.views.tables import draw_table, table
+from ttt_cli.views.tables import draw_table
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,6 @@ class Standings(Document, name="tournament"):
             totals = (f"{player.points:.3f}", f"{rating:+d}" if rating else "0")
             rows.append([str(at + 1), player.agent.name, *cells, *(Text(total, "bold") for total in totals)])
         places = [f">{place}" for place in range(1, len(players) + 1)]
-        draw_table(env, table([">", "player", *places, ">points", ">rating"], rows), lead=2)
+        draw_table(env, [">", "player", *places, ">points", ">rating"], rows, lead=2)
         games = players[0].of
         env.out("", f"expected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")
