@@ -5,10 +5,10 @@ to stderr.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -56,10 +56,8 @@ class PlayScreen:
     """The screen of one session."""
 
     def __init__(self, env: Environment, session: Session) -> None:
-        self.env = env
+        self.env = replace(env, stdout=env.stderr) if env.json else env
         self.session = session
-        self._stream = env.stderr if env.json else env.stdout
-        self.console: Console = env.error_console if env.json else env.console
         self._says: list[str] = []  # what has happened since the last board
         self._shown: tuple[int, ...] | None = None  # the game as the board last showed it
 
@@ -86,17 +84,15 @@ class PlayScreen:
         moves = self.session.game.moves
         if moves == self._shown:
             return
-        for line in self._says:
-            self._line(line)
+        self.env.out(*self._says, "")
         self._says, self._shown = [], moves
-        self.console.print()
-        self.console.print(beside([self._board()], 0))
+        self.env.draw(beside([self._board()], 0))
 
     def show_advice(self, advice: Advice) -> None:
         """Show what is known of the moves."""
         if advice.notes:
-            self.console.print(beside([self._board(advice=advice)], 0))
-        self._line(f"{advice.text}\n")
+            self.env.draw(beside([self._board(advice=advice)], 0))
+        self.env.out(*advice.text.split("\n"), "")
 
     def placed(self, cursor: Cell, typed: str, answer: str, advice: Advice | None) -> Group | Text:
         """The board and what is said of it, as they fit the screen.
@@ -111,8 +107,8 @@ class PlayScreen:
         by_digits = self.session.rules.cells <= 9 and not typed
         usual = f"{'a number plays' if by_digits else 'arrows and Enter play'}, {KEYS}"
         said = [turn, *self._says[1:][-1:], advice.text if advice else "", answer or usual]
-        lines = self._folded("\n".join(filter(None, said))).split("\n")
-        width, height = self.console.width, self.console.height
+        lines = self.env.folded("\n".join(filter(None, said)), self.env.stdout).split("\n")
+        width, height = self.env.console.size
         noted = [self._board(cursor, advice)] if advice else []
         for drawn in (*noted, self._board(cursor), self._board(cursor, compact=True)):
             rows = drawn.split("\n")
@@ -130,26 +126,19 @@ class PlayScreen:
         self._says, self._shown = [*self._says[:1], *self._says[1:][-1:]], None
         self.show()
         score, (first, second) = self.session.score, self.session.players
-        self.console.print(Text(self._outcome(), "bold"))
+        self.env.draw(Text(self._outcome(), "bold"))
         own, others = (player.wins for player in score.players)
         wins = f"{counted(own, 'win')} for {self.called(first)}, {others} for "
-        self._line(f"Score: {wins}{self.called(second)}, {counted(score.draws, 'draw')}")
+        self.env.out(f"Score: {wins}{self.called(second)}, {counted(score.draws, 'draw')}")
 
     def show_summary(self, review: Review) -> None:
         """Show in two lines what perfect play says of the game that has just ended."""
         names = {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
-        for line in summary(review, names):
-            self._line(line)
+        self.env.out(*summary(review, names))
 
     def show_review(self, review: Review) -> None:
         """Show what each move of the game that has just ended was worth."""
-        self.console.print(moves_table(review.moves, self.env.width, review.turning_point))
-
-    def _folded(self, text: str) -> str:
-        return self.env.folded(text, self._stream)
-
-    def _line(self, text: str) -> None:
-        self.console.print(self._folded(text), soft_wrap=True)
+        self.env.draw(moves_table(review.moves, self.env.width, review.turning_point), wrap=True)
 
     def _heading(self) -> str:
         x, o = (self.called(self.session.player(side)) for side in Side)
@@ -189,7 +178,7 @@ class PlayScreen:
         :param boards: whether to show its boards before that.
         """
         if boards:
-            self.console.print(strip(self.env, self.session.game))
+            self.env.draw(strip(self.env, self.session.game), wrap=True)
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
         line = f"{self.session.score.games:>6,}  {self._outcome():<{width}}  {self._rates()}"
         if self.env.bounded(self.env.stdout) and len(line) > self.env.width:
@@ -204,7 +193,7 @@ class PlayScreen:
             total = Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
             return Group(*[Text(self._heading()), Text(), self._board()] * boards, total)
 
-        return Live(console=self.console, auto_refresh=False, get_renderable=drawing)
+        return Live(console=self.env.console, auto_refresh=False, get_renderable=drawing)
 
     def _rates(self) -> str:
         score, (first, second) = self.session.score, self.session.players
