@@ -5,7 +5,7 @@ All games of a match are played at the same time, ply by ply. The sides alternat
 intervals are Wilson's (1927), which stay sensible when everything is won or nothing is.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Annotated, Any, ClassVar, Literal
@@ -152,35 +152,25 @@ def play_match(
     :param watch: called with each batch of games once it is played.
     """
     agent, opponent = (player.tabulated().forfeiting() for player in (agent, opponent))
+    cells, rng = agent.rules.cells, np.random.default_rng(seed)
     counts = np.zeros((2, 3), np.int64)
     seen: tuple[set[bytes], set[bytes]] = set(), set()
-    for batch in _batches(agent, opponent, games, seed):
-        sides = (batch.first + np.arange(len(batch.results))) % 2
-        won = np.where(sides == 0, batch.results, -batch.results)
-        np.add.at(counts, (sides, 1 - won), 1)
-        for side, texts in enumerate(seen):  # a game as bytes, cells from 1
-            texts.update((batch.moves[sides == side] + 1).view(f"S{agent.rules.cells}").ravel().tolist())
+    for first in range(0, games, BATCH):
+        number = min(BATCH, games - first)
+        moves, results = np.full((number, cells), -1, np.int8), np.zeros(number, np.int8)
+        batch, uniforms = (
+            Games(first, moves, results, np.zeros(number, np.bool_)),
+            rng.random((number, cells)),
+        )
+        for side in Side:  # the agent's; every batch begins with a game in which it is X
+            own = np.arange(side, number, 2)
+            _play((agent, opponent) if side is Side.X else (opponent, agent), batch, own, uniforms)
+            np.add.at(counts[side], 1 - side.sign * batch.results[own], 1)
+            # A game as bytes, cells from 1.
+            seen[side].update((moves[own] + 1).view(f"S{cells}").ravel().tolist())
         watch(batch)
     as_x, as_o = map(SampledRates.of, counts.tolist())
     return Match(name, as_x, as_o, games, sum(map(len, seen)))
-
-
-def _batches(agent: Policy, opponent: Policy, games: int, seed: int) -> Iterator[Games]:
-    cells = agent.rules.cells
-    rng = np.random.default_rng(seed)
-    for first in range(0, games, BATCH):
-        number = min(BATCH, games - first)
-        uniforms = rng.random((number, cells))
-        batch = Games(
-            first,
-            np.full((number, cells), -1, np.int8),
-            np.zeros(number, np.int8),
-            np.zeros(number, np.bool_),
-        )
-        for side in (0, 1):  # the agent's; every batch begins with a game in which it is X
-            xo = (agent, opponent) if side == 0 else (opponent, agent)
-            _play(xo, batch, np.arange(side, number, 2), uniforms)
-        yield batch
 
 
 def _play(xo: tuple[Policy, Policy], batch: Games, going: NDArray[np.intp], uniforms: Floats) -> None:
