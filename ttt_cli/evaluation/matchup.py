@@ -52,20 +52,21 @@ def play_on(walk: Walk, opponents: Sequence[Policy] = ()) -> list[tuple[Rates, l
     wins = np.zeros((len(reach), 3))  # probabilities that O wins, a draw, that X wins
     resigned = np.zeros((len(reach), 3))  # of these, by resigning
     for ply, layer in enumerate(walk.layers):
-        following = sum(map(len, walk.layers[ply + 1 : ply + 2]))
+        here = [layers[-1] for layers in reach]
+        after = [np.zeros(sum(map(len, walk.layers[ply + 1 : ply + 2]))) for _ in reach]
+        if (own := layer.probabilities) is None:
+            gone = [np.zeros(len(layer), np.bool_) for _ in reach]
+            played = layer.played_by(opponents, here, gone)
+        else:
+            gone = [layer.resigning for _ in reach]
+            played = ((at, some, own[some]) for some in layer.pieces for at in range(len(reach)))
+        for at, some, chances in played:
+            np.add.at(after[at], layer.targets[some], here[at][layer.rows[some]] * chances)
         over = layer.positions.terminal
-        for at, layers in enumerate(reach):
-            here, after = layers[-1], np.zeros(following)
-            if (own := layer.probabilities) is None:
-                gone = np.zeros(len(layer), np.bool_)
-                played = layer.played_by(opponents[at], here > 0, gone)
-            else:
-                gone, played = layer.resigning, ((some, own[some]) for some in layer.pieces)
-            for some, chances in played:
-                np.add.at(after, layer.targets[some], here[layer.rows[some]] * chances)
-            np.add.at(wins[at], layer.positions.results[over] + 1, here[over])
-            resigned[at, ply % 2 * 2] += here[gone & (here > 0)].sum()
-            layers.append(after)
+        for at, now in enumerate(here):
+            np.add.at(wins[at], layer.positions.results[over] + 1, now[over])
+            resigned[at, ply % 2 * 2] += now[gone[at] & (now > 0)].sum()
+            reach[at].append(after[at])
     rates = (Rates.summing_to_one(*ends[::-1]) for ends in (wins + resigned).tolist())
     return [(found, layers[:-1]) for found, layers in zip(rates, reach, strict=True)]
 

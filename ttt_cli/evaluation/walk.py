@@ -83,22 +83,28 @@ class Layer:
         goes_on[self.rows] = True
         return ~goes_on
 
-    def played_by(self, policy: Policy, reached: Bools, resigns: Bools) -> Iterator[tuple[slice, Floats]]:
-        """How likely a policy makes the moves, piece by piece, where all that are legal are listed. It is
-        only asked about the positions that are ``reached``; where it resigns is noted in ``resigns``."""
+    def played_by(
+        self, policies: Sequence[Policy], reach: Sequence[Floats], resigns: Sequence[Bools]
+    ) -> Iterator[tuple[int, slice, Floats]]:
+        """Which of some policies makes which moves, and how likely, piece by piece, where all that are legal
+        are listed. Each is only asked about the positions that it can ``reach``, float64[k]; where it resigns
+        is noted in ``resigns``, bool[k]."""
         place = np.empty(len(self), np.int32)  # in its batch, times the number of cells
-        start, anything = 0, np.ones(self.positions.cells)
+        start, cells, anything = 0, self.positions.cells, np.ones(self.positions.cells)
         for numbers, batch in _open_batches(self.positions):
-            moves = slice(start, start := start + len(numbers) * (batch.cells - int(batch.plies[0])))
-            if (live := reached[numbers]).any():
-                if live.all():
+            moves = slice(start, start := start + len(numbers) * (cells - int(batch.plies[0])))
+            place[numbers] = np.arange(0, len(numbers) * cells, cells)
+            places = place.take(self.rows[moves]) + self.cells[moves]
+            for at, policy in enumerate(policies):
+                if (live := reach[at][numbers] > 0).all():
                     played = policy.probabilities(batch)
-                else:
-                    played = np.zeros(batch.legal.shape)
+                elif live.any():
+                    played = np.zeros((len(batch), cells))
                     played[live] = policy.probabilities(batch[live])
-                resigns[numbers] = live & (played @ anything == 0)
-                place[numbers] = np.arange(0, played.size, batch.cells)
-                yield moves, played.ravel().take(place.take(self.rows[moves]) + self.cells[moves])
+                else:
+                    continue
+                resigns[at][numbers] = live & (played @ anything == 0)
+                yield at, moves, played.ravel().take(places)
 
 
 @dataclass(frozen=True, eq=False)
