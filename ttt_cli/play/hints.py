@@ -10,11 +10,8 @@ from ttt_cli.evaluation.analysis import Analysis, analyse
 from ttt_cli.evaluation.walk import OutgrownError
 from ttt_cli.evaluation.worst_case import Response, best_response
 
-NODES = 2_000
-"""Nodes that the proof of each move may take on a large board."""
-
-ALL_NODES = 40_000
-"""Nodes that all of them may take together: a person is waiting."""
+NODES = 40_000
+"""Nodes that the proofs of all moves may take together on a large board: a person is waiting."""
 
 POSITIONS = 300_000
 """Positions to go through for the best response to a player."""
@@ -27,7 +24,7 @@ def hint(position: Position) -> tuple[Analysis, tuple[Cell, ...]]:
     """The values of an open position's moves, as far as they can be proved at once; and what a search would
     play where the best moves are not proved."""
     here = Positions.batch([position], position.rules)
-    (found,) = analyse(here, nodes=min(NODES, ALL_NODES // len(position.legal)))
+    (found,) = analyse(here, nodes=NODES // len(position.legal))
     suggested = () if found.best else np.flatnonzero(Search(position.rules).probabilities(here)[0]).tolist()
     return found, tuple(suggested)
 
