@@ -23,7 +23,7 @@ from ttt_cli.engine.perfect import NODES, UNPROVEN, move_values_of
 from ttt_cli.engine.policy import Policy, best, first, last, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.proof_search import ALL, UNTIL_FOUND, UNTIL_UNPROVEN
-from ttt_cli.engine.retrograde import ILLEGAL, solve
+from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.solver import FEWEST, Solver
 from ttt_cli.engine.state_space import StateSpace, enumerated
@@ -61,13 +61,13 @@ class Minimax(Policy):
         self._depth = None if ties == "trap" else depth
         self._space = enumerated(rules)
         proves = self._space is None and self._depth is None
-        for option in [name for name, asked in (("ties=trap", ties == "trap"), ("speed", speed)) if asked]:
-            if proves:
-                raise UsageError(
-                    f"{option} needs a smaller board than {rules.describe()}",
-                    where="minimax",
-                    hint="on larger boards perfect play is proved move by move, without distances",
-                )
+        if proves and (ties == "trap" or speed):
+            option = "ties=trap" if ties == "trap" else "speed"
+            raise UsageError(
+                f"{option} needs a smaller board than {rules.describe()}",
+                where="minimax",
+                hint="on larger boards perfect play is proved move by move, without distances",
+            )
         self._ties = ties or ("first" if proves else "random")
         self._speed = not proves if speed is None else speed
         self._unproved: set[str] = set()
@@ -80,9 +80,9 @@ class Minimax(Policy):
             chosen = self._proved(positions)
         else:
             scores = self._scores(positions)
-            chosen = _best(scores if self._speed else _signs(scores))
-            if self._ties != "random":
-                chosen = (first if self._ties == "first" else last)(chosen)
+            chosen = best(scores if self._speed else np.sign(scores), positions.legal)
+        if self._ties in ("first", "last"):
+            chosen = (first if self._ties == "first" else last)(chosen)
         if self._opening == "random":
             chosen = np.where((positions.plies == 0)[:, None], positions.legal, chosen)
         return uniform(chosen)
@@ -109,8 +109,6 @@ class Minimax(Policy):
                 self._unproved.update(left.texts())
                 found[unproved] = best(Search(self.rules).scores(left), hope[unproved])
             chosen[going] = found
-        if self._ties != "random":
-            chosen = (last if self._ties == "last" else first)(chosen)
         return chosen
 
     def _worth(self, positions: Positions, nodes: int, rule: int) -> tuple[Int8s, Int8s]:
@@ -153,11 +151,10 @@ class Minimax(Policy):
         if self._space is None and self._depth is None:
             found = move_values_of(positions)
             return np.where(found == UNPROVEN, np.nan, found.astype(np.float64))
-        scores = self._scores(positions)
-        return np.where(scores == ILLEGAL, np.nan, np.sign(scores))
+        return np.where(positions.legal, np.sign(self._scores(positions)), np.nan)
 
     def _scores(self, positions: Positions) -> Int8s:
-        """int8[k, cells]: the score of each move, ``ILLEGAL`` where there is none."""
+        """int8[k, cells]: the score of each legal move."""
         if self._depth is not None:
             return look_ahead(positions, self._depth)
         assert self._space is not None
@@ -167,23 +164,13 @@ class Minimax(Policy):
     def _trapping(self) -> Bools:
         """bool[n, cells]: the moves that set traps, for all positions of the state space."""
         assert self._space is not None
-        return _traps(self._space, _best(_signs(solve(self._space).move_scores())))
+        return _traps(self._space, best(np.sign(solve(self._space).move_scores()), self._space.legal))
 
 
 def _keeping(worth: Int8s, moves: Int8s, legal: Bools) -> Bools:
     """bool[k, cells]: the moves that are proved to keep the value; all where it is lost."""
     proved = (moves != UNPROVEN) & ((moves == worth[:, None]) | (moves == 1))
     return legal & (proved | (worth == -1)[:, None])
-
-
-def _signs(scores: Int8s) -> Int8s:
-    """int8 like ``scores``: won, drawn or lost, however soon."""
-    return np.where(scores == ILLEGAL, ILLEGAL, np.sign(scores))
-
-
-def _best(moves: Int8s) -> Bools:
-    """bool[n, cells]: the moves of the largest score."""
-    return np.logical_and(moves != ILLEGAL, moves == moves.max(axis=1, keepdims=True))
 
 
 def _traps(space: StateSpace, sound: Bools) -> Bools:
@@ -196,10 +183,10 @@ def _traps(space: StateSpace, sound: Bools) -> Bools:
     for rows in space.backwards():
         after, legal = space.successors[rows], space.legal[rows]
         chances = np.where(sound[rows], waiting[after], -1.0)
-        best = chances.max(axis=1)
-        chosen[rows] = sound[rows] & (chances >= best[:, None] - EQUAL)
+        most = chances.max(axis=1)
+        chosen[rows] = sound[rows] & (chances >= most[:, None] - EQUAL)
         still_open = ~space.terminal[rows]
-        moving[rows] = np.where(still_open, best, moving[rows])
+        moving[rows] = np.where(still_open, most, moving[rows])
         mean = (moving[after] * legal).sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
         waiting[rows] = np.where(still_open, mean, waiting[rows])
     return chosen

@@ -220,7 +220,7 @@ def counted(chosen: Bools) -> Int8s:
     return np.einsum("ij->i", chosen.view(np.int8))
 
 
-def best(values: Floats, legal: Bools) -> Bools:
+def best(values: Floats | Int8s, legal: Bools) -> Bools:
     """bool[n, cells]: the legal cells of the largest value in each row, exactly equal ones together."""
     masked = np.where(legal, values, -np.inf)
     return np.logical_and(legal, masked == masked.max(axis=1, keepdims=True, initial=-np.inf))
