@@ -154,7 +154,7 @@ def test_a_pickle_without_a_table_says_what_it_holds():
         ([1, 2], "holds no table"),
         ({"XO": 1.0}, "not positions"),
         ({1: 0.5, "1": 0.5}, "the key is there twice"),
-        ({"alpha": 0.5, "q": {**positions(), "XXX......": 1.0}}, "1 of [0-9]+ are none .*'XXX"),
+        ({"alpha": 0.5, "q": {**positions(), "XXX......": 1.0}}, "1 of [0-9]+ are not positions .*'XXX"),
     ]:
         with pytest.raises(InvalidFileError, match=why):
             read(pickle.dumps(value), "a.pkl")

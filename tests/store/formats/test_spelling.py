@@ -132,7 +132,7 @@ def test_taken_cells_may_hold_their_stones_and_texts_at_free_ones_are_counted():
     for key in [key for key in table if key.count("X") == 2][:7]:
         table[key][next(cell for cell in table[key] if cell in key)] = "?"
     found = read(json.dumps(table).encode(), "f.json")
-    assert "7 values of free cells are no numbers and are left out" in found.notes
+    assert "7 values of free cells are not numbers and are left out" in found.notes
 
 
 def test_numbers_may_be_mirrored_against_the_cells():

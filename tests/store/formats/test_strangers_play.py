@@ -262,7 +262,7 @@ def test_boards_played_on_after_a_win_are_left_out_and_counted(tmp_path):
     assert all("went on after it was won" in item.why for item in found.rejected)
     (told,) = (note for note in found.remarks if note.startswith("left out"))
     assert "and 28 more (ttt verify lists them): the game went on" in told
-    asked(PLAIN.positions(values() | late), "are none", strict=True)
+    asked(PLAIN.positions(values() | late), "are not positions", strict=True)
     few = dict(list(late.items())[:9]) | dict(list(values().items())[:5])  # they are the larger part
     asked(few, "does not bear out", spelling={"first": "X"})
 
@@ -433,12 +433,14 @@ def coin_tossed() -> dict[str, list[float]]:
 
 def test_whose_games_count_is_asked_and_each_answer_is_that_program(tmp_path):
     """The games that it began, or those in which its stone is its own: both are what it plays."""
-    error = asked(coin_tossed(), r"either side began: [0-9,]+ of [0-9,]+ are none")
+    error = asked(coin_tossed(), r"either side began: [0-9,]+ of [0-9,]+ are not positions")
     for way in ("spelling.first=1", "spelling.first=-1", "spelling.mine=1", "spelling.mine=-1"):
         assert f"({way})" in str(error)
     for way in ("first", "mine"):
         found = judged(json.dumps(coin_tossed()), goes_by(moves()), tmp_path, spelling={way: "1"})
-        assert found.rejected and all("no position in this spelling" in item.why for item in found.rejected)
+        assert found.rejected and all(
+            "not a position in this spelling" in item.why for item in found.rejected
+        )
     inner = {"epsilon": 0.1, "q_table": coin_tossed()}
     for data in (json.dumps(inner), pickle.dumps(inner)):
         assert reads_as(data, goes_by(moves()), spelling={"mine": "1"}).positions > 200
@@ -490,11 +492,11 @@ def test_keys_that_are_no_boards_are_left_out():
     """Settings beside the positions; ``reset`` that returns nothing, so that None is a key."""
     table: dict[str, object] = {"Number of episodes": 300, "epsilon": 0.1, **by_cell(moves())}
     found = reads_as(json.dumps(table), goes_by(moves()))
-    assert "left out as no positions: 'Number of episodes', 'epsilon'" in found.notes
+    assert "left out as not positions: 'Number of episodes', 'epsilon'" in found.notes
     later = {move: value for move, value in moves().items() if move[0] != "." * 9}
     keyed = {tuple(".XO".index(stone) for stone in board): cells for board, cells in by_cell(later).items()}
     found = reads_as(pickle.dumps({None: {4: 0.7}, **keyed}), goes_by(later))
-    assert any("left out as no positions: 'None'" in note for note in found.notes)
+    assert any("left out as not positions: 'None'" in note for note in found.notes)
 
 
 def test_a_table_that_has_learned_to_block_rather_than_to_win_asks_who_begins():

@@ -299,7 +299,9 @@ def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: s
         name = "mine" if boards.turn else "first"
         if name in boards.facets and (begun or not boards.hardly_used):
             option, words = _answer(name, boards.facets[name])
-            ways.setdefault(option, f"{len(broken):,} of {len(keys):,} are none ({shown}) where {words}")
+            ways.setdefault(
+                option, f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words}"
+            )
     if not ways:
         telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
         shown = ", ".join(map(quoted, telling[:SHOWN]))

@@ -97,7 +97,7 @@ def _rejected(reading: Reading, keys: list[str]) -> list[Rejected]:
     late = "the game went on after it was won, or ended otherwise"
     late += f" (unless {boards.unless})" if boards.unless else ""
     return [
-        Rejected(f"key {quoted(keys[row])}", late if boards.ended[row] else "no position in this spelling")
+        Rejected(f"key {quoted(keys[row])}", late if boards.ended[row] else "not a position in this spelling")
         for row in np.flatnonzero(boards.left_out & ~boards.nothing).tolist()
     ]
 
@@ -107,7 +107,7 @@ def remarks(reading: Reading, keys: list[str], entries: Mapping[str, Any]) -> It
     if len(nothing := np.flatnonzero(reading.boards.nothing)):
         shown = ", ".join(quoted(keys[row]) for row in nothing[:SHOWN])
         more = f" and {len(nothing) - SHOWN:,} more" if len(nothing) > SHOWN else ""
-        yield f"left out as no positions: {shown}{more}"
+        yield f"left out as not positions: {shown}{more}"
     if reading.folded:
         yield (
             f"the keys are up to symmetry: {reading.folded:,} stand for {reading.positions:,} "
@@ -117,7 +117,7 @@ def remarks(reading: Reading, keys: list[str], entries: Mapping[str, Any]) -> It
         apart = "stand at occupied cells: cells are those of the board played"
         yield f"{reading.taken:,} numbers {apart if reading.folded else 'at occupied cells are left out'}"
     if reading.texts:
-        yield f"{reading.texts:,} values of free cells are no numbers and are left out"
+        yield f"{reading.texts:,} values of free cells are not numbers and are left out"
     if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
         yield f"zeros, the values before any learning, count as not visited: {left:,}"
 
