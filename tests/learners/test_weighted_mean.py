@@ -30,7 +30,7 @@ def test_merging_is_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(table, "PIECE", 100)
     rng = np.random.default_rng(1)
     base = rng.uniform(-1, 1, 500), rng.integers(0, 5, 500)
-    parts, merging = [random_part(rng, base) for _ in range(4)], WeightedMean(500)
+    parts, merging = [random_part(rng, base) for _ in range(4)], WeightedMean()
     for number, part in enumerate(parts):
         at = rng.permutation(500 if number < 2 else np.flatnonzero(part[1] > base[1]))
         merging.add(at, part[0][at], (part[1] - base[1])[at])
@@ -49,7 +49,7 @@ def test_merging_is_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatc
 @given(st.integers(1, 30).flatmap(lambda parts: arrays(np.float64, (parts, 40), elements=numbers)))
 def test_exact_sums_are_fsum(terms: np.ndarray):
     """However many numbers a sum has to be kept as, and whichever places it is added at."""
-    sums = ExactSums(40)
+    sums = ExactSums()
     for number, term in enumerate(terms):
         some = np.arange(number % 3, 40)
         sums.add(some[::-1], term[some[::-1]])

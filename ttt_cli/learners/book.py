@@ -215,7 +215,7 @@ class Book(TableLearner[BookTable]):
         keys, seen = together[""][0]
         together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
-            _, moves = merged.take_in(part)
+            moves = merged.moves_in(merged.take_in(part))[1]
             for run, (keys, seen) in part.shares.items():
                 at, stages = np.divmod(keys, merged.stages)
                 together.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))

@@ -181,7 +181,8 @@ class Graph(TableLearner[Table]):
         stays; if several have, nodes are numbered by plies, then text, and edges go by cell."""
         merged, grown = deepcopy(base), 0
         for part in parts:
-            rows, moves = merged.take_in(part)
+            rows = merged.take_in(part)
+            moves = merged.moves_in(rows)[1]
             old, mine, edges = rows < len(base.rows), merged.rows, merged.moves["order"]
             mine["visits"][rows] += part.rows["visits"]
             mine["visits"][rows[old]] -= base.rows["visits"][rows[old]]

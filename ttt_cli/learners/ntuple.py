@@ -428,8 +428,7 @@ class NTuple(Learner[NTupleTable]):
         return None if space is None else space[self.policy(table).known(space)]
 
     def merge(self, base: NTupleTable, parts: Sequence[NTupleTable]) -> NTupleTable:
-        merged, number = deepcopy(base), len(base.weights)
-        weights, sums, sizes = WeightedMean(number), ExactSums(number), ExactSums(number)
+        merged, weights, sums, sizes = deepcopy(base), WeightedMean(), ExactSums(), ExactSums()
         for part in parts:
             (at,) = np.nonzero(part.visits > base.visits)
             grown = part.visits[at] - base.visits[at]
@@ -438,7 +437,7 @@ class NTuple(Learner[NTupleTable]):
             for added, whole, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
                 added.add(at, whole[at])
                 added.add(at, -before[at])
-        merged.weights, (at,) = rounded(weights.replaced(base.weights)), np.nonzero(weights.weights)
+        merged.weights, at = rounded(weights.replaced(base.weights)), weights.places
         for added, whole in ((sums, merged.sums), (sizes, merged.sizes)):
             added.add(at, whole[at])
             whole[at] = added.totals(at)

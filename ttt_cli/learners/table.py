@@ -195,14 +195,12 @@ class Table:
             positions, found = kept.popleft()
             yield self.find(positions), found
 
-    def take_in(self, part: "Table") -> tuple[Int64s, Int64s]:
-        """Add the positions of another table; returns int64[k] each, the rows and the moves that its own are
-        here."""
-        if self.complete:
-            return np.arange(len(self.rows)), np.arange(len(self.moves))
+    def take_in(self, part: "Table") -> Int64s:
+        """Add the positions of another table; returns int64[k], the rows that its rows are here."""
         rows = np.arange(len(part.rows))
-        rows[FIRST:] = self.include(part.positions(slice(FIRST, None)))
-        return rows, self.moves_in(rows)[1]
+        if not self.complete:
+            rows[FIRST:] = self.include(part.positions(slice(FIRST, None)))
+        return rows
 
     def part(self, rows: Int64s) -> Self:
         """A table of these rows (ascending) and the empty board's, without links."""

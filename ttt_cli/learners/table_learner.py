@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Floats, Int8s, Int64s, Uint8s, Uint16s
 from ttt_cli.engine.game import Game
@@ -32,7 +33,7 @@ from ttt_cli.learners.entries import (
     unfit,
 )
 from ttt_cli.learners.growth import OPEN
-from ttt_cli.learners.table import Column, Table, slices
+from ttt_cli.learners.table import Column, Table, pieces
 from ttt_cli.learners.weighted_mean import WeightedMean
 
 AnyTable = TypeVar("AnyTable", bound=Table)
@@ -183,31 +184,45 @@ class TableLearner(Learner[AnyTable]):
     # ---- Merging ----
 
     def merge(self, base: AnyTable, parts: Sequence[AnyTable]) -> AnyTable:
-        merged, joined = deepcopy(base), dict[tuple[int, str], WeightedMean]()
-        for part in parts:  # each once: it may have been left in its file
-            placed = merged.take_in(part)
-            for half, (columns, mine, _) in enumerate(merged.halves):
-                before, theirs = base.halves[half][1], part.halves[half][1]
-                for count in (column for column in columns if column.counts):
-                    mean = next((column for column in columns if column.mean_by == count.name), None)
-                    (width,) = count.shape or (1,)
-                    for some in slices(len(theirs)):
-                        at = placed[half][some]
-                        old = at < len(before)
-                        found = theirs[count.name][some].copy()  # since the base
-                        found[old] -= before[count.name][at[old]]
-                        if mean:
-                            found = np.maximum(found, 0)
-                            means = joined.setdefault((half, mean.name), WeightedMean())
-                            means.grow(mine[count.name].size)
-                            entries = (width * at[:, None] + np.arange(width)).ravel()
-                            means.add(entries, theirs[mean.name][some].ravel(), found.ravel())
-                        mine[count.name][at] += found
-        for (half, name), means in joined.items():
-            mine = merged.halves[half][1]
-            mine[name] = means.replaced(mine[name])
+        merged, means = deepcopy(base), dict[str, WeightedMean]()
+        for part in parts:  # once: each may be a file that is read then
+            rows = merged.take_in(part)
+            for some in pieces(np.arange(len(rows))):
+                for half, (columns, theirs, _) in enumerate(part.halves):
+                    if any(column.counts for column in columns):
+                        taken, at = some, rows[some]
+                        if half == 1:
+                            taken, at = part.moves_in(taken)[1], merged.moves_in(at)[1]
+                        mine, before = merged.halves[half][1], base.halves[half][1]
+                        self._join(columns, theirs, taken, mine, at, before, means)
+        for columns, mine, _ in merged.halves:
+            for column in columns:
+                if column.name in means:
+                    mine[column.name] = means[column.name].replaced(mine[column.name])
         self.derive(merged)
         return merged
+
+    def _join(
+        self,
+        columns: Sequence[Column],
+        theirs: NDArray[Any],
+        taken: Int64s,
+        mine: NDArray[Any],
+        at: Int64s,
+        before: NDArray[Any],
+        means: dict[str, WeightedMean],
+    ) -> None:
+        """Add what some records of a part have learned since ``before`` to those of the merged table at
+        ``at``: counts, and means to ``means``."""
+        for count in (column for column in columns if column.counts):
+            found, old = theirs[count.name][taken], at < len(before)
+            found[old] -= before[count.name][at[old]]
+            for mean in (column for column in columns if column.mean_by == count.name):
+                found, (width,) = np.maximum(found, 0), count.shape or (1,)
+                places = (width * at[:, None] + np.arange(width)).ravel()
+                joined = means.setdefault(mean.name, WeightedMean())
+                joined.add(places, theirs[mean.name][taken].ravel(), found.ravel())
+            mine[count.name][at] += found
 
     def changes(self, base: AnyTable, part: AnyTable) -> AnyTable:
         if part.complete:
