@@ -36,7 +36,7 @@ CHUNK = 1 << 16
 LONGEST_LINE = 1000
 """Bytes; no answer needs more than seven."""
 
-FAREWELL = 0.2
+FAREWELL = 1.0
 """Seconds that a program has to end by itself once its input has ended."""
 
 FLUSHING = (
@@ -112,10 +112,14 @@ class Program:
                 self._words, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=self._errors, start_new_session=True
             )
         except OSError as error:
-            word, file = self._words[0], shlex.quote(f"./{Path(self._words[0]).name}")
-            missing = isinstance(error, FileNotFoundError)
-            what = f"there is no program {word!r}" if missing else f"{word!r} cannot be run: {error.strerror}"
-            hint = f"of a file: exec:{file} after chmod +x {file}, or its interpreter: exec:python3 FILE"
+            word, missing = self._words[0], isinstance(error, FileNotFoundError)
+            what = f"there is no program {word!r}"
+            hint = "a command as the shell finds it, or the path of a program"
+            if Path(word).is_file():
+                path = shlex.quote(word if "/" in word else f"./{word}")
+                why = "it is not on the PATH, or its interpreter is not there" if missing else error.strerror
+                what = f"{word!r} cannot be run: {why}"
+                hint = f"exec:{path} after chmod +x {path}, or its interpreter: exec:python3 {path}"
             raise UsageError(what, where=self._name, hint=hint) from None
         _running.add(self)
         return self._process

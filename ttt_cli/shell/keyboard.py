@@ -64,7 +64,7 @@ class Lines:
         line = self.env.read_line(1000)
         key = line.strip().lower() if line else "ctrl-d"
         if shown and not (terminal and line):
-            self.env.stderr.write(printable(key[:40]) + "\n")
+            self.env.stderr.write(printable(line.strip()[:40]) + "\n")
         return key or "enter"
 
     def prompt(self, text: str) -> None:

@@ -44,7 +44,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
     :raises InvalidFileError: if the inputs are of different kinds, overlap in part, or contradict each other.
     """
     _check_same_kind(inputs)
-    kept = sorted(set(inputs), key=lambda loaded: (loaded.digest, str(loaded.path)))
+    kept = sorted(dict.fromkeys(inputs), key=lambda loaded: (loaded.digest, str(loaded.path)))
     contained: list[Loaded] = []
     for loaded in kept[::-1]:  # of two that are alike the first stays
         others = (other for other in kept if other is not loaded and other.state.contains(loaded.state))
