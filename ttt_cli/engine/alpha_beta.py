@@ -110,10 +110,11 @@ def place_of(mine: Bitboard, theirs: Bitboard) -> Any:
 
 @Part
 def negamax(
-    mine: Bitboard, theirs: Bitboard, left: int, alpha: float, beta: float, depth: int, room: Room
+    mine: Bitboard, theirs: Bitboard, last: int, left: int, alpha: float, beta: float, depth: int, room: Room
 ) -> float:
     """What a node scores for the side to move, exactly where that lies between ``alpha`` and ``beta``.
 
+    :param last: the cell of the last stone.
     :param left: plies to look ahead.
     """
     board, network, patterns, table, state = room
@@ -136,6 +137,10 @@ def negamax(
     if soonest == 1:
         return 0.0
     side = (board.cells - soonest) & 1
+    for number in range(patterns.shape[2]):
+        patterns[depth, 0, number] = patterns[depth - 1, 0, number]
+        patterns[depth, 1, number] = patterns[depth - 1, 1, number]
+    place(network, patterns[depth], 1 - side, last)
     pattern, highest = patterns[depth, side], -np.inf
     if left == 1 and forced == 0:
         while free:
@@ -150,21 +155,21 @@ def negamax(
             low = entry.bound != AT_LEAST and entry.score <= alpha
             if entry.bound == EXACT or high or low:
                 return entry.score
-    moves, number = state.moves[depth], np.int64(0)  # a literal would make a second signature
+    moves, listed = state.moves[depth], np.int64(0)  # a literal would make a second signature
     while free:
         cell = first(free)
         free &= free - ONE
         score = np.inf if cell == favourite else gain(network, pattern, cell)
-        insert(moves, state.scores, number, cell, score)
-        number += 1
+        insert(moves, state.scores, listed, cell, score)
+        listed += 1
     lowest, chosen = alpha, -1
-    for at in range(number):
+    for at in range(listed):
         if state.stop or state.nodes >= state.until:
             state.ended = True
             return 0.0
-        stone = ONE << np.uint64(moves[at])
-        step(network, patterns, depth, side, np.int64(moves[at]))
-        score = -negamax(theirs, mine | stone, left - 1 + forced, -beta, -alpha, depth + 1, room)
+        cell = np.int64(moves[at])
+        stone = ONE << np.uint64(cell)
+        score = -negamax(theirs, mine | stone, cell, left - 1 + forced, -beta, -alpha, depth + 1, room)
         if state.ended:
             return 0.0
         if score > highest:
@@ -176,15 +181,6 @@ def negamax(
     entry.mine, entry.theirs, entry.score = mine, theirs, highest
     entry.stamp, entry.left, entry.bound, entry.best = state.stamp, left, bound, chosen
     return highest
-
-
-@Part
-def step(network: Network, patterns: Int32s, depth: int, side: int, cell: int) -> None:
-    """Make the patterns of the next depth: those of this one and a stone of a side."""
-    for number in range(patterns.shape[2]):
-        patterns[depth + 1, 0, number] = patterns[depth, 0, number]
-        patterns[depth + 1, 1, number] = patterns[depth, 1, number]
-    place(network, patterns[depth + 1], side, cell)
 
 
 @Part
@@ -228,17 +224,16 @@ def deepen(
 ) -> None:
     """Score the root's moves, as they are listed, by a search of so many plies, at least two; ``found`` stays
     as it is if that is ended."""
-    board, network, patterns, _, state = room
-    completing, side = ends(mine, theirs, board), (board.cells - number) & 1
-    best, alpha, root = -np.inf, -np.inf, np.int64(0)  # a literal would make a second signature
+    board, _, _, _, state = room
+    completing = ends(mine, theirs, board)
+    best, alpha, below = -np.inf, -np.inf, np.int64(1)  # a literal would make a second signature
     for at in range(number):
         cell = np.int64(state.moves[0, at])
         stone = ONE << np.uint64(cell)
         if completing & stone:
             score = float(-number if board.misere else number)
         else:
-            step(network, patterns, root, side, cell)
-            score = -negamax(theirs, mine | stone, plies - 1, -np.inf, -alpha, root + 1, room)
+            score = -negamax(theirs, mine | stone, cell, plies - 1, -np.inf, -alpha, below, room)
         if state.ended:
             return
         best = max(best, score)
