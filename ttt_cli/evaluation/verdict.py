@@ -197,8 +197,8 @@ def is_unbeatable(
     through what can happen; None where it would take more than ``budget`` positions or the game's value is
     not known."""
     policy = policy.tabulated()
-    if enumerated(policy.rules) is None and losing_lines(policy, sides):
-        return False
+    if enumerated(policy.rules) is None and any(losing_lines(policy, [side]) for side in sides):
+        return False  # mostly as X, which needs no proof of the game's value
     held: list[bool | None] = []
     for side in sides:
         try:
