@@ -61,10 +61,12 @@ def stop_by_signals() -> None:
 def stop(number: int, frame: FrameType | None) -> None:
     """Leave the command.
 
-    Not by an exception while something is imported: some extension modules crash if one meets them there.
+    Not by an exception while something is imported: some extension modules crash if one meets them there. Nor
+    while llvmlite loads compiled code: its callbacks print and swallow what is raised in them.
     """
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        where = frame.f_code.co_filename
+        if where.startswith("<frozen importlib") or "llvmlite" in where:
             _leave(number)
         frame = frame.f_back
     raise Stopped(_CODES[number])
