@@ -62,11 +62,11 @@ def stop(number: int, frame: FrameType | None) -> None:
     """Leave the command.
 
     Not by an exception while something is imported: some extension modules crash if one meets them there. Nor
-    while llvmlite loads compiled code: its callbacks print and swallow what is raised in them.
+    while compiled code is loaded: llvmlite's callbacks print and swallow what is raised in them.
     """
     while frame is not None:
-        where = frame.f_code.co_filename
-        if where.startswith("<frozen importlib") or "llvmlite" in where:
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_name.startswith("_raw_object_cache"):
             _leave(number)
         frame = frame.f_back
     raise Stopped(_CODES[number])
