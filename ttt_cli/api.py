@@ -29,8 +29,8 @@ from ttt_cli.engine.rules import Rules as Rules
 from ttt_cli.engine.side import Side as Side
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.environment import DEFAULT_STORE
-from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.errors import TttError as TttError
+from ttt_cli.errors import UsageError
 from ttt_cli.evaluation import verdict as verdicts
 from ttt_cli.evaluation.verdict import judge
 from ttt_cli.evaluation.walk import BUDGET
@@ -282,11 +282,8 @@ def load(
     :param learner: the class of your own that the state is of.
     :raises TttError: if it cannot be read.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InvalidFileError("there is no such file", where=str(path))
     with offered(None if learner is None else checked(learner)):
-        found = library.load(path, Options(rules=rules))
+        found = library.load(Path(path), Options(rules=rules))
     for remark in found.remarks:
         warn(remark, stacklevel=2)
     return found.state

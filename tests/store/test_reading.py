@@ -228,9 +228,9 @@ def test_the_size_is_limited_before_reading(tmp_path):
 def test_a_missing_file_has_neighbours(tmp_path):
     (tmp_path / "q_table.json").touch()
     error = refused(tmp_path / "q_tabel.json")
-    assert error.message == "no such file"
+    assert error.message == "there is no such file"
     assert error.hint == "did you mean 'q_table.json'?"
-    assert refused(tmp_path / "nowhere" / "q.json").message == "no such file"
+    assert refused(tmp_path / "nowhere" / "q.json").message == "there is no such file"
     assert refused(tmp_path / "entirely-different").hint == ""
 
 

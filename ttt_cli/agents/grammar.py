@@ -350,9 +350,9 @@ def _unknown(name: str, store: Path) -> TttError:
     """The error for a name that means nothing."""
     path, base = Path(name), name.partition(".")[0]
     if path.name != name or path.suffix in (".json", ".csv", ".npz"):
-        files = path.parent.iterdir() if path.parent.is_dir() else ()
-        near = did_you_mean(name, (str(path.parent / other.name) for other in files if other.is_file()))
-        return InvalidFileError("there is no such file", where=name, hint=near)
+        from ttt_cli.store.reading import peek
+
+        peek(path)  # says that nothing is there, and what is near
     if base in LEARNERS:
         article = " --preset article" if name.startswith(f"{base}.article") else ""
         hint = f"ttt train {base}{article} makes it"

@@ -87,12 +87,12 @@ Complete = Callable[..., list[str]] | None
 
 
 def argument(metavar: str, help: str, complete: Complete = None, **more: Any) -> Any:
-    return typer.Argument(metavar=metavar, help=help, autocompletion=complete, **more)
+    return typer.Argument(metavar=metavar, help=help, autocompletion=complete, readable=False, **more)
 
 
 def option(metavar: str | None, help: str, *names: str, complete: Complete = None, **more: Any) -> Any:
     """An option with a value, called as its parameter unless ``names`` say otherwise."""
-    return typer.Option(*names, metavar=metavar, help=help, autocompletion=complete, **more)
+    return typer.Option(*names, metavar=metavar, help=help, autocompletion=complete, readable=False, **more)
 
 
 def number(help: str, *names: str, least: int = 1, most: int = MOST, **more: Any) -> Any:

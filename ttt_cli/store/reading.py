@@ -98,9 +98,9 @@ def _opened(path: AnyPath) -> Iterator[BinaryIO]:
     except FileNotFoundError:
         beside: list[str] = []
         with suppress(OSError):
-            beside = [one for one in os.listdir(Path(path).parent) if not one.startswith(".")]
+            beside = [one.name for one in Path(path).parent.iterdir() if one.is_file() and one.name[0] != "."]
         hint = did_you_mean(Path(path).name, beside)
-        raise InvalidFileError("no such file", where=name, hint=hint) from None
+        raise InvalidFileError("there is no such file", where=name, hint=hint) from None
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise fault(error, path, "cannot be read", InvalidFileError) from None

@@ -23,7 +23,7 @@ from ttt_cli.errors import InvalidFileError, TttError, UsageError, did_you_mean
 from ttt_cli.learners.base import Learner
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read_groups
-from ttt_cli.store.reading import read_bytes
+from ttt_cli.store.reading import peek, read_bytes
 from ttt_cli.store.state import State
 from ttt_cli.store.text import decode, quoted
 from ttt_cli.training.curve import due, points, row
@@ -287,8 +287,7 @@ def _written(value: Value) -> str:
 
 def is_study(path: Path) -> bool:
     """Whether the file at ``path`` begins as a study does."""
-    with path.open("rb") as file:
-        return file.read(20).startswith(b"learner,preset,call,")
+    return peek(path)[1].startswith(b"learner,preset,call,")
 
 
 def read(path: Path, kind_of: Callable[[str], type[Learner[Any]]]) -> Study:
