@@ -13,7 +13,7 @@ from ttt_cli.engine.retrograde import ILLEGAL, solve
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
-BOARDS = [Rules(), Rules(2, 4, 2), Rules(3, 4, 3), Rules(1, 5, 3), Rules(3, 3, 3, misere=True)]
+BOARDS = [Rules(), Rules(3, 4, 3), Rules(1, 5, 3), Rules(misere=True)]
 
 
 def sample(rules: Rules) -> Positions:
@@ -83,7 +83,7 @@ def move_scores(net: Network, positions: Positions, depth: int) -> Floats:
     return found
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(5, 5, 4), Rules(1, 12, 12), Rules(8, 8, 8)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(5, 5, 4), Rules(1, 12, 12)], ids=str)
 def test_the_lines_are_seen_alike_from_all_sides(rules: Rules):
     net, positions = line_network(rules), sample(rules)[:: 1 + rules.cells // 16]
     x, o = positions.x.tolist(), positions.o.tolist()
@@ -107,7 +107,7 @@ def test_lines_count_by_their_stones():
 @pytest.mark.parametrize("rules", BOARDS, ids=str)
 def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
     space = StateSpace.of(rules)
-    rows = np.arange(len(space))[:: 1 + len(space) // (3000 if COMPILED else 20)]
+    rows = np.arange(len(space))[:: 1 + len(space) // (1000 if COMPILED else 20)]
     expected = solve(space).move_scores(rows).astype(np.float64)
     expected[expected == ILLEGAL] = -np.inf
     net, positions = line_network(rules), space[rows]
@@ -119,20 +119,19 @@ def test_a_search_to_the_end_finds_what_working_backwards_finds(rules: Rules):
     assert (quick <= best).all()
 
 
-@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(3, 5, 4), Rules(3, 4, 3, misere=True)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(3, 4, 3, misere=True)], ids=str)
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_nothing_is_overlooked(rules: Rules, depth: int):
-    net, positions = line_network(rules), sample(rules)[:: 5 * depth]
+    net, positions = line_network(rules), sample(rules)[:: 4**depth]
     expected = move_scores(net, positions, depth)
     assert np.array_equal(search(positions, net, depth=depth, exact=True), expected)
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("depth", [3, 5])
-def test_the_quick_search_chooses_as_the_exact_one(depth: int):
+def test_the_quick_search_chooses_as_the_exact_one():
     positions = sample(Rules(4, 4, 4))
     net = line_network(positions.rules)
-    exact, quick = (search(positions, net, depth=depth, exact=exact) for exact in (True, False))
+    exact, quick = (search(positions, net, depth=5, exact=exact) for exact in (True, False))
     best = exact.max(axis=1, keepdims=True)
     assert np.array_equal(exact == best, quick == best)
 

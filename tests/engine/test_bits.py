@@ -24,9 +24,9 @@ def test_bitboards(board: int):
     assert bits.first(np.uint64(board)) == (board & -board).bit_length() - 1
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(5, 5, 4), Rules(8, 8, 5)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(5, 5, 4)], ids=str)
 def test_kernels_and_arrays_agree_on_classes(rules: Rules):
-    positions = Positions.batch(sample(rules), rules)[:40]
+    positions = Positions.batch(sample(rules), rules)[:30]
     found, sources = classes(positions), np.array(rules.sources, np.int8)
     for row, (x, o) in enumerate(zip(positions.x, positions.o, strict=True)):
         image = bits.image_of_class(sources, x, o)

@@ -43,9 +43,7 @@ print(numbers.tolist())
 """
 
 COMPILING = "compiling walk, once, about 3 s\n"
-
 Run = Callable[..., str]
-"""Make the modules anew, as the next process would; run the kernel; what is logged."""
 
 
 @pytest.fixture
@@ -57,6 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[Run]:
+    """Make the modules anew, as the next process would; run the kernel; what is logged."""
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "cache"))
     monkeypatch.setattr(kernel, "_warn", log.warning)
@@ -171,7 +170,6 @@ def test_a_folder_that_others_own_or_could_write_to_is_not_used(folder: Path, ru
     assert "others own the folder, or may write there" in run()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX modes")
 def test_a_cache_that_cannot_be_written_does_no_harm(folder: Path, run: Run):
     (folder / "cache").write_bytes(b"a file, not a folder")
     assert "compiled code cannot be kept" in run()

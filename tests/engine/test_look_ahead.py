@@ -10,13 +10,11 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
 
-@pytest.mark.parametrize(
-    "rules", [Rules(), Rules(2, 4, 2), Rules(3, 4, 3), Rules(3, 3, 3, misere=True)], ids=str
-)
-@pytest.mark.parametrize("depth", [1, 2, 3, 5, 99])
+@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(misere=True)], ids=str)
+@pytest.mark.parametrize("depth", [1, 2, 5])
 def test_a_search_finds_what_working_backwards_finds(rules: Rules, depth: int):
     space = StateSpace.of(rules)
-    rows = np.arange(len(space))[:: 1 + len(space) // 5000]
+    rows = np.arange(len(space))[:: 1 + len(space) // 2000]
     perfect = solve(space).move_scores(rows)
     near = plies_left(space, perfect, space.plies[rows, None]) <= depth  # its end is seen
     expected = np.where(near | (perfect == ILLEGAL), perfect, 0)

@@ -6,20 +6,13 @@ import pytest
 from tests.engine.test_positions import sample
 from ttt_cli.engine.perfect import UNPROVEN, game_value, move_values_of, values_of
 from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.state_space import StateSpace
-
-
-def test_a_small_board_is_looked_up():
-    space = StateSpace.of()
-    assert (values_of(space) == solve(space).values).all()
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(5, 5, 4)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(), Rules(4, 4, 4), Rules(5, 5, 4)], ids=str)
 def test_a_proved_position_is_worth_its_best_move(rules: Rules):
-    positions = Positions.batch(sample(rules, 10), rules)
+    positions = Positions.batch(sample(rules, 2), rules)
     positions = positions[~positions.terminal]
     values, moves = values_of(positions), move_values_of(positions)
     assert (moves[~positions.legal] == UNPROVEN).all()
@@ -28,11 +21,7 @@ def test_a_proved_position_is_worth_its_best_move(rules: Rules):
     assert (np.where(positions.legal, moves, -1).max(axis=1) == values)[proved].all()
 
 
-def test_what_takes_too_many_nodes_is_not_proved():
-    assert values_of(Positions.start(Rules(8, 8, 4)), nodes=1).tolist() == [UNPROVEN]
-
-
 @pytest.mark.compiled
-@pytest.mark.parametrize(("rules", "value"), [(Rules(4, 4, 3), 1), (Rules(4, 4, 4), 0), (Rules(6, 6, 4), 1)])
+@pytest.mark.parametrize(("rules", "value"), [(Rules(), 0), (Rules(4, 4, 3), 1)])
 def test_the_value_of_a_game(rules: Rules, value: int):
     assert game_value(rules) == value

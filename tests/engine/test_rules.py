@@ -7,36 +7,34 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 
+SPACE = StateSpace.of()
 
-def test_positions_of_the_usual_game(space: StateSpace):
-    assert len(space) == 5478
-    assert [layer.stop - layer.start for layer in space.layers] == [
+
+def test_positions_of_the_usual_game():
+    assert len(SPACE) == 5478
+    assert [layer.stop - layer.start for layer in SPACE.layers] == [
         1, 9, 72, 252, 756, 1260, 1520, 1140, 390, 78,
     ]  # fmt: skip
-    assert space.terminal.sum() == 958
-    assert (space.results == 1).sum() == 626
-    assert (space.results == -1).sum() == 316
-    assert (space.terminal & (space.results == 0)).sum() == 16
-    assert space.legal.sum() == 16167
-
-
-def test_classes_of_the_usual_game():
+    assert SPACE.terminal.sum() == 958
+    assert (SPACE.results == 1).sum() == 626
+    assert (SPACE.results == -1).sum() == 316
+    assert (SPACE.terminal & (SPACE.results == 0)).sum() == 16
+    assert SPACE.legal.sum() == 16167
     classes = StateSpace.of(symmetric=True)
-    assert len(classes) == 765
-    assert classes.terminal.sum() == 138
+    assert (len(classes), classes.terminal.sum()) == (765, 138)
 
 
-def test_number_of_games(space: StateSpace):
+def test_number_of_games():
     """Forwards: how many games reach each position."""
-    reach = np.zeros(len(space), np.int64)
+    reach = np.zeros(len(SPACE), np.int64)
     reach[0] = 1
-    for layer in space.layers:
-        rows, cells = np.nonzero(space.legal[layer])
+    for layer in SPACE.layers:
+        rows, cells = np.nonzero(SPACE.legal[layer])
         rows += layer.start
-        np.add.at(reach, space.successors[rows, cells], reach[rows])
-    games = reach[space.terminal]
+        np.add.at(reach, SPACE.successors[rows, cells], reach[rows])
+    games = reach[SPACE.terminal]
     assert games.sum() == 255_168
-    by_result = {result: int(games[space.results[space.terminal] == result].sum()) for result in (1, -1, 0)}
+    by_result = {result: int(games[SPACE.results[SPACE.terminal] == result].sum()) for result in (1, -1, 0)}
     assert by_result == {1: 131_184, -1: 77_904, 0: 46_080}
 
 
@@ -63,15 +61,13 @@ def test_symmetries_are_the_boards_own():
             assert {frozenset(image[cell] for cell in line) for line in lines} == lines
 
 
-@pytest.mark.parametrize(
-    "numbers", [(0, 3, 3), (3, 0, 3), (3, 3, 0), (3, 3, 4), (9, 8, 3), (3, 3, True), (3, 3.0, 3)]
-)
+@pytest.mark.parametrize("numbers", [(0, 3, 3), (3, 3, 0), (3, 3, 4), (9, 8, 3), (3, 3, True), (3, 3.0, 3)])
 def test_impossible_rules_are_refused(numbers: tuple[int, int, int]):
     with pytest.raises(UsageError):
         Rules(*numbers)
 
 
-@pytest.mark.parametrize("text", ["", "3", "3x", "x3", "3x3x3", "ax3", "3,3", "-3x3", "³x3"])
+@pytest.mark.parametrize("text", ["", "3", "3x", "3x3x3", "ax3", "-3x3", "³x3"])
 def test_impossible_boards_are_refused(text: str):
     with pytest.raises(UsageError, match="not a board"):
         Rules.parse(text)
