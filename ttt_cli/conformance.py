@@ -289,7 +289,9 @@ def entries_come_back(learner: Learner[Any]) -> None:
 def merging_knows_no_order(learner: Learner[Any]) -> None:
     """In which order and in how many steps tables are merged, and with empty ones, makes no difference."""
     space = space_of(learner)
-    parts = [after(learner, space, games, seed) for seed, games in ((1, 150), (2, 200), (3, 250))]
+    parts = [
+        after(learner, space, games, seed) for seed, games in ((1, GAMES // 2), (2, GAMES), (3, 2 * GAMES))
+    ]
     before, empty = [content(learner, part) for part in parts], empty_table(learner, space)
     merged = [learner.merge(empty, order) for order in permutations(parts)]
     expect(
@@ -324,7 +326,7 @@ def only_what_is_new_counts(learner: Learner[Any]) -> None:
 
 def other_boards(
     learner: Learner[Any],
-    boards: Sequence[Rules] = (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(3, 4, 3)),
+    boards: Sequence[Rules] = (Rules(1, 1, 1), Rules(1, 3, 3), Rules(2, 2, 2), Rules(2, 4, 3)),
 ) -> None:
     """It learns on other boards."""
     for rules in boards:

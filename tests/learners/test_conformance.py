@@ -11,37 +11,37 @@ import orjson
 import pytest
 
 from tests import tables
-from tests.conftest import COMPILED
-from tests.learners.common import NAMES, exploitability, made, policy_of, space_for, table_after, trained
+from tests.learners.common import trained
 from ttt_cli import conformance
-from ttt_cli.conformance import (
-    CHECKS,
-    after,
-    content,
-    read_table,
-    resigning,
-)
+from ttt_cli.conformance import CHECKS, after, content, read_table, resigning, space_of
 from ttt_cli.engine.kernel import as_written
 from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.evaluation.verdict import is_unbeatable
-from ttt_cli.evaluation.walk import Walk
-from ttt_cli.evaluation.worst_case import guaranteed_result
+from ttt_cli.evaluation.verdict import is_unbeatable, judge
+from ttt_cli.learners import LEARNERS, learner_class
 from ttt_cli.learners.base import Learner, Shard
+from ttt_cli.store.state import learner_of
 
-PERFECT = [name for name in ("q", "td", "graph", "ntuple") if name in NAMES]
+PERFECT = ("q", "td", "graph", "ntuple")
 """The methods that have to become unbeatable."""
-TABLES = [name for name in PERFECT if name != "ntuple"]
+TABLES = PERFECT[:-1]
 """Those of them that take tenths of a second."""
+
+
+@pytest.fixture(
+    params=[(name, choice) for name in LEARNERS for choice in learner_class(name).choices[:2]], ids="-".join
+)
+def learner(request: pytest.FixtureRequest) -> Learner:
+    """Each learner with its own parameters, and with its author's where an article describes it."""
+    return learner_of(*request.param)
 
 
 @pytest.fixture(autouse=True)
 def fewer_games(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(conformance, "GAMES", 60 if COMPILED else 40)
+    monkeypatch.setattr(conformance, "GAMES", 40)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -50,21 +50,11 @@ def test_it_keeps_to_what_every_learner_has_to(check: Callable[[Learner], None],
 
 
 def test_the_kernel_as_written_gives_the_same_bytes(learner: Learner):
-    space = space_for(learner.name)
+    space = space_of(learner)
     cases = [{}, {"opponent": resigning(space), "behaviour": None}]
-    compiled = [content(learner, after(learner, space, 150, **case)) for case in cases]
+    compiled = [content(learner, after(learner, space, 30, **case)) for case in cases]
     with as_written():
-        assert [content(learner, after(learner, space, 150, **case)) for case in cases] == compiled
-
-
-@pytest.mark.parametrize("key", ["XXXXXXXXX", "X", "X.......?", "x........", "X........ ", ""])
-def test_an_entry_of_no_position_is_refused(learner: Learner, key: str):
-    space = space_for(learner.name)
-    entries = dict(learner.to_entries(after(learner, space, 50)))
-    entries[key] = next(iter(entries.values()))
-    with pytest.raises(InvalidFileError) as refused:
-        read_table(learner, space, entries)
-    assert repr(key) in refused.value.where
+        assert [content(learner, after(learner, space, 30, **case)) for case in cases] == compiled
 
 
 def broken(value: Any) -> list[Any]:
@@ -83,72 +73,62 @@ def broken(value: Any) -> list[Any]:
     return [*wrong, 2**70] if isinstance(value, int) else wrong
 
 
-def test_broken_entries_are_refused_by_name(learner: Learner):
-    space = space_for(learner.name)
-    entries = orjson.loads(content(learner, after(learner, space, 20)))
-    key = next(key for key in entries if key.count(".") == 5)
-    for value in broken(entries[key]):
+@pytest.mark.parametrize("name", LEARNERS)
+def test_broken_entries_are_refused_by_name(name: str):
+    learner = learner_of(name, "default")
+    space = space_of(learner)
+    entries = orjson.loads(content(learner, after(learner, space, 5)))
+    right = next(key for key in entries if key.count(".") == 5)
+    wrong = ["XXXXXXXXX", "X", "X.......?", "x........", "X........ ", ""]
+    cases = [*((key, entries[right]) for key in wrong), *((right, value) for value in broken(entries[right]))]
+    for key, value in cases:
         with pytest.raises(InvalidFileError) as refused:
             read_table(learner, space, {**entries, key: value})
-        assert repr(key) in refused.value.where, value
-
-
-# Strength
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("game", [{"turned": True}, {"symmetric": True}], ids=["exchanged", "symmetric"])
-@pytest.mark.parametrize("name", TABLES)
-def test_unbeatable(name: str, game: dict[str, bool]):
-    """At the usual game it is if it never loses to random play, see below."""
-    assert is_unbeatable(trained(name, 1, **game))
-
-
-@pytest.mark.compiled
-def test_a_network_is_unbeatable():
-    assert is_unbeatable(trained("ntuple", 1))
+        assert repr(key) in refused.value.where, (key, value)
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_another_board_is_learned_as_well(name: str):
-    learner, space = made(name), StateSpace.of(Rules(2, 4, 3))
-    policy, value = policy_of(learner, table_after(learner, 20_000, 1, space)), int(solve(space).values[0])
-    for side in Side:
-        assert guaranteed_result(Walk.of(policy, side)) == (value if side is Side.X else -value)
+    rules = Rules(2, 4, 3)
+    value = int(solve(StateSpace.of(rules)).values[0])
+    verdict = judge(trained(name, games=20_000, rules=rules).policy)
+    assert (verdict.as_x.guaranteed, verdict.as_o.guaranteed) == (value, -value)
 
 
-def check_ceilings(name: str, seed: int) -> None:
-    as_x, as_o = both_sides(trained(name, seed), tables.uniform(StateSpace.of()))
-    assert as_x.loss == as_o.loss == 0
-    assert (as_x.win, as_o.win) == (pytest.approx(191 / 192, abs=1e-12), pytest.approx(866 / 945, abs=1e-12))
+def check_strength(name: str, seed: int) -> None:
+    """Unbeatable, in the exchanged game and up to symmetry too; a table wins as often against random play as
+    one who never loses can."""
+    for options in ({}, {"rules": Rules(misere=True)}, {"symmetry": True}):
+        assert is_unbeatable(trained(name, seed, **options).policy), options
+    if name in TABLES:
+        as_x, as_o = both_sides(trained(name, seed).policy, tables.uniform(StateSpace.of()))
+        assert (as_x.win, as_o.win) == pytest.approx((191 / 192, 866 / 945), abs=1e-12)
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", TABLES)
-def test_it_wins_as_often_against_random_play_as_one_who_never_loses_can(name: str):
-    check_ceilings(name, 1)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", TABLES)
-def test_it_wins_as_often_for_every_seed(name: str, sized: Any):
-    for seed in range(2, sized(4, 100) + 1):
-        check_ceilings(name, seed)
+def test_its_default_training_is_enough(name: str):
+    check_strength(name, 1)
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in PERFECT])
-def test_nothing_is_made_for_the_usual_winner(name: str):
-    usual, turned = (exploitability(trained(name, 1, turned=turned)) for turned in (False, True))
-    assert turned <= 1.5 * usual + 1e-12
+def test_a_network_is_unbeatable():
+    assert is_unbeatable(trained("ntuple").policy)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", PERFECT)
-def test_unbeatable_for_every_seed(name: str, sized: Any):
-    games = [{"turned": True}, *([{}, {"symmetric": True}] if name == "ntuple" else [])]
-    for seed in range(2, sized(4, 100) + 1):
-        assert all(is_unbeatable(trained(name, seed, **game)) for game in games), seed
+def test_its_default_training_is_enough_for_every_seed(name: str, sized: Any):
+    for seed in range(2, sized(2, 100) + 1):
+        check_strength(name, seed)
+
+
+@pytest.mark.parametrize("name", ["menace", "book"])
+def test_nothing_is_made_for_the_usual_winner(name: str):
+    usual, exchanged = (
+        judge(trained(name, games=50_000, rules=rules).policy) for rules in (STANDARD, Rules(misere=True))
+    )
+    assert exchanged.nash_conv <= 1.5 * usual.nash_conv
 
 
 def games_until_unbeatable(learner: Learner, seed: int, symmetric: bool, most: int) -> int | None:
@@ -168,6 +148,6 @@ def games_until_unbeatable(learner: Learner, seed: int, symmetric: bool, most: i
 @pytest.mark.parametrize("name", PERFECT)
 def test_few_games_are_enough(name: str, symmetric: bool, sized: Any):
     """In the median of the seeds, and to stay; without directed exploration it takes three times as many."""
-    seeds = range(1, sized(3, 20) + 1)
-    found = [games_until_unbeatable(made(name), seed, symmetric, 50_000) for seed in seeds]
+    seeds = range(1, sized(1, 20) + 1)
+    found = [games_until_unbeatable(learner_of(name, "default"), seed, symmetric, 50_000) for seed in seeds]
     assert median(games or 100_000 for games in found) <= (2_048 if symmetric else 11_586)

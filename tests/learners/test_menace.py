@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import game, policy_of, table_after
-from ttt_cli.conformance import empty_table, read_table
+from tests.learners.common import game, policy_of, trained
+from ttt_cli.conformance import after, block, empty_table, read_table
 from ttt_cli.engine.game import Game
-from ttt_cli.engine.policy import PolicyTable, uniform
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.engine.symmetry import classes
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides
-from ttt_cli.evaluation.walk import Walk
-from ttt_cli.evaluation.worst_case import worst_case
-from ttt_cli.learners.base import Shard
+from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.menace import Menace
 from ttt_cli.learners.table import Table
@@ -40,29 +35,10 @@ def changes(table: Table) -> np.ndarray:
     return table.by_cell(table.moves["change"], ROWS, SPACE.legal)
 
 
-def put(table: Table, at: int, row: list[int]) -> None:
-    """Change a box, by cell."""
-    changed = changes(table)
-    changed[at] = row
-    table.moves["change"][:] = changed[SPACE.legal]
-
-
 def box(table: Table, text: str) -> dict[int, int]:
     """The beads in a box by cell, from 1."""
     row = all_beads(table)[SPACE.index(Position(text))]
     return {cell + 1: beads for cell, beads in enumerate(row.tolist()) if beads}
-
-
-def on_classes(learner: Menace, table: Table) -> PolicyTable:
-    """What the learner plays on the classes' boards, equivalent cells taken together."""
-    policy, boards = learner.policy(table), SPACE[:]  # with all moves of the boards
-    return PolicyTable(SPACE, classes(boards).project(policy.probabilities(boards)), policy.values(boards))
-
-
-RANDOM = PolicyTable(FULL, uniform(FULL.legal))
-
-
-# --- the boxes ---
 
 
 def test_first_beads():
@@ -78,18 +54,16 @@ def test_there_is_no_box_for_a_single_move():
     single = SPACE.legal.sum(axis=1) == 1
     assert not BOXES[single].any() and BOXES[SPACE.legal.sum(axis=1) > 1].all()
     assert (BOXES & tables.to_move(SPACE, 0)).sum() == 304  # as many as Michie had
-    table = table_after(DRAWING, 2000, 1, SPACE)
-    assert not changes(table)[single].any()
-    assert (on_classes(DRAWING, table).played[single].max(axis=1) == 1).all()
+    assert not changes(after(DRAWING, SPACE, 2000))[single].any()
 
 
 def test_drawing_goes_by_the_number_of_beads():
     table = empty_table(DRAWING, SPACE)
     DRAWING.learn(table, game(5, 1, 2, 9, 8))  # X wins
-    at = SPACE.index(Position("." * 9))
-    assert on_classes(DRAWING, table).played[at, [0, 1, 4]].tolist() == [4 / 15, 4 / 15, 7 / 15]
-    assert policy_of(MOST, table).played[at, [0, 1, 4]].tolist() == [0, 0, 1]
-    assert on_classes(DRAWING, table).worth[at, [0, 1, 4]].tolist() == [4, 4, 7]
+    drawing = policy_of(DRAWING, table)
+    assert drawing.played[0] * 15 == pytest.approx([1, 1, 1, 1, 7, 1, 1, 1, 1])  # four for four corners
+    assert drawing.worth[0, [0, 1, 4]].tolist() == [4, 4, 7]
+    assert policy_of(MOST, table).played[0, [0, 1, 4]].tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -118,34 +92,29 @@ def test_what_a_game_changes(played: Game, x_change: int, o_change: int):
 
 def test_an_empty_box_resigns():
     table = empty_table(DRAWING, SPACE)
-    at = SPACE.index(Position("....X...."))
-    put(table, at, [-4, -5, 0, 0, 0, 0, 0, 0, 0])
+    centre, emptied = Position("....X...."), [-4, -5, 0, 0, 0, 0, 0, 0, 0]
+    changed = changes(table)
+    changed[SPACE.index(centre)] = emptied
+    table.moves["change"][:] = changed[SPACE.legal]
     for learner in (DRAWING, MOST):
-        assert on_classes(learner, table).played[at].tolist() == [0] * 9
+        assert not policy_of(learner, table).played[FULL.index(centre)].any()
     journal: list[np.ndarray] = []
-    results = MICHIE.train(table, Shard(0, 50, np.random.default_rng(1), journal=journal))
+    results = MICHIE.train(table, block(MICHIE, SPACE, 50, journal=journal))
     resigned = [moves for moves in np.concatenate(journal).tolist() if moves[:2] == [4, -1]]
-    assert resigned
-    assert results[2] >= len(resigned)
-    assert changes(table)[at].tolist() == [-4, -5, 0, 0, 0, 0, 0, 0, 0]  # no move was made from it
+    assert 0 < len(resigned) <= results[2]
+    assert changes(table)[SPACE.index(centre)].tolist() == emptied  # no move was made from it
     assert box(table, "." * 9)[5] >= 4 + 3 * len(resigned)
 
 
-# --- training ---
-
-
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_the_commonest_beads_of_a_default_run_are_perfect_play(seed: int):
-    table = table_after(DRAWING, DRAWING.default_games, seed, SPACE)
+    table = trained("menace", seed).table
     most, drawing = policy_of(MOST, table), policy_of(DRAWING, table)
-    assert worst_case(Walk.of(most, Side(0))).loss == worst_case(Walk.of(most, Side(1))).loss == 0
-    as_x, as_o = both_sides(most, RANDOM)
-    assert as_x.win > 0.98 and as_o.win > 0.87 and as_x.loss == as_o.loss == 0
-    as_x, as_o = both_sides(drawing, RANDOM)
+    assert is_unbeatable(most)
+    as_x, as_o = both_sides(most, tables.uniform(FULL))
+    assert as_x.win > 0.98 and as_o.win > 0.87
+    as_x, as_o = both_sides(drawing, tables.uniform(FULL))
     assert as_x.win > 0.94 and as_o.win > 0.8 and max(as_x.loss, as_o.loss) < 0.02
-
-
-# --- merging and files ---
 
 
 def test_fewer_than_no_beads_are_none():
@@ -154,7 +123,7 @@ def test_fewer_than_no_beads_are_none():
         for _ in range(3):
             DRAWING.learn(table, game(1, 5, 2, 3, 4, 7), "x")
     together = DRAWING.merge(empty_table(DRAWING, SPACE), tables)
-    assert changes(together)[0, 8 if SPACE.legal[0, 8] else 0] == -9
+    assert dict(DRAWING.to_entries(together))["." * 9] == {"1": -9}
     assert box(together, "." * 9) == {2: 4, 5: 4}
 
 
@@ -162,9 +131,7 @@ def test_fewer_than_no_beads_are_none():
     ("entries", "message"),
     [
         ({"." * 9: {}}, "expected a whole number other than 0 for some of the cells 1, 2, 5"),
-        ({"." * 9: {"3": 1}}, "expected a whole number"),
         ({"." * 9: {"1": 0}}, "a whole number other than 0"),
-        ({"." * 9: {"1": 2**60}}, "a whole number other than 0"),
         ({"X........": {"2": 1}}, "smallest text"),
         ({".OOXXOXX.": {"1": 1}}, "no choice between moves"),
     ],

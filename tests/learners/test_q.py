@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import game, made, policy_of
+from tests.learners.common import game, policy_of
 from ttt_cli.conformance import after, empty_table
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
@@ -16,6 +16,7 @@ from ttt_cli.evaluation.verdict import is_unbeatable
 from ttt_cli.learners.base import Shard
 from ttt_cli.learners.q import Q
 from ttt_cli.learners.table import Table
+from ttt_cli.store.state import learner_of
 
 SPACE = StateSpace.of()
 
@@ -35,7 +36,7 @@ def worth(table: Table, text: str, cell: int) -> tuple[float, int]:
 
 
 def test_the_article_kernel_is_the_rule_read_literally():
-    learner, journal = made("q", "article"), []
+    learner, journal = learner_of("q", "article"), []
     table = after(learner, SPACE, 500, journal=journal)
     values: dict[tuple[Position, int], float] = defaultdict(float)
     for number, row in enumerate(np.concatenate(journal).tolist()):
@@ -55,7 +56,7 @@ def test_the_article_kernel_is_the_rule_read_literally():
 
 
 def test_a_default_game_worked_by_hand():
-    learner = made("q")
+    learner = learner_of("q", "default")
     table = empty_table(learner, SPACE)
     learner.learn(table, game(1, 4, 2, 5, 3))
     assert worth(table, "XX.OO....", 3) == (1.0, 1)
@@ -86,7 +87,7 @@ def test_one_uniform_number_serves_a_whole_game():
 
 
 def test_exploration_falls_with_the_number_of_the_game():
-    learner, favourite = made("q"), []
+    learner, favourite = learner_of("q", "default"), []
     for first in (0, 10_000_000):
         journal = []
         learner.train(
@@ -97,14 +98,14 @@ def test_exploration_falls_with_the_number_of_the_game():
 
 
 def test_a_game_that_was_given_up_teaches_nothing():
-    learner = made("q")
+    learner = learner_of("q", "default")
     table = empty_table(learner, SPACE)
     learner.learn(table, Game.of(SPACE.rules, [0, 3, 1], resigned=True))
     assert not table.moves["visits"].any()
 
 
 def test_what_the_author_made_beats_random_play_and_can_be_beaten():
-    learner = made("q", "article")
+    learner = learner_of("q", "article")
     policy = policy_of(learner, after(learner, SPACE, learner.article_games))
     as_x, as_o = both_sides(policy, tables.uniform(SPACE))
     assert as_x.win > 0.93 and as_o.win > 0.75

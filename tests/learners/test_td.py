@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import tables
-from tests.learners.common import game, made, policy_of
+from tests.learners.common import game, policy_of
 from ttt_cli import load, save, train
 from ttt_cli.conformance import after, block, empty_table
 from ttt_cli.engine.position import Position
@@ -17,6 +17,7 @@ from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.growth import FIRST
 from ttt_cli.learners.table import Table
 from ttt_cli.learners.td import Td
+from ttt_cli.store.state import learner_of
 
 SPACE = StateSpace.of()
 
@@ -31,7 +32,7 @@ def test_a_draw_is_no_better_than_a_loss_to_the_author_and_one_half_by_default()
     draw = game(1, 5, 9, 2, 8, 7, 3, 6, 4)
     last = draw.texts()[-1]
     for preset, value in (("article", 0.0), ("default", 0.5)):
-        learner = made("td", preset)
+        learner = learner_of("td", preset)
         table = empty_table(learner, SPACE)
         assert worth(table, "x", last) == worth(table, "o", last) == (value, 0)
         learner.learn(table, draw)
@@ -76,7 +77,7 @@ class ByTheBook:
 
 
 def test_the_article_without_exploration_is_the_rule_read_literally():
-    learner = replace(made("td", "article"), epsilon=0.0, epsilon_end=0.0)
+    learner = replace(learner_of("td", "article"), epsilon=0.0, epsilon_end=0.0)
     literal = ByTheBook()
     journal: list[Any] = []
     table = after(learner, SPACE, 60, journal=journal)
@@ -118,13 +119,13 @@ def test_step_sizes_fall_with_the_visits():
 def test_of_equal_moves_the_author_takes_the_first_and_the_default_any():
     start = SPACE.index(Position())
     for preset, row in (("article", [1.0] + [0.0] * 8), ("default", [1 / 9] * 9)):
-        learner = made("td", preset)
+        learner = learner_of("td", preset)
         policy = policy_of(learner, empty_table(learner, SPACE))
         assert policy.played[start] == pytest.approx(row)
 
 
 def test_the_article_never_learns_to_hold_a_draw():
-    learner = made("td", "article")
+    learner = learner_of("td", "article")
     table = empty_table(learner, SPACE)
     learner.train(table, block(learner, SPACE, learner.article_games))
     _, as_o = both_sides(policy_of(learner, table), tables.uniform(SPACE))
