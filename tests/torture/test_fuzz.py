@@ -1,85 +1,255 @@
 """Any bytes are a valid object or one typed error, soon and in little memory, whichever reader gets them."""
 
+import io
+import pickle
 import random
+import re
 import resource
+import sys
 import zlib
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 
+import numpy as np
 import pytest
 
-from tests.torture.readers import CORPUS, NAMES, mutated, samples
+from tests.store.conftest import continued
+from tests.store.formats.strangers import by_cell, in_rows, move_values, position_values
+from tests.store.pickles import samples as pickles
+from ttt_cli.engine.rules import Rules
+from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import TttError
+from ttt_cli.learners import LEARNERS
+from ttt_cli.store import library
+from ttt_cli.store.formats import get, recognise
+from ttt_cli.store.formats.format import ExportOptions, ExportSource
+from ttt_cli.store.formats.imported import DEFAULTS, to_state
+from ttt_cli.store.formats.native import Digest
+from ttt_cli.store.games import GameRecord, read_games
+from ttt_cli.store.pickles import read_pickle
+from ttt_cli.store.source import Source
+from ttt_cli.store.state import State, learner_of
+from ttt_cli.training import curve
 
 SECONDS = 1.0
 MEGABYTES = 200
+CORPUS = Path(__file__).parent / "corpus"
+STRANGERS = Path(__file__).parents[1] / "store" / "formats" / "corpus"
 
 
-def fuzzed(name: str, data: bytes) -> bool:
-    """Whether a reader takes the bytes; what it does not take it refuses in one line."""
-    reader, _ = samples()[name]
+# ---- readers, as functions of bytes
+
+
+def native(data: bytes) -> None:
+    """A native state, its digest put right first: else nothing behind the digest would ever be read."""
+    start = data.find(b"sha256:")
+    stated = data[start : start + 71] if start >= 0 else b"\0"
+    for content in (data, data.replace(stated, str(Digest([data])).encode(), 1)):
+        state = library.parse(content, "fuzz")
+        library.content(state)
+        policy = state.policy.table(StateSpace.of(state.rules))
+        assert policy.played.shape[0] == len(policy.space)
+
+
+def edited(data: bytes) -> object:
+    """A native state as ``ttt verify --accept`` reads it: the digest does not matter."""
+    state = library.parse(data, "fuzz", trust_edits=True)
+    return library.parse(library.content(state), "fuzz").policy.probabilities
+
+
+def foreign(data: bytes) -> object:
+    """A file of another program."""
+    source = Source("fuzz", data)
+    found = recognise(source).read(source, DEFAULTS)
+    return to_state(found, source.sha256).policy.table(StateSpace.of()).probabilities
+
+
+def unpickled(data: bytes) -> object:
+    """A pickle of any data, as far as it is plain: nothing may be imported."""
+    before = set(sys.modules)
     try:
-        reader(data)
+        return read_pickle(data, "fuzz").value
+    finally:
+        assert set(sys.modules) == before, set(sys.modules) - before
+
+
+def from_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    """A reader that wants a path."""
+
+    def reader(data: bytes) -> object:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "games.jsonl"
+            path.write_bytes(data)
+            return read(path)
+
+    return reader
+
+
+# ---- small valid files
+
+
+@cache
+def trained(learner: str, board: tuple[int, int, int] = (3, 3, 3)) -> State:
+    return continued(State.empty(learner_of(learner, "default"), Rules(*board)), 12, 1)
+
+
+def natives(*learners: str) -> list[bytes]:
+    boards = ((3, 3, 3), (2, 2, 2))
+    return [library.content(trained(name, board)) for name in learners for board in boards]
+
+
+def exported(learner: str, name: str, ending: str = "") -> bytes:
+    form, state = get(name), trained(learner)
+    assert form is not None
+    return b"".join(form.write(ExportSource("", state, state.policy), ExportOptions(ending)))
+
+
+def corpus(*patterns: str) -> list[bytes]:
+    return [path.read_bytes() for pattern in patterns for path in sorted(STRANGERS.glob(pattern))]
+
+
+def q_table() -> bytes:
+    return b"\n".join(exported("q", "q-table").split(b"\n")[:40]).rstrip(b",\n") + b"\n}\n"
+
+
+def games() -> bytes:
+    records = [
+        GameRecord((5, 1, 3, 7, 4, 6, 8, 2, 9), "draw", "human", "q", teaches=("q", "td")),
+        GameRecord((1, 4, 2, 5, 3), "x", "a\u001b[2J", "b"),
+        GameRecord((1, 2), "o", "menace", "human", resigned=True),
+        GameRecord((1, 2, 3), "x", "c", "d", rules=Rules(2, 2, 2)),
+    ]
+    return b"".join(game.to_line() + b"\n" for game in records)
+
+
+def curves() -> bytes:
+    row = curve.row(10, trained("q", (2, 2, 2)).policy.table(StateSpace.of(Rules(2, 2, 2))))
+    return curve.to_csv([row, curve.Row(*(20, *list(vars(row).values())[1:]))])
+
+
+def tables() -> list[object]:
+    """Tables as Python programs keep them."""
+    values, moves = position_values(20), move_values(20)
+    return [
+        *(values, {tuple(key): np.float64(value) for key, value in values.items()}, moves),
+        *(
+            {"alpha": 0.5, "q": in_rows(moves)},
+            pickles.Agent(by_cell(moves)),
+            defaultdict(dict, by_cell(moves)),
+        ),
+    ]
+
+
+def npy() -> list[bytes]:
+    rows = np.zeros(3**9)
+    for number, (board, value) in enumerate(position_values(20).items(), 1):
+        rows[int("".join(str(".XO".index(stone)) for stone in board), 3)] = value + number / 1000
+    files = []
+    for array in (np.array(tables()[0], object), rows):
+        file = io.BytesIO()
+        np.save(file, array, allow_pickle=True)
+        files.append(file.getvalue())
+    return files
+
+
+SAMPLES: dict[str, tuple[Callable[[bytes], object], Callable[[], list[bytes]]]] = {
+    "native-json": (native, lambda: natives(*(name for name in LEARNERS if name != "book"))),
+    "native-csv": (native, lambda: natives("book")),
+    "edited-json": (edited, lambda: natives(*(name for name in LEARNERS if name != "book"))),
+    "edited-csv": (edited, lambda: natives("book")),
+    "game-records": (from_file(lambda path: list(read_games(path))), lambda: [games()]),
+    "state-action": (foreign, lambda: [exported("graph", "state-action")]),
+    "moves-csv": (foreign, lambda: [exported("book", "moves-csv")]),
+    "value-table": (foreign, lambda: [exported("td", "value-table")]),
+    "value-table-npz": (foreign, lambda: [exported("td", "value-table", ".npz")]),
+    "q-table": (foreign, lambda: [q_table()]),
+    "position-keyed": (foreign, lambda: corpus("*.json", "ternary.csv")),
+    "game-csv": (foreign, lambda: corpus("games*.csv")),
+    "curve": (from_file(curve.read), lambda: [curves()]),
+    "pickle": (foreign, lambda: [pickle.dumps(table, protocol) for protocol, table in enumerate(tables())]),
+    "pickled-data": (unpickled, lambda: [*pickles.plain(), *pickles.inert()]),
+    "npy": (foreign, npy),
+}
+"""By the name of a format: its reader, and what makes valid files."""
+WORDS: Sequence[bytes] = [
+    *rb'0 -1 1e308 1e400 -0.0 NaN Infinity 9223372036854775807 256 -9 1_0 null true {} [] "" " ,'.split(),
+    *rb': e . ......... "X........" XO \u0000 \ud800 "runs":[] R b'.split(),
+    *(b"1" * 25, *(part * 300 for part in (b"[", b"{", b'{"a":', b"("))),
+    *(b"\n", b"\r\n", b"\0", b"\xff", b"\x1b[2J", b"\xef\xbb\xbf", "\u202e".encode(), "\u0661".encode()),
+    *(b"cos\nsystem\n", b"\x8c\x02os\x8c\x06system\x93", b"Vtouch x\ntR", b"h\0", b"2", b"}\x94"),
+    *(b"\x8b\xff\xff\xff\x7f", b"\x8d" + b"\xff" * 7 + b"\x7f", b"\x95\xff\xff\0\0\0\0\0\0"),
+]
+
+
+def mutated(data: bytes, others: Sequence[bytes], rng: random.Random) -> bytes:
+    """A file with a few things changed: bits, words, numbers, lines, parts doubled, cut or of other files."""
+    for _ in range(1 + int(rng.expovariate(0.6))):
+        at, to = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+        to = min(to, at + int(rng.expovariate(0.02)))
+        other = rng.choice(others)
+        start = rng.randrange(len(other) + 1)
+        number = re.compile(rb"\d+").search(data, at)
+        kind = rng.randrange(7)
+        if kind == 0 and at < len(data):
+            data = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
+        elif kind == 1 and number:
+            new = rng.choice((0, 1, 2, 5, 9, 10, -1, 2**31, 2**63, rng.randrange(20_000)))
+            data = data[: number.start()] + b"%d" % new + data[number.end() :]
+        elif kind == 2:
+            lines = data.split(b"\n")
+            lines[rng.randrange(len(lines))] = lines.pop(rng.randrange(len(lines))) if lines[1:] else b""
+            data = b"\n".join(lines)
+        elif kind == 3:
+            data = data[:at] if rng.random() < 0.3 else data
+        else:
+            doubled = data[at:to] * rng.choice((0, 2, 3, 20))
+            piece = rng.choice((rng.choice(WORDS), doubled, other[start : start + rng.randrange(80)]))
+            data = data[:at] + piece + data[rng.choice((at, to)) :]
+    return data
+
+
+def taken(name: str, data: bytes) -> bool:
+    """Whether a reader takes the bytes; what it does not take it refuses in one line."""
+    try:
+        SAMPLES[name][0](data)
     except TttError as error:
         assert str(error) and "\n" not in str(error) and "\x1b" not in str(error)
         return False
     return True
 
 
-def test_every_format_has_samples():
-    assert tuple(samples()) == NAMES
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_samples_are_valid(name):
-    assert all(fuzzed(name, data) for data in samples()[name][1])
+def seconds(name: str, data: bytes) -> float:
+    """The seconds of computing that a reader needs."""
+    began = process_time()
+    taken(name, data)
+    return process_time() - began
 
 
 @pytest.mark.parametrize(
     "path", sorted(CORPUS.glob("*/*")), ids=lambda path: f"{path.parent.name}/{path.name}"
 )
 def test_what_broke_a_reader_once_is_refused_or_read(path: Path):
-    fuzzed(path.parent.name, path.read_bytes())
+    taken(path.parent.name, path.read_bytes())
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES)
-def test_mutated_files_are_read_or_refused(name, sized, capsys):
-    """What fails is left in ``corpus/new`` for whoever mends it."""
-    count = sized(100, 100_000)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_mutated_files_are_read_or_refused(name, sized):
+    """What fails is left in ``corpus`` for whoever mends it."""
     rng = random.Random(zlib.crc32(name.encode()))
-    files = samples()[name][1]
-    everything = [data for _, each in samples().values() for data in each]
-    fuzzed(name, files[0])
-    taken, slowest, before = 0, 0.0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(count):
-        data = mutated(rng.choice(files), everything if rng.random() < 0.1 else files, rng)
-        began = process_time()
+    files, others = SAMPLES[name][1](), [*corpus("*.*"), *natives("q"), *natives("book")]
+    assert all(taken(name, data) for data in files)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(sized(50, 100_000)):
+        data = mutated(rng.choice(files), others if rng.random() < 0.1 else files, rng)
         try:
-            taken += fuzzed(name, data)
-            seconds = process_time() - began
-            assert seconds < SECONDS or again(name, data) < SECONDS, f"{seconds:.1f} s"
+            assert seconds(name, data) < SECONDS or min(seconds(name, data) for _ in range(3)) < SECONDS
         except BaseException:
-            keep(name, data)
+            (CORPUS / name).mkdir(exist_ok=True)
+            (CORPUS / name / f"{zlib.crc32(data):08x}").write_bytes(data)
             raise
-        slowest = max(slowest, seconds)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    assert grown < MEGABYTES
-    with capsys.disabled():
-        print(f" {name}: {count:,} files, {taken:,} taken, slowest {slowest:.3f} s, {grown:.0f} MB more")
-
-
-def again(name: str, data: bytes) -> float:
-    """The seconds of computing that a reader needs: the best of three."""
-    times = []
-    for _ in range(3):
-        began = process_time()
-        fuzzed(name, data)
-        times.append(process_time() - began)
-    return min(times)
-
-
-def keep(name: str, data: bytes) -> None:
-    folder = CORPUS / name
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{zlib.crc32(data):08x}").write_bytes(data)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < MEGABYTES

@@ -3,20 +3,26 @@
 A program is a function from a board to the probabilities of its cells, independent of the package.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
-from tests.store.formats.reading import read
 from tests.store.formats.strangers import after, free, mover, winner
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace
+from ttt_cli.errors import InvalidFileError
 from ttt_cli.store import library
+from ttt_cli.store.formats import recognise
 from ttt_cli.store.formats.imported import Imported, Options, to_state
+from ttt_cli.store.source import Source
 from ttt_cli.store.state import State
 
 Moves = dict[int, float]
+Program = Callable[[str], Moves]
 SPACE = StateSpace.of(STANDARD)
 TEXTS = SPACE.texts()
 OPEN = [(row, text) for row, text in enumerate(TEXTS) if free(text)]
@@ -30,9 +36,7 @@ def picked(worth: dict[int, float], ties: str = "random") -> Moves:
     return {cell: 1 / len(best) for cell in best}
 
 
-def goes_by(
-    table: dict[tuple[str, int], float], ties: str = "random", sides: str = "XO"
-) -> Callable[[str], Moves]:
+def goes_by(table: dict[tuple[str, int], float], ties: str = "random", sides: str = "XO") -> Program:
     """A program of one side or of both that takes its best move, those it does not know being worth 0."""
 
     def program(board: str) -> Moves:
@@ -44,7 +48,7 @@ def goes_by(
 
 def looks_up(
     table: dict[str, float], x: int = 1, o: int = -1, *, unknown: float = 0.0, sees: bool = False
-) -> Callable[[str], Moves]:
+) -> Program:
     """A program that goes to the position of the largest value, for X times ``x`` and for O times ``o``.
 
     :param sees: whether it sees the wins that its table does not hold.
@@ -61,7 +65,27 @@ def looks_up(
     return program
 
 
-def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -> None:
+def encoded(data: object) -> bytes:
+    """The content of a file: bytes or a text as they are, else what JSON makes of it."""
+    return data if isinstance(data, bytes) else (data if isinstance(data, str) else json.dumps(data)).encode()
+
+
+def read(data: object, where: str = "f.json", **options: Any) -> Imported:
+    """What a file of this content holds."""
+    source, wanted = Source(where, encoded(data)), Options(**options)
+    found = recognise(source, wanted).read(source, wanted)
+    assert isinstance(found, Imported)
+    return found
+
+
+def refused(data: object, why: str | None = None, where: str = "f.json", **options: Any) -> InvalidFileError:
+    """What is said of a file that is wrong, or leaves something open."""
+    with pytest.raises(InvalidFileError, match=why) as caught:
+        read(data, where, **options)
+    return caught.value
+
+
+def plays_as(state: State, program: Program, sides: str = "XO") -> None:
     """Assert that a state plays as a program, in every third position."""
     rows = [row for row, text in OPEN[::3] if mover(text) in sides]
     expected = np.zeros((len(rows), 9))
@@ -73,24 +97,22 @@ def plays_as(state: State, program: Callable[[str], Moves], sides: str = "XO") -
     assert not wrong.size, (TEXTS[rows[wrong[0]]], found[wrong[0]], expected[wrong[0]])
 
 
-def reads_as(data: str | bytes, program: Callable[[str], Moves], sides: str = "XO", **options) -> Imported:
+def reads_as(data: object, program: Program, sides: str = "XO", **options: Any) -> Imported:
     """Assert that a file's content plays as a program."""
-    found = read(data.encode() if isinstance(data, str) else data, "f.json", Options(**options))
-    plays_as(to_state(found, "0" * 64), program, sides)
+    found = read(data, **options)
+    plays_as(to_state(found, "0" * 24), program, sides)
     return found
 
 
-def judged(
-    data: str | bytes, program: Callable[[str], Moves], tmp_path, sides: str = "XO", **options
-) -> Imported:
+def judged(data: object, program: Program, folder: Path, ties: str | None = None, **options: Any) -> Imported:
     """Assert that a file plays as a program, and so does the state that it is imported as when it is read."""
-    path: Path = tmp_path / "file.json"
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    path = folder / "file.json"
+    path.write_bytes(encoded(data))
     loaded = library.import_file(path, Options(**options))
-    plays_as(loaded.state, program, sides)
-    again = library.parse(library.content(loaded.state), "again.json")
-    plays = (state.policy.table(SPACE).played for state in (again, loaded.state))
-    assert np.array_equal(*plays)
+    state = loaded.state.playing(None, ties) if ties else loaded.state
+    again = library.parse(library.content(state), "again.json")
+    plays_as(again, program)
+    assert np.array_equal(*(one.policy.table(SPACE).played for one in (again, state)))
     assert loaded.imported is not None
     assert (loaded.imported.positions, loaded.imported.moves) == again.entries
     return loaded.imported

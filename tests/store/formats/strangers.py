@@ -4,11 +4,10 @@ Independent of the package on purpose. Boards are strings of ``X``, ``O`` and ``
 ``Spell`` turns them into keys and values as some author would have written them.
 """
 
-import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 EMPTY = "." * 9
@@ -33,8 +32,8 @@ def after(board: str, cell: int) -> str:
     return board[:cell] + mover(board) + board[cell + 1 :]
 
 
-@lru_cache(maxsize=4)
-def move_values(games: int = 4000, seed: int = 1) -> dict[tuple[str, int], float]:
+@cache
+def move_values(games: int = 150, seed: int = 1) -> dict[tuple[str, int], float]:
     """Q-learning by self-play: what each move tried is worth to whoever makes it."""
     rng = random.Random(seed)
     q: dict[tuple[str, int], float] = {}
@@ -52,8 +51,8 @@ def move_values(games: int = 4000, seed: int = 1) -> dict[tuple[str, int], float
     return q
 
 
-@lru_cache(maxsize=4)
-def position_values(games: int = 4000, seed: int = 1) -> dict[str, float]:
+@cache
+def position_values(games: int = 150, seed: int = 1) -> dict[str, float]:
     """TD(0) by self-play: what each position seen is worth to X, 1 or -1 where a side has won."""
     rng = random.Random(seed)
     v: dict[str, float] = {EMPTY: 0.0}
@@ -76,8 +75,8 @@ def position_values(games: int = 4000, seed: int = 1) -> dict[str, float]:
     return v
 
 
-@lru_cache(maxsize=4)
-def beads(games: int = 3000, seed: int = 1) -> dict[tuple[str, int], float]:
+@cache
+def beads(games: int = 600, seed: int = 1) -> dict[tuple[str, int], float]:
     """MENACE against a random player, who moves second: beads by move of the first player."""
     rng = random.Random(seed)
     boxes: dict[str, dict[int, int]] = {}
@@ -112,108 +111,44 @@ def in_rows(table: dict[tuple[str, int], float]) -> dict[str, list[float]]:
     return {board: [cells.get(cell, 0.0) for cell in range(9)] for board, cells in by_cell(table).items()}
 
 
-@dataclass(frozen=True)
-class Spell:
-    """How an author writes.
-
-    :ivar stones: the symbols of the side that moves first, of the other, and of an empty cell (None: its own
-        digit from 1).
-    :ivar key: makes a key of nine symbols.
-    :ivar turn: appended to a key, by the side to move (``X``: who moves first); "" for nothing.
-    :ivar cell: the name of a cell.
-    """
-
-    stones: tuple[str, str, str | None]
-    key: Callable[[list[str]], str]
-    turn: tuple[str, str] = ("", "")
-    cell: Callable[[int], str] = str
-
-    def of(self, board: str) -> str:
-        first, second, empty = self.stones
-        symbols = [
-            (str(cell + 1) if empty is None else empty) if stone == "." else first if stone == "X" else second
-            for cell, stone in enumerate(board)
-        ]
-        return self.key(symbols) + self.turn["XO".index(mover(board))]
-
-    def positions(self, table: dict[str, float]) -> str:
-        return json.dumps({self.of(board): value for board, value in table.items()})
-
-    def pairs(self, table: dict[tuple[str, int], float]) -> str:
-        keys = {f"({self.of(board)!r}, {self.cell(cell)})": value for (board, cell), value in table.items()}
-        return json.dumps(keys)
-
-    def objects(self, table: dict[tuple[str, int], float]) -> str:
-        found: dict[str, dict[str, float]] = {}
-        for (board, cell), value in table.items():
-            found.setdefault(self.of(board), {})[self.cell(cell)] = value
-        return json.dumps(found)
-
-    def lists(self, table: dict[tuple[str, int], float], filler: float | None = 0.0) -> str:
-        found: dict[str, list[float | None]] = {}
-        for (board, cell), value in table.items():
-            row = found.setdefault(self.of(board), [0.0 if stone == "." else filler for stone in board])
-            row[cell] = value
-        return json.dumps(found)
+Key = Callable[[list[str]], str]
 
 
-def joined(mark: str) -> Callable[[list[str]], str]:
-    return mark.join
+def listed(brackets: str, mark: str = ", ", *, quotes: bool = False, nested: bool = False) -> Key:
+    """As Python or NumPy prints a list of nine symbols, or of three lists of three."""
 
-
-def printed(brackets: str, mark: str, *, quotes: bool = False) -> Callable[[list[str]], str]:
-    def key(symbols: list[str]) -> str:
-        return brackets[0] + mark.join(repr(s) if quotes else s for s in symbols) + brackets[1]
-
-    return key
-
-
-def nested(*, quotes: bool, mark: str = ", ") -> Callable[[list[str]], str]:
     def key(symbols: list[str]) -> str:
         items = [repr(s) if quotes else s for s in symbols]
-        return "[" + mark.join("[" + mark.join(items[row : row + 3]) + "]" for row in (0, 3, 6)) + "]"
+        if nested:
+            items = [brackets[0] + mark.join(items[row : row + 3]) + brackets[1] for row in (0, 3, 6)]
+        return brackets[0] + mark.join(items) + brackets[1]
 
     return key
 
 
-def by_rows(mark: str) -> Callable[[list[str]], str]:
+def by_rows(mark: str) -> Key:
     return lambda symbols: mark.join("".join(symbols[row : row + 3]) for row in (0, 3, 6))
 
 
-def base_3(*, least_first: bool) -> Callable[[list[str]], str]:
-    def key(symbols: list[str]) -> str:
-        digits = symbols[::-1] if least_first else symbols
-        return str(int("".join(digits), 3))
-
-    return key
-
-
-def decimal(symbols: list[str]) -> str:
-    return str(int("".join(symbols)))
-
-
-KEYS: dict[str, Callable[[list[str]], str]] = {
-    "joined": joined(""),
-    "commas": joined(","),
-    "commas and spaces": joined(", "),
-    "bars": joined("|"),
-    "underscores": joined("_"),
-    "tuple": printed("()", ", "),
-    "list": printed("[]", ", "),
-    "compact list": printed("[]", ","),
-    "quoted list": printed("[]", ", ", quotes=True),
-    "quoted tuple": printed("()", ", ", quotes=True),
-    "array": printed("[]", " "),
-    "quoted array": printed("[]", " ", quotes=True),
-    "nested": nested(quotes=False),
-    "quoted nested": nested(quotes=True),
-    "printed rows": nested(quotes=False, mark=" "),
+KEYS: dict[str, Key] = {
+    "joined": "".join,
+    "commas": ",".join,
+    "bars": "|".join,
+    "underscores": "_".join,
+    "tuple": listed("()"),
+    "list": listed("[]"),
+    "quoted list": listed("[]", quotes=True),
+    "array": listed("[]", " "),
+    "quoted array": listed("[]", " ", quotes=True),
+    "nested": listed("[]", nested=True),
+    "quoted nested": listed("[]", quotes=True, nested=True),
+    "printed rows": listed("[]", " ", nested=True),
     "rows": by_rows("/"),
     "lines": by_rows("\n"),
-    "dashed rows": by_rows("|"),
-    "base 3": base_3(least_first=False),
-    "base 3 from the least": base_3(least_first=True),
-    "decimal": decimal,
+    "columns": lambda symbols: "".join(symbols[column::3][row] for column in range(3) for row in range(3)),
+    "base 3": lambda symbols: str(int("".join(symbols), 3)),
+    "base 3 from the least": lambda symbols: str(int("".join(symbols[::-1]), 3)),
+    "decimal": lambda symbols: str(int("".join(symbols))),
 }
 STONES: dict[str, tuple[str, str, str | None]] = {
     "XO.": ("X", "O", "."),
@@ -231,6 +166,7 @@ STONES: dict[str, tuple[str, str, str | None]] = {
     "XOE": ("X", "O", "E"),
     "+-": ("#", "@", "."),
 }
+"""The symbols of the side that moves first, of the other, and of an empty cell (None: its number from 1)."""
 CELLS: dict[str, Callable[[int], str]] = {
     "from 0": str,
     "from 1": lambda cell: str(cell + 1),
@@ -241,18 +177,44 @@ CELLS: dict[str, Callable[[int], str]] = {
 }
 
 
-def can_write(key: str, stones: str) -> bool:
-    """Whether an author could use these symbols in such keys and read them again."""
-    symbols = STONES[stones]
-    single = all(symbol is None or len(symbol) == 1 for symbol in symbols)
-    if key in ("base 3", "base 3 from the least", "decimal"):
-        return set(symbols) == {"0", "1", "2"}
-    if key in ("rows", "lines", "dashed rows"):
-        return single
-    if key == "joined":
-        return single or stones in ("1-10", "-110")
-    if key == "underscores":
-        return stones != "XO_"
-    if stones == "XO ":  # a blank that cannot be told from what stands between
-        return key in ("commas", "commas and spaces", "bars", "compact list") or "quoted" in key
-    return True
+@dataclass(frozen=True)
+class Spell:
+    """How an author writes.
+
+    :ivar turn: appended to a key, by the side to move (``X``: who moves first).
+    """
+
+    key: str = "joined"
+    stones: str = "XO."
+    cell: str = "from 0"
+    turn: tuple[str, str] = ("", "")
+
+    def of(self, board: str) -> str:
+        first, second, empty = STONES[self.stones]
+        symbols = {"X": first, "O": second, ".": empty}
+        spelled = [symbols[stone] or str(cell) for cell, stone in enumerate(board, 1)]
+        return KEYS[self.key](spelled) + self.turn["XO".index(mover(board))]
+
+    def positions(self, table: dict[str, float]) -> dict[str, float]:
+        return {self.of(board): value for board, value in table.items()}
+
+    def pairs(self, table: dict[tuple[str, int], float]) -> dict[str, float]:
+        name = CELLS[self.cell]
+        return {f"({self.of(board)!r}, {name(cell)})": value for (board, cell), value in table.items()}
+
+    def objects(self, table: dict[tuple[str, int], float]) -> dict[str, dict[str, float]]:
+        name = CELLS[self.cell]
+        return {
+            self.of(board): {name(cell): value for cell, value in cells.items()}
+            for board, cells in by_cell(table).items()
+        }
+
+    def lists(
+        self, table: dict[tuple[str, int], float], filler: float | None = 0.0
+    ) -> dict[str, list[float | None]]:
+        return {
+            self.of(board): [
+                value if stone == "." else filler for stone, value in zip(board, row, strict=True)
+            ]
+            for board, row in in_rows(table).items()
+        }

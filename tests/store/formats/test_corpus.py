@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
-from tests.store.formats.reading import read
-from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.formats.imported import Options
+from tests.store.formats.programs import read, refused
 from ttt_cli.store.library import load
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -22,23 +18,19 @@ def test_numbers_are_kept_as_they_stand_and_scaled_where_training_goes_on():
 
 
 def test_whose_good_the_values_measure_is_asked_for_where_they_do_not_tell():
-    data = b'{"X........": 0.3, "....X....": 0.4, "X...O....": 0.35, "XX..O....": 0.1, "....X..O.": 0.2}'
-    with pytest.raises(InvalidFileError, match=r"whose win .* X's \(values=x\)"):
-        read(data, "f.json")
-    for_x = read(data, "f.json", Options(values_for="x")).entries["X........"]["x"][0]
-    for_mover = read(data, "f.json", Options(values_for="mover")).entries["X........"]["o"][0]
+    data = {"X........": 0.3, "....X....": 0.4, "X...O....": 0.35, "XX..O....": 0.1, "....X..O.": 0.2}
+    refused(data, r"whose win .* X's \(values=x\)")
+    for_x = read(data, values_for="x").entries["X........"]["x"][0]
+    for_mover = read(data, values_for="mover").entries["X........"]["o"][0]
     assert (for_x, for_mover) == (0.3, 0.3)
 
 
 def test_readings_that_fit_equally_well_are_named_with_what_decides():
     """All of cells 1 to 8, counted from 0 as from 1, are free here, and the stones are no usual ones."""
-    data = b'{".........": {"5": 0.1, "6": 0.2}, "#.......@": {"4": 0.3, "2": 0.1}}'
-    with pytest.raises(InvalidFileError, match="how are the cells counted: from 0") as caught:
-        read(data, "f.json")
-    assert "cells=0" in str(caught.value) and "cells=1" in str(caught.value)
-    assert "f.json:spelling.first=#,spelling.cells=0" in caught.value.hint
-    with pytest.raises(InvalidFileError) as caught:  # what has been said is repeated in what is to be pasted
-        read(data, "f.json", Options(spelling={"first": "#"}, unknown=0.5))
-    assert "f.json:unknown=0.5,spelling.first=#,spelling.cells=0" in caught.value.hint
-    found = read(data, "f.json", Options(spelling={"first": "#", "cells": "1"}))
+    data = {".........": {"5": 0.1, "6": 0.2}, "#.......@": {"4": 0.3, "2": 0.1}}
+    error = refused(data, "how are the cells counted: from 0.*cells=0.*cells=1")
+    assert "f.json:spelling.first=#,spelling.cells=0" in error.hint
+    said = refused(data, spelling={"first": "#"}, unknown=0.5)  # what was said is in what is to be pasted
+    assert "f.json:unknown=0.5,spelling.first=#,spelling.cells=0" in said.hint
+    found = read(data, spelling={"first": "#", "cells": "1"})
     assert found.entries["X.......O"] == {"4": [0.3, 1], "2": [0.1, 1]}
