@@ -50,7 +50,7 @@ def test_what_is_said_holds_or_is_refused(ttt, values, options, code, told):
 def test_other_formats_cannot_be_read_so(ttt, store):
     for said in ("values=x", "unknown=1", "wins=known", "spelling.first=O"):
         refused = ttt("evaluate", f"q:{said}")
-        assert refused.code == 2 and "is read in one way alone" in refused.err
+        assert refused.code == 2 and "can be read in only one way" in refused.err
 
 
 def test_ties_of_native_players(ttt, store):

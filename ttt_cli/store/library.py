@@ -1,7 +1,7 @@
-"""The folder where learned states live: names, and reading, verifying and writing a state under its name.
+"""The store: a folder of learned states, found by name, read, verified and written.
 
-``q`` is ``q.json`` (``book`` is ``book.csv``) in the folder; ``q.article`` is what the author's preset made,
-``q.3x4-3`` a state for another board.
+``q`` is ``q.json`` (``book`` is ``book.csv``) in the folder; ``q.article`` was trained with the author's
+preset, ``q.3x4-3`` is a state for another board.
 """
 
 import os
@@ -21,17 +21,17 @@ from ttt_cli.store.backups import newest, original, prune
 from ttt_cli.store.files import write_bytes, writing
 from ttt_cli.store.formats import plugged_format, recognise
 from ttt_cli.store.formats.format import Format, Native, Verification
-from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, Rejected, fault_of, to_state
+from ttt_cli.store.formats.imported import DEFAULTS, Imported, Options, fault_of, to_state
 from ttt_cli.store.formats.native import FORMAT, NATIVE, Digest, NativeFormat, no_collection, sealed
 from ttt_cli.store.games import holds_games
 from ttt_cli.store.locks import held_lock, lock, stamp
-from ttt_cli.store.reading import LIMIT, allowed, beyond, read_blocks
+from ttt_cli.store.reading import LIMIT, read_blocks, scaled, too_large
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import as_text
 
 SUFFIXES = (".json", ".csv")
-"""How the files of states end."""
+"""The endings of state files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +39,9 @@ class Loaded:
     """A state and the file it was read from.
 
     :ivar format: ``ttt-state``, or the name of a foreign format.
-    :ivar digest: of a native file, the one written in it, but for learning curves.
-    :ivar imported: what came of reading a foreign file.
-    :ivar rules: what the user said the game is.
+    :ivar digest: of the file's content; of a native file without its learning curves.
+    :ivar imported: the outcome of reading a foreign file.
+    :ivar rules: the game that the user named.
     """
 
     state: State
@@ -53,34 +53,34 @@ class Loaded:
 
     @property
     def table(self) -> Any:
-        """The state's table, read again where it was left in the file.
+        """The state's table, read again if it was left in the file.
 
-        :raises InvalidFileError: if the file is another one now.
+        :raises InvalidFileError: if the file has changed.
         """
         if self.state.table is not None:
             return self.state.table
         again = load(self.path, Options(rules=self.rules))
         if again.digest != self.digest:
-            raise InvalidFileError("somebody else has written this file meanwhile", where=str(self.path))
+            raise InvalidFileError("another program has written this file meanwhile", where=str(self.path))
         return again.state.table
 
     def without_table(self) -> "Loaded":
-        """The same, its table left in the file until it is asked for."""
+        """The same without its table, which is read again on demand."""
         return replace(self, state=replace(self.state, table=None), imported=None)
 
     @property
     def remarks(self) -> list[str]:
-        """The remarks on a foreign file for whoever uses it."""
+        """What a user of a foreign file should know about its reading."""
         return [f"{self.path}: {text}" for text in self.imported.remarks] if self.imported else []
 
     @property
     def native(self) -> bool:
-        """Whether the file is the program's own."""
+        """Whether the file is in the program's own format."""
         return self.format == FORMAT
 
 
 def default_name(learner: str, rules: Rules = STANDARD, *, article: bool = False) -> str:
-    """The name under which training saves: the learner, the preset, the board unless it is the usual one."""
+    """The name under which training saves: the learner, its preset, and any board but the usual one."""
     name = f"{learner}.article" if article else learner
     return name if rules == STANDARD else f"{name}.{rules}"
 
@@ -94,32 +94,32 @@ def find(store: Path, name: str, rules: Rules | None = None) -> Path | None:
     """The file that a name or a path means; names win over paths."""
     stems = [name] if rules in (None, STANDARD) else [f"{name}.{rules}", name]
     named = [store / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
-    found = (path for path in named if Path(name).name == name and path.is_file())
-    return next(found, Path(name) if Path(name).exists() else None)
+    files = (path for path in named if Path(name).name == name and path.is_file())
+    return next(files, Path(name) if Path(name).exists() else None)
 
 
 def existing(store: Path, name: str, rules: Rules | None = None, *, what: str = "state") -> Path:
-    """The file that a name or a path means, as ``find`` looks for it.
+    """The file that a name or a path means, as ``find``.
 
     :param what: what was expected, for the error.
-    :raises UsageError: if there is none, with names that are near.
-    :raises InvalidFileError: if it is a path, and nothing is there.
+    :raises UsageError: if no state has this name, suggesting a similar one.
+    :raises InvalidFileError: if there is no file at this path.
     """
     path = find(store, name, rules)
     if path is None:
         kind = InvalidFileError if is_path(name) else UsageError
-        raise kind(f"there is no such {what}", where=name, hint=suggestion(store, name))
+        raise kind(f"there is no such {what}", where=name, hint=_suggestion(store, name))
     return path
 
 
 def is_path(name: str) -> bool:
-    """Whether a name that nothing goes by can only be meant as a path."""
+    """Whether a name that no state has can only be a path."""
     return Path(name).name != name or Path(name).suffix in (*SUFFIXES, ".jsonl")
 
 
 def is_stored(store: Path, path: Path) -> bool:
-    """Whether a file is in the store, the one folder that is made where it is missing."""
-    return os.path.realpath(path.parent) == os.path.realpath(store)  # links may lead round in a circle
+    """Whether a file is in the store, the one folder that is created when missing."""
+    return os.path.realpath(path.parent) == os.path.realpath(store)  # links may form a circle
 
 
 def display_name(store: Path, path: Path) -> str:
@@ -130,14 +130,13 @@ def display_name(store: Path, path: Path) -> str:
 
 
 def taught_name(store: Path, path: Path) -> str:
-    """The name in the store's log of a state that is to learn a game: its real path from the log's folder."""
+    """A state as the store's log lists it under ``teaches``: its real path relative to the log's folder."""
     relative = os.path.relpath(os.path.realpath(path), os.path.realpath(store))
     return as_text(Path(relative).as_posix())
 
 
 def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | None:
-    """The state that has seen nothing, if ``name`` is the one under which training would save (``q``,
-    ``q.article``), and the file that is not there yet."""
+    """An empty state, not yet saved, if ``name`` is one that training would save under (``q.article``)."""
     rules = rules or STANDARD
     for learner, article in product(LEARNERS, (False, True)):
         full = default_name(learner, rules, article=article)
@@ -147,16 +146,15 @@ def untrained(store: Path, name: str, rules: Rules | None = None) -> Loaded | No
     return None
 
 
-def suggestion(store: Path, name: str) -> str:
-    """A remedy for the name of a state that does not exist."""
+def _suggestion(store: Path, name: str) -> str:
     names = [path.stem for path in store.glob("*.*") if path.suffix in SUFFIXES]
     if Path(name).stem in names and Path(name).name == name:  # q.json
         return f"did you mean {Path(name).stem!r}?"
-    return did_you_mean(name, names) or "ttt show lists what there is; ttt train makes a state"
+    return did_you_mean(name, names) or "ttt show lists the states; ttt train makes one"
 
 
 def would_lose_runs(path: Path, state: State) -> bool:
-    """Whether the file at ``path`` holds experience that ``state``, about to replace it, does not."""
+    """Whether the file at ``path`` holds experience that ``state``, about to replace it, lacks."""
     if not path.exists():
         return False
     with suppress(TttError):
@@ -174,13 +172,13 @@ def _native_format(source: Source) -> NativeFormat | None:
 
 
 def refuse_loss(path: Path, *, states: bool = True) -> None:
-    """Keep anything out of the place of a log of games, and a report out of that of a learned state.
+    """Refuse to overwrite a log of games or, unless a state is about to be saved, a learned state.
 
-    :raises UsageError: if one is there.
+    :raises UsageError: if there is one at ``path``.
     """
-    lost = (
-        "a log of games" if holds_games(path) else "a learned state" if states and holds_state(path) else ""
-    )
+    lost = "a log of games" if holds_games(path) else ""
+    if not lost and states and holds_state(path):
+        lost = "a learned state"
     if lost:
         raise UsageError(f"is {lost}, which would be lost", where=str(path), hint="name another file")
 
@@ -188,87 +186,86 @@ def refuse_loss(path: Path, *, states: bool = True) -> None:
 def load(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
     """Read a state, native or foreign, as ``read_file``.
 
-    :raises InvalidFileError: also if it holds a policy, or is for another game than ``options`` say.
+    :raises InvalidFileError: also if it holds a policy, or is for another game than the options name.
     """
-    found, rules = read_file(path, options, learner), options.rules
-    if isinstance(found, Policy):
+    loaded, rules = read_file(path, options, learner), options.rules
+    if isinstance(loaded, Policy):
         hint = f"{command_line('ttt', 'evaluate', path)} and other commands take it as a player"
-        raise InvalidFileError(
-            "holds a policy: what is played, not what was learned", where=str(path), hint=hint
-        )
-    if rules not in (None, found.state.rules):
-        played = f"plays {found.state.rules.describe()}, not {rules.describe()}"
+        raise InvalidFileError("holds a policy, not learned values", where=str(path), hint=hint)
+    if rules not in (None, loaded.state.rules):
+        played = f"plays {loaded.state.rules.describe()}, not {rules.describe()}"
         raise InvalidFileError(played, where=str(path), hint="--board and --line say which game is meant")
-    return found
+    return loaded
 
 
 def import_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded:
     """Read a foreign file as a state, as ``load``.
 
-    :raises InvalidFileError: also if it is the program's own.
+    :raises InvalidFileError: also if it is native.
     """
     if learner is not None:
         learner_class(learner)
-    found = load(path, replace(options, empty_brain=learner == "graph"), learner)
-    if found.native:
+    loaded = load(path, replace(options, empty_brain=learner == "graph"), learner)
+    if loaded.native:
         hint = f"{command_line('ttt', 'show', path)} looks inside; ttt merge merges it with others"
         message = "is already a ttt state: there is nothing to import"
         raise InvalidFileError(message, where=str(path), hint=hint)
-    return found
+    return loaded
 
 
 def read_file(path: Path, options: Options = DEFAULTS, learner: str | None = None) -> Loaded | Policy:
-    """What a file holds that plays: a state, native or foreign, or a policy.
+    """Read a player from a file: a state, native or foreign, or a policy.
 
-    :param options: what the user says of how the file is to be read.
-    :param learner: the method whose table a foreign file is to become, if not the one that fits best.
-    :raises InvalidFileError: if it cannot be read, is damaged, or no format fits.
-    :raises UsageError: if it cannot become such a table.
+    :param options: how the user says that the file is to be read.
+    :param learner: the method whose table a foreign file becomes; None: the one that fits best.
+    :raises InvalidFileError: if it cannot be read, is damaged, or is in no known format.
+    :raises UsageError: if it cannot become a table of ``learner``.
     """
     source = Source(path)
     try:
-        found = _content(source, recognise(source, options), options)
+        content = _read(source, recognise(source, options), options)
     except InvalidFileError:
         plugged = plugged_format(source, options)
         if plugged is None:
             raise
-        found = _content(source, plugged, options)
-    if isinstance(found, Policy):
-        return found
-    if isinstance(found, Native):
-        return Loaded(found.state, path, FORMAT, found.digest, rules=options.rules)
+        content = _read(source, plugged, options)
+    if isinstance(content, Policy):
+        return content
+    if isinstance(content, Native):
+        return Loaded(content.state, path, FORMAT, content.digest, rules=options.rules)
     try:
-        state = to_state(found, source.sha256, learner, options.visits)
+        state = to_state(content, source.sha256, learner, options.visits)
     except InvalidFileError as error:  # of an entry
         place = f"{source.where}: {error.where}"
         raise InvalidFileError(error.message, where=place, hint=error.hint) from None
-    return Loaded(state, path, found.format, f"sha256:{source.sha256}", found, options.rules)
+    return Loaded(state, path, content.format, f"sha256:{source.sha256}", content, options.rules)
 
 
-def _content(source: Source, form: Format, options: Options) -> Imported | Native | Policy:
-    if form.holds == "policy" and source.size > (limit := allowed(LIMIT)):
-        raise beyond(f"has {source.size:,} bytes; the limit is {limit:,}", source.where)
+def _read(source: Source, form: Format, options: Options) -> Imported | Native | Policy:
+    if form.holds == "policy" and source.size > (limit := scaled(LIMIT)):
+        raise too_large(f"has {source.size:,} bytes; the limit is {limit:,}", source.where)
     if options.readings and not form.spelled:
-        said = next(f"{name}={value}" for name, value in options.readings.items())
-        raise UsageError(f"a {form.name} file is read in one way alone, not by {said}", where=source.where)
+        name, value = next(iter(options.readings.items()))
+        message = f"{name}={value} does not apply: a {form.name} file can be read in only one way"
+        raise UsageError(message, where=source.where)
     return form.read(source, options)
 
 
 def parse(data: bytes, where: str, *, trust_edits: bool = False) -> State:
-    """The state of a native file's content; ``where`` names the file in errors.
+    """Parse the content of a native file; ``where`` names it in errors.
 
-    :param trust_edits: whether a digest may miss the content.
-    :raises InvalidFileError: if it is none, or damaged.
+    :param trust_edits: accept content that does not match its digest.
+    :raises InvalidFileError: if it is not native, or damaged.
     """
     source = Source(where, data)
     form = _native_format(source) or NATIVE[0]
-    found = form.read(source, Options(trust_edits=trust_edits))
-    assert isinstance(found, Native)
-    return found.state
+    native = form.read(source, Options(trust_edits=trust_edits))
+    assert isinstance(native, Native)
+    return native.state
 
 
 def _parts(state: State) -> Iterator[bytes]:
-    """A state's native file, in parts, without its digest."""
+    """The chunks of a native file, without its digest."""
     return next(form for form in NATIVE if form.fits(state)).content(state)
 
 
@@ -278,27 +275,27 @@ def content(state: State) -> bytes:
 
 
 def digest(state: State) -> str:
-    """The digest of a state's native file, but for learning curves."""
+    """The digest of a state's native file without learning curves."""
     return Digest(_parts(state)).learned
 
 
 def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
-    """Write a state in place of the file at ``path``; returns where the previous one was kept, if asked.
+    """Write a state to ``path``; return the backup of the previous file if one was asked for.
 
-    :raises BusyError: if the lock of the file is held and somebody who does not heed it has written the file
-        meanwhile: the state is saved beside it then.
+    :raises BusyError: if this process holds the file's lock, and a program that ignores locks has written
+        the file meanwhile: the state is then saved beside it.
     """
     refuse_loss(path, states=False)
     held, now, target = held_lock(path), stamp(path), path
     if held is not None and now is not None and now != held.seen:
-        beside = (path.with_name(f"{path.stem}.beside{number or ''}{path.suffix}") for number in count())
-        target = next(one for one in beside if not one.exists())
+        names = (f"{path.stem}.beside{number or ''}{path.suffix}" for number in count())
+        target = next(new for new in map(path.with_name, names) if not new.exists())
     kept = keep_backup and target.is_file()
     with no_collection(), writing(target, parents=True, keep_backup=keep_backup) as file:
         file.writelines(sealed(_parts(state)))
     if target != path:
         raise BusyError(
-            f"somebody else has written this file meanwhile; what was learned is saved in {target}",
+            f"another program has written this file meanwhile; what was learned is saved in {target}",
             where=str(path),
             hint=f"to join them: {command_line('ttt', 'merge', path, target, '-o', path)}",
         )
@@ -311,7 +308,7 @@ def save(state: State, path: Path, *, keep_backup: bool = False) -> Path | None:
 
 
 def restore(backup: Path) -> Path:
-    """Put a backup back in its file's place, and keep what is there as a backup; returns the file's path.
+    """Put a backup back in place, keeping the current file as a backup; return the file's path.
 
     :raises InvalidFileError: if it is not a backup, or cannot be read.
     """
@@ -328,9 +325,6 @@ def verify(path: Path) -> Verification:
     """Read a file of any kind and report every fault in it, with its place."""
     try:
         source = Source(path)
-        if not source.size and (learner := path.name.partition(".")[0]) in LEARNERS:
-            lost = f"is empty, where training keeps what {learner} has learned (take it from a backup)"
-            return Verification("", faults=[Rejected("the whole file", lost)], unfit=True)
         return recognise(source).check(source)
     except TttError as error:
         return Verification("", faults=[fault_of(error, str(path))], unfit=True)

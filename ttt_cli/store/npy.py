@@ -10,7 +10,7 @@ from numpy.lib import format as npy
 
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.store.pickles import Array, Document, elements, read_pickle
-from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
@@ -30,7 +30,7 @@ def is_archive(data: bytes) -> bool:
 
 def most_unpacked(data: bytes) -> int:
     """The most bytes that what is packed in a file may have."""
-    return allowed(min(LONGEST, USUAL + RATIO * len(data)))
+    return scaled(min(LONGEST, USUAL + RATIO * len(data)))
 
 
 def names(data: bytes, where: str) -> list[str]:
@@ -56,7 +56,7 @@ def _member(data: bytes, name: str, left: int, where: str) -> bytes:
     except Exception as error:
         raise InvalidFileError(f"is a damaged .npz archive: {error}", where=where) from None
     if len(content) > left:
-        raise beyond(f"its arrays have more than {most_unpacked(data):,} bytes", where)
+        raise too_large(f"its arrays have more than {most_unpacked(data):,} bytes", where)
     return content
 
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MOST_VALUES, USUAL, RATIO = 4_000_000, 100_000, 32
@@ -139,7 +139,7 @@ class _Reader:
     def __init__(self, where: str, size: int) -> None:
         self.where = where
         self.at: int | None = None
-        self.most = self.left = allowed(min(MOST_VALUES, USUAL + RATIO * size))
+        self.most = self.left = scaled(min(MOST_VALUES, USUAL + RATIO * size))
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
         self.open: set[int] = set()
@@ -153,7 +153,7 @@ class _Reader:
         """
         self.left -= values
         if self.left < 0:
-            raise beyond(f"holds more than {self.most:,} values", self.where)
+            raise too_large(f"holds more than {self.most:,} values", self.where)
 
     @property
     def place(self) -> str:

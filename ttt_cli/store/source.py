@@ -1,6 +1,6 @@
-"""A file that is to be read, as formats look at it: its start, its content, its JSON value, its first line.
+"""A file to be read, as formats look at it: its start, its content, its JSON value, its rows.
 
-Each is read when it is first asked for, and once, so that many formats can look in turn.
+Each is read on first access and then kept, so that many formats can look in turn.
 """
 
 import hashlib
@@ -15,19 +15,20 @@ from ttt_cli.store.system import AnyPath
 from ttt_cli.store.text import BOM, csv_rows, decode, load_json, refuse_binary
 
 JSON_LIMIT = 32 * 2**20
-"""The largest JSON file of another program, in bytes: ten times what the usual board can fill."""
+"""The limit on a foreign JSON file, in bytes: ten times what the usual board can fill."""
 
 
 class Source:
-    """A file's content. A large file is not read before a format asks for it whole, or in blocks.
+    """A file's content. A large file is read only when a format asks for it.
 
     :ivar where: the file's name, for errors.
     :ivar start: its first 4,096 bytes.
     :ivar size: in bytes.
+    :ivar large: whether it is better read in blocks.
     """
 
     def __init__(self, path: AnyPath, data: bytes | None = None) -> None:
-        """:param data: the content, where it has been read already.
+        """:param data: the content, if it has been read already.
 
         :raises InvalidFileError: if there is no such file, or it cannot be read.
         """
@@ -40,14 +41,14 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """All of it.
+        """The whole content.
 
-        :raises InvalidFileError: if that is too much.
+        :raises InvalidFileError: if it is too large.
         """
         return read_bytes(self.where)
 
     def blocks(self) -> Iterator[bytes]:
-        """All of it, in blocks of whole lines if it is large."""
+        """The whole content; that of a large file in blocks of whole lines."""
         return read_blocks(self.where) if self.large else iter((self.data,))
 
     @cached_property
@@ -60,8 +61,8 @@ class Source:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether the content begins as JSON objects and lists do, and not as a row of which a list is the
-        first field."""
+        """Whether the content begins as a JSON object or list, and not as a CSV row whose first field is in
+        brackets."""
         first = self.start.removeprefix(BOM).lstrip()
         if first[:1] != b"[":
             return first[:1] in b"{["
@@ -75,9 +76,9 @@ class Source:
 
     @cached_property
     def json(self) -> Any:
-        """The JSON value; None if the file is none.
+        """The JSON value; None if the file is not JSON.
 
-        :raises InvalidFileError: if it begins like one and is damaged.
+        :raises InvalidFileError: if it begins as JSON and is damaged.
         """
         if not self.is_json:
             return None
@@ -99,7 +100,7 @@ class Source:
 
     @cached_property
     def rows(self) -> list[tuple[int, list[str]]]:
-        """The rows of a CSV file that are not blank, with their lines.
+        """The rows of a CSV file that are not blank, with their line numbers.
 
         :raises InvalidFileError: if the file is not valid CSV.
         """

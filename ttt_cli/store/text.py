@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import orjson
 
 from ttt_cli.errors import InvalidFileError
-from ttt_cli.store.reading import LIMIT, allowed, beyond
+from ttt_cli.store.reading import LIMIT, scaled, too_large
 from ttt_cli.store.system import AnyPath
 
 _MARKS = {
@@ -121,13 +121,13 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
 
     :raises InvalidFileError: with line and column, or the duplicate key.
     """
-    limit = allowed(limit)
+    limit = scaled(limit)
     if len(data) > limit:
-        raise beyond(f"has {len(data):,} bytes; the limit is {limit:,}", where)
+        raise too_large(f"has {len(data):,} bytes; the limit is {limit:,}", where)
     needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
     if needed > MEMORY * limit:
         message = f"its values would take some {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
-        raise beyond(message, where)
+        raise too_large(message, where)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -187,9 +187,9 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
 
     :raises InvalidFileError: if it is not valid CSV, or has too many fields to be held.
     """
-    many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), allowed(MOST_FIELDS)
+    many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), scaled(MOST_FIELDS)
     if many > most:
-        raise beyond(f"has some {many:,} fields; the limit is {most:,}", where)
+        raise too_large(f"has some {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where, bom=True)
     first = text.lstrip("\r\n").partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)

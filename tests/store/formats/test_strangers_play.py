@@ -269,7 +269,7 @@ def test_what_is_said_outright_holds_or_is_refused():
         read(MINE, spelling={"colour": "red"})
     assert "theirs" in unknown.value.hint
     late = {f"{at:09b}".replace("1", "X").replace("0", "-"): 0.5 for at in range(1, 200)}
-    refused(late, r"first=X: [0-9]+ of 199 keys are boards", spelling={"first": "X"}, values_for="x")
+    refused(late, r"first=X: [0-9]+ of 199 keys would be boards", spelling={"first": "X"}, values_for="x")
 
 
 def test_own_and_the_others_stones_serve_both_roles_after_a_move_too(tmp_path):

@@ -1,5 +1,5 @@
-"""Files of other programs: what each board is said to be worth, in spellings that are found by search.
+"""Tables that other programs have learned, whatever their spelling: found by search, never guessed.
 
 ``files`` finds keys and values in a file, ``keys`` spells boards, ``values`` collects numbers, ``readings``
-multiplies both. A ``reading`` scores itself; ``search`` takes one, or asks what is open.
+combines both. A ``reading`` scores itself; ``search`` takes the best one, or asks the user.
 """

@@ -1,7 +1,7 @@
 """How a stranger's keys spell boards: in what form, with which symbols, whose stones they are.
 
-``spellings`` tries all that the keys suggest. What else a key holds (a player, the cell of a move) comes
-along as ``beside``.
+``spellings`` tries everything that the keys suggest. Whatever else a key holds (a player, the cell of a move)
+is kept in ``extras``.
 """
 
 import re
@@ -18,13 +18,13 @@ from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
 SAMPLE, PEEK = 200, 20
-"""Keys on which forms are tried, and boards of these in a first quick check."""
-MOST_BESIDE = 3
-"""The most items of a key beside the board: a player, a cell as row and column."""
-MOST_KEPT = 0.5
-"""The least share of keys that have to be boards for a form, or a spelling, to be worth considering."""
+"""Keys on which forms are tried, and those of them that are looked at in a first quick check."""
+MOST_EXTRAS = 3
+"""The most items of a key besides the board: a player, a cell as row and column."""
+LEAST_BOARDS = 0.5
+"""The least share of keys that must be boards for a form, or a spelling, to be worth considering."""
 LAST_FIRST = "rows from bottom right"
-"""The order of a number's digits from the least on."""
+"""The order of cells in a number whose lowest digit is the first cell."""
 OWN = "own"
 """The empty symbol where each empty cell shows its own name."""
 
@@ -32,26 +32,31 @@ FORMS = (
     *("items", "characters", "list", "rows", "divided rows", "signed digits"),
     *("decimal number", "base-3 number", "two bits a cell", "bit sets"),
 )
-"""The forms of a board: an item of a key for each cell; one of a character a cell; one that lists the cells;
-an item a row; one with a mark between its rows; digits with signs; a number whose digits are the cells,
-leading zeros lost; a number in base 3, or of two bits a cell; the sets of the cells that either side holds, a
-bit a cell."""
+"""The forms of a board: an item of a key for each cell; a character a cell; a list of the cells in one item;
+an item a row; characters with a mark between rows; digits with signs; a number whose digits are the cells,
+leading zeros lost; a number in base 3, or of two bits a cell; a bit set of either side's cells."""
 NUMBERED = {"base-3 number": "rows", "two bits a cell": LAST_FIRST, "bit sets": LAST_FIRST}
-"""The forms in which cells are powers, which may count from either end, and from which they usually do."""
+"""The forms that count cells as powers, from either end, and their usual order."""
 
 _BETWEEN = r"\s,;|:/()\[\]{}<>"
 _TOKEN = re.compile(rf"""[^{_BETWEEN}'"\\]+""")
 _QUOTED = {mark: re.compile(rf"{mark}([^{mark}]*){mark}|([^{_BETWEEN}{mark}]+)") for mark in "'\""}
 _BRACKETS = dict.fromkeys(map(ord, "[](){}<>'\"\\"))
 _SIGNED = re.compile(r"-?[0-9]")
-_BESIDE = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
+_WORD = re.compile(r"(?<![A-Za-z0-9])-1|[A-Za-z0-9]+")
 
 _BLANKS = {*" .-_*?#~bBeEnN", "", OWN, "None", "none", "null", "nan", "NaN", "empty", "Empty", "EMPTY"}
 _ZEROS = {"0", "0.", "0.0"}
-_FIRST = {"X": ("O", "0"), "x": ("o", "0"), "1": ("2", "-1"), "1.": ("2.", "-1."), "1.0": ("2.0", "-1.0")}
-"""Who usually moves first, by the stones of both sides."""
-_MINE = {"1", "x", "me", "mine", "own", "s", "a", "p"}
-"""How the stones of whoever is to move are usually written, if not by sides."""
+_USUAL_PAIRS = {
+    "X": ("O", "0"),
+    "x": ("o", "0"),
+    "1": ("2", "-1"),
+    "1.": ("2.", "-1."),
+    "1.0": ("2.0", "-1.0"),
+}
+"""The stones of whoever usually moves first, and those of the other side."""
+_USUAL_MINE = {"1", "x", "me", "mine", "own", "s", "a", "p"}
+"""The usual stones of whoever is to move, where stones are mine and theirs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +66,14 @@ class Boards:
     :ivar form: one of ``FORMS``.
     :ivar empty: the symbol of an empty cell, or ``OWN``; None: no cell is empty.
     :ivar first: the stone of the side that moves first, ``second`` that of the other; None: it has none.
-    :ivar turn: whose stone ``first`` is instead: of the ``mover``, who is to move, or who has just ``moved``.
+    :ivar turn: if set, ``first`` is instead the stone of whoever is to move (``mover``) or has just moved
+        (``moved``).
     :ivar indexes: int64[keys], the positions; -1 where a key is not one.
-    :ivar ended: bool[keys]: boards of games that went on after their end.
-    :ivar nothing: bool[keys]: keys that hold no board, such as ``epsilon``.
-    :ivar beside: for each item beside the board its text in every key.
-    :ivar order: how the cells follow each other.
-    :ivar unless: the option that would explain the ended ones in another way, which is hardly ever meant.
+    :ivar played_on: bool[keys], boards of games that went on after their end.
+    :ivar no_board: bool[keys], keys without a board, such as ``epsilon``.
+    :ivar extras: for each item besides the board its text in every key.
+    :ivar order: the order of the cells.
+    :ivar alternative: the option for a rare spelling that would explain the boards played on.
     """
 
     space: StateSpace
@@ -77,59 +83,55 @@ class Boards:
     second: str | None
     turn: str
     indexes: Int64s
-    ended: Bools
-    nothing: Bools
-    beside: tuple[Sequence[str], ...]
+    played_on: Bools
+    no_board: Bools
+    extras: Sequence[Sequence[str]]
     order: str = "rows"
-    unless: str = ""
+    alternative: str = ""
 
     @property
     def facets(self) -> dict[str, str]:
-        """What tells the spelling from others, by the names on the command line."""
+        """What distinguishes the spelling from others, under the names of the command line."""
         names = ("mine", "theirs") if self.turn else ("first", "second")
         symbols = zip(("empty", *names), (self.empty, self.first, self.second), strict=True)
         known = {name: symbol for name, symbol in symbols if symbol is not None}
-        return {
-            "board": self.form,
-            "order": self.order,
-            **known,
-            **({"turn": self.turn} if self.turn else {}),
-        }
+        turn = {"turn": self.turn} if self.turn else {}
+        return {"board": self.form, "order": self.order, **known, **turn}
 
     @property
-    def hardly_used(self) -> bool:
+    def is_unusual(self) -> bool:
         """Whether the mover's own stones are written as hardly anybody writes them: -1, 2 or O."""
-        return bool(self.turn) and (self.first or "").rstrip("0.").lower() not in _MINE
+        return bool(self.turn) and (self.first or "").rstrip("0.").lower() not in _USUAL_MINE
 
     @property
     def rarity(self) -> int:
-        """How far the spelling is from what authors do."""
-        found = 3 * sum(stone in _BLANKS for stone in (self.first, self.second))  # usually they can be seen
+        """How far the spelling is from what authors usually write."""
+        rarity = 3 * sum(stone in _BLANKS for stone in (self.first, self.second))  # stones are visible
         if self.empty is not None and self.empty not in _BLANKS:
-            found += 1 if self.empty in _ZEROS else 2  # 0, and more often another symbol, may be a stone
+            rarity += 1 if self.empty in _ZEROS else 2  # 0, and more often another symbol, may be a stone
         if self.turn:
-            return found + (3 if self.hardly_used else 1)  # usually each side has stones of its own
-        return found + (self.first is not None and self.first in _FIRST.get(self.second or "", ()))
+            return rarity + (3 if self.is_unusual else 1)  # usually each side has stones of its own
+        return rarity + (self.first is not None and self.first in _USUAL_PAIRS.get(self.second or "", ()))
 
     @property
     def left_out(self) -> Bools:
-        """bool[keys]: the keys that are not positions."""
+        """bool[keys], the keys that are not positions."""
         return self.indexes < 0
 
     @property
     def misfits(self) -> Bools:
-        """bool[keys]: the keys that are not positions for no reason that a program would have."""
-        return self.left_out & ~self.ended & ~self.nothing
+        """bool[keys], the keys that are not positions for no reason that a program would have."""
+        return self.left_out & ~self.played_on & ~self.no_board
 
-    def only(self, rows: Int64s) -> "Boards":
-        """Some of the keys."""
-        beside = tuple([column[row] for row in rows.tolist()] for column in self.beside)
-        arrays = {name: getattr(self, name)[rows] for name in ("indexes", "ended", "nothing")}
-        return replace(self, beside=beside, **arrays)
+    def select(self, rows: Int64s) -> "Boards":
+        """The boards with these keys only."""
+        extras = tuple([column[row] for row in rows.tolist()] for column in self.extras)
+        arrays = {name: getattr(self, name)[rows] for name in ("indexes", "played_on", "no_board")}
+        return replace(self, extras=extras, **arrays)
 
-    def turned(self) -> "Iterator[Boards]":
-        """The same keys with their cells in the orders that turning or mirroring the board gives. The keys
-        themselves cannot tell: only where the cells of moves are numbered does it matter."""
+    def reoriented(self) -> "Iterator[Boards]":
+        """The same keys with their cells in the other orders that turning or mirroring the board gives. The
+        keys alone cannot tell; it matters only where the cells of moves are numbered."""
         space, rules = self.space, self.space.rules
         stones = space.stones[self.indexes].astype(np.int64)
         for image in rules.symmetries[1:]:
@@ -140,25 +142,25 @@ class Boards:
             yield replace(self, order=f"{along} from {down} {side}", indexes=indexes)
 
 
-def _symbols(form: str, parts: Sequence[str], rules: Rules) -> Sequence[str]:
-    """The symbols of the cells that items of a key show in a form; of another number if it is no board."""
-    part, cells, cols = parts[0], rules.cells, rules.cols
+def _symbols(form: str, items: Sequence[str], rules: Rules) -> Sequence[str]:
+    """The symbols of the cells that items of a key show in a form; of another length if they are no board."""
+    item, cells, cols = items[0], rules.cells, rules.cols
     if form == "items":
-        return tuple(item.strip() for item in parts)
+        return tuple(symbol.strip() for symbol in items)
     if form == "list":
-        lists = (part.split(mark) for mark in ",|;/:_-")
-        return next((_symbols("items", found, rules) for found in lists if len(found) == cells), "")
+        lists = (item.split(mark) for mark in ",|;/:_-")
+        return next((_symbols("items", symbols, rules) for symbols in lists if len(symbols) == cells), "")
     if form == "rows":
-        return "".join(parts) if all(len(row) == cols for row in parts) else ""
+        return "".join(items) if all(len(row) == cols for row in items) else ""
     if form == "divided rows":
-        divided = len(part) == cells + rules.rows - 1 and len({*part[cols :: cols + 1]}) == 1
-        return "".join(part[at : at + cols] for at in range(0, len(part), cols + 1)) if divided else ""
+        divided = len(item) == cells + rules.rows - 1 and len({*item[cols :: cols + 1]}) == 1
+        return "".join(item[at : at + cols] for at in range(0, len(item), cols + 1)) if divided else ""
     if form == "signed digits":
-        found = _SIGNED.findall(part[: 2 * cells])
-        return tuple(found) if "".join(found) == part else ""
+        digits = _SIGNED.findall(item[: 2 * cells])
+        return tuple(digits) if "".join(digits) == item else ""
     if form == "characters":
-        return part
-    numbers = [_whole(item, rules) for item in parts]
+        return item
+    numbers = [_whole(text, rules) for text in items]
     if -1 in numbers:
         return ""
     if form == "bit sets":
@@ -166,8 +168,8 @@ def _symbols(form: str, parts: Sequence[str], rules: Rules) -> Sequence[str]:
         sets = ((first >> at & 1) + 2 * (second >> at & 1) for at in reversed(range(cells)))
         return "" if first & second or (first | second) >> cells else "".join(map(str, sets))
     base = {"decimal number": 10, "base-3 number": 3, "two bits a cell": 4}[form]
-    digits = np.base_repr(numbers[0], base).rjust(cells, "0")
-    return "" if digits.strip("012") else digits
+    written = np.base_repr(numbers[0], base).rjust(cells, "0")
+    return "" if written.strip("012") else written
 
 
 def _whole(item: str, rules: Rules) -> int:
@@ -175,25 +177,25 @@ def _whole(item: str, rules: Rules) -> int:
     return int(item) if fits else -1
 
 
-def _quoted(key: str) -> list[str]:
+def _quoted_items(key: str) -> list[str]:
     mark = "'" if "'" in key else '"'
     plain = key.replace("\\", "").replace("" if mark == '"' else '"', "")
     return [inside or outside for inside, outside in _QUOTED[mark].findall(plain)] if mark in key else []
 
 
-def _lexers(cells: int) -> Iterator[Callable[[str], list[str]]]:
-    """The ways to take a key apart into items."""
+def _splitters(cells: int) -> Iterator[Callable[[str], list[str]]]:
+    """The ways to split a key into items."""
     yield lambda key: [key]
     yield _TOKEN.findall
-    yield _quoted
-    yield lambda key: [key[:cells], *_BESIDE.findall(key[cells:])]
-    yield lambda key: [*_BESIDE.findall(key[:-cells]), key[-cells:]]
+    yield _quoted_items
+    yield lambda key: [key[:cells], *_WORD.findall(key[cells:])]
+    yield lambda key: [*_WORD.findall(key[:-cells]), key[-cells:]]
     for mark in ",;|/:\n\t_-":
         yield lambda key, mark=mark: key.translate(_BRACKETS).split(mark)  # type: ignore[misc]
 
 
 class _Frame(NamedTuple):
-    """Where a key of so many items has its board: in those from ``start`` to ``stop``."""
+    """A place for the board in a key of ``length`` items: those from ``start`` to ``stop``."""
 
     form: str
     start: int
@@ -203,10 +205,10 @@ class _Frame(NamedTuple):
     def boards(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
         """The symbols of the cells in every key, none where it holds no board."""
         of_length = (items if len(items) == self.length else None for items in keys)
-        found = (_symbols(self.form, it[self.start : self.stop], rules) if it else "" for it in of_length)
-        return [symbols if len(symbols) == rules.cells else "" for symbols in found]
+        boards = (_symbols(self.form, it[self.start : self.stop], rules) if it else "" for it in of_length)
+        return [symbols if len(symbols) == rules.cells else "" for symbols in boards]
 
-    def beside(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
+    def extras(self, keys: Sequence[list[str]], rules: Rules) -> list[Sequence[str]]:
         """The other items of every key; one that could be a board keeps its blanks."""
         columns: list[Sequence[str]] = []
         for at in (*range(self.start), *range(self.stop, self.length)):
@@ -216,11 +218,10 @@ class _Frame(NamedTuple):
 
 
 def _frames(keys: Sequence[list[str]], rules: Rules) -> Iterator[_Frame]:
-    """The frames that keys may have, by the number of items that most have."""
     length = Counter(map(len, keys)).most_common(1)[0][0]
     for form in FORMS:
         width = {"items": rules.cells, "rows": rules.rows, "bit sets": 2}.get(form, 1)
-        for start in range(length - width + 1 if length <= width + MOST_BESIDE else 0):
+        for start in range(length - width + 1 if length <= width + MOST_EXTRAS else 0):
             yield _Frame(form, start, start + width, length)
 
 
@@ -229,45 +230,45 @@ def spellings(
     rules: Rules,
     columns: Sequence[Sequence[str]] = (),
     *,
-    own: bool = False,
-    kept: float = MOST_KEPT,
+    relative: bool = False,
+    least: float = LEAST_BOARDS,
 ) -> list[Boards]:
-    """The spellings under which at least a share ``kept`` of the keys are positions, those that leave out the
-    fewest first.
+    """The spellings under which at least a share ``least`` of the keys are positions, those that leave out
+    the fewest first.
 
-    :param columns: what is known of each key besides, such as the name of the part of the file it is in.
-    :param own: whether the stones may be one's own and the other's, however they are counted.
+    :param columns: other columns that belong to the keys.
+    :param relative: whether stones may be mine and theirs even where X and O would fit.
     """
     space = StateSpace.of(rules)
     sample = keys[:: max(1, len(keys) // SAMPLE)]
     # A position has a key for each cell and side at most; with many keys, cells have fewer names.
     fewest = max(len(sample) / (2 * space.cells), (space.cells + 1) * (len(sample) > 16 * space.cells))
     found, seen = [], set()
-    for lexer in _lexers(space.cells):
-        items = [*map(lexer, sample)]
+    for split in _splitters(space.cells):
+        items = [*map(split, sample)]
         for frame in _frames(items, rules):
-            if frame.boards(items[:PEEK], rules).count("") >= len(items[:PEEK]) * MOST_KEPT:
+            if frame.boards(items[:PEEK], rules).count("") >= len(items[:PEEK]) * LEAST_BOARDS:
                 continue
             cells = frame.boards(items, rules)
-            mark = str((cells, frame.beside(items, rules)))  # of frames that find the same, the first
-            if mark in seen or cells.count("") >= len(cells) * MOST_KEPT or len(set(cells)) < fewest:
+            mark = str((cells, frame.extras(items, rules)))  # of frames that give the same, keep the first
+            if mark in seen or cells.count("") >= len(cells) * LEAST_BOARDS or len(set(cells)) < fewest:
                 continue
             seen.add(mark)
-            tried = _spelled(frame.form, cells, (), space, own)
-            if any(boards.left_out.mean() < 1 - kept for boards in tried):
-                whole = [*map(lexer, keys)]
-                cells, beside = frame.boards(whole, rules), (*frame.beside(whole, rules), *columns)
-                every = _spelled(frame.form, cells, beside, space, own)
-                found += [boards for boards in every if boards.left_out.mean() <= 1 - kept]
+            tried = _spelled(frame.form, cells, (), space, relative)
+            if any(boards.left_out.mean() < 1 - least for boards in tried):
+                whole = [*map(split, keys)]
+                cells, extras = frame.boards(whole, rules), (*frame.extras(whole, rules), *columns)
+                every = _spelled(frame.form, cells, extras, space, relative)
+                found += [boards for boards in every if boards.left_out.mean() <= 1 - least]
     return sorted(found, key=lambda boards: (boards.left_out.sum(), boards.rarity))
 
 
 def _spelled(
-    form: str, cells: list[Sequence[str]], beside: tuple[Sequence[str], ...], space: StateSpace, own: bool
+    form: str, cells: list[Sequence[str]], extras: Sequence[Sequence[str]], space: StateSpace, relative: bool
 ) -> Iterator[Boards]:
     """Boards of symbols under each way to take these for empty cells and stones."""
     distinct = {board: row for row, board in enumerate(dict.fromkeys(cells))}
-    names = _own_names(distinct, space.cells)
+    names = _cell_names(distinct, space.cells)
     number: dict[str, int] = {}
     ids = np.full((len(distinct), space.cells), -1, np.int32)
     for board, row in distinct.items():
@@ -278,7 +279,7 @@ def _spelled(
     often = sorted(number, key=lambda symbol: -int((ids == number[symbol]).any(axis=1).sum()))[:3]
     usual = [symbol for symbol in number if symbol in often]
     whole = np.isin(ids, [number[symbol] for symbol in usual]).all(axis=1)
-    nothing: Bools = np.all(ids < 0, axis=1)
+    no_board: Bools = np.all(ids < 0, axis=1)
     roles: list[str | None] = [*usual, None, None, None]
     for empty, first, second in dict.fromkeys(permutations(roles[: max(3, len(usual))], 3)):
         stones = first is not None or second is not None
@@ -286,13 +287,13 @@ def _spelled(
             continue
         is_first, is_second = (ids == (-2 if stone is None else number[stone]) for stone in (first, second))
         over = _won(is_first, is_second, space.rules) | (is_first | is_second).all(axis=1)
-        for turn, codes in _codes(is_first, is_second, space.powers, own):
+        for turn, codes in _codes(is_first, is_second, space.powers, relative):
             indexes = np.where(whole, space.find(codes), -1)
-            ended = whole & (indexes < 0) & over
-            yield Boards(space, form, empty, first, second, turn, indexes, ended, nothing, beside)
+            played_on = whole & (indexes < 0) & over
+            yield Boards(space, form, empty, first, second, turn, indexes, played_on, no_board, extras)
 
 
-def _own_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
+def _cell_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
     """The names that empty cells show in place of a common symbol, if they do."""
     if len(set().union(*boards)) <= 3:
         return []
@@ -305,24 +306,20 @@ def _own_names(boards: Collection[Sequence[str]], cells: int) -> list[str]:
 
 
 def _won(is_first: Bools, is_second: Bools, rules: Rules) -> Bools:
-    """bool[keys]: the boards with a line whose numbers of stones can be those of a game."""
+    """bool[keys], the boards with a line whose numbers of stones can be those of a game."""
     lines = np.array([list(line) for line in rules.lines])
     full = np.stack([is_first[:, lines], is_second[:, lines]]).all(axis=3)
     level: Bools = np.abs(is_first.sum(axis=1) - is_second.sum(axis=1)) <= 1
     return level & np.any(full, axis=(0, 2))
 
 
-def _codes(is_first: Bools, is_second: Bools, powers: Int64s, own: bool) -> Iterator[tuple[str, Int64s]]:
-    """The boards' codes (int64[keys], -1 where it cannot be), if ``first`` is who moved first, who is to
-    move, who has just moved.
-
-    The latter two are tried where the former does not fit, or where the stones may be one's ``own``.
-    """
+def _codes(is_first: Bools, is_second: Bools, powers: Int64s, relative: bool) -> Iterator[tuple[str, Int64s]]:
+    """The boards' codes, int64[keys], -1 where there is none, for each meaning of ``Boards.turn``."""
     codes: Int64s = is_first @ (2 * powers) + is_second @ powers
     swapped = is_second @ (2 * powers) + is_first @ powers
     lead = is_second.sum(axis=1) - is_first.sum(axis=1)
     yield "", codes
-    if own or (lead == 1).any():
+    if relative or (lead == 1).any():
         yield "mover", np.where(lead == 1, swapped, np.where(lead == 0, codes, -1))
-    if own:
+    if relative:
         yield "moved", np.where(lead == -1, codes, np.where(lead == 0, swapped, -1))

@@ -1,14 +1,14 @@
-"""The readings of a table: those of its keys times those of its values.
+"""The readings of a table: those of its keys combined with those of its values.
 
-What has to hold filters the product: values stand at cells that are free, a cell or a player in the key fits
-the position, no position is there twice.
+Only combinations that fit the game are kept: values are at free cells, a cell or a player in a key fits the
+position, no position occurs twice.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,23 +18,18 @@ from ttt_cli.store.foreign.reading import Images, Reading
 from ttt_cli.store.foreign.values import Values, namings
 
 ADDED = "added"
-"""As ``player-x``: neither of two tables is X's."""
+"""As ``player-x``: neither of two tables is X's, their program adds them up."""
 OTHER_ORDER, UNUSUAL_NUMBER, UNEXPLAINED, ADDED_UP, OTHER_MEANING = 5, 1, 3, 3, 2
-"""How rare it is that cells do not come row by row from the top left; that the first digit of a number in
-base 3 counts least, or the first bit of a set most; that a part of a key says nothing; that a program adds
-two tables up, which usually belong to two players; that moves are not worth something to the mover, positions
-not to X or the table's only player."""
+"""The rarity of cells that do not come row by row from the top left; of a number whose powers count from the
+other end than usual; of a part of a key that says nothing; of adding up two tables, which usually belong to
+two players; of moves not valued for the mover, and positions not for X or the table's only player."""
 
 
-Found = tuple[Int64s, Int64s, Floats, tuple[int, int], int, int]
-"""The fields of a reading from ``indexes`` to ``texts``."""
-
-
-class _Meant(NamedTuple):
+class _Meaning(NamedTuple):
     """What keys and values are taken for.
 
     :ivar values: those of the file, of moves where the keys name cells.
-    :ivar owners: int64[keys], +1 X, -1 O: the player in every key; None if that is who is to move.
+    :ivar owners: int64[keys], the player in every key, +1 X, -1 O; None: whoever is to move.
     """
 
     boards: Boards
@@ -43,80 +38,82 @@ class _Meant(NamedTuple):
     facets: Mapping[str, str]
     rarity: int
 
-    def reading(self, meaning: str, usual: str, words: Mapping[str, str], found: Found) -> Reading:
-        """A reading of it under which values have this meaning.
+    def reading(self, measure: str, usual: str, words: Mapping[str, str], **numbers: Any) -> Reading:
+        """The reading under which values measure the good of ``x``, ``o``, …
 
-        In a file whose own O moves first, what is X here is called O.
+        If O moves first in the file, what is X here is called O.
+
+        :param usual: what values usually measure.
+        :param words: further facets.
+        :param numbers: the other fields of ``Reading``.
         """
-        boards, rarity = self.boards, self.rarity + OTHER_MEANING * (meaning != usual)
+        boards, rarity = self.boards, self.rarity + OTHER_MEANING * (measure != usual)
         if (boards.first or "X") in "Oo" and (boards.second or "O") in "Xx" and not boards.turn:
-            meaning = {"x": "o", "o": "x"}.get(meaning, meaning)
-        facets = {**boards.facets, **self.facets, **words, "values": meaning}
-        return Reading(boards, self.values, facets, rarity, *found)
+            measure = {"x": "o", "o": "x"}.get(measure, measure)
+        facets = {**boards.facets, **self.facets, **words, "values": measure}
+        return Reading(boards, self.values, facets, rarity, **numbers)
 
 
 def readings(boards: Boards, values: Values, group: Images | None) -> Iterator[Reading]:
     """The readings of a table whose keys are these boards.
 
-    :param group: the symmetries whose images a key stands for, if it does.
+    :param group: the symmetries that a key stands for, if it does for any.
     """
     usual = NUMBERED.get(boards.form)
-    for meant in _explained(boards, values):
-        of_moves, found = meant.values.shape != "position", list[Reading]()
+    for meaning in _meanings(boards, values):
+        of_moves, found = meaning.values.shape != "position", list[Reading]()
         if of_moves and boards.turn == "moved":
             continue  # moves are valued before they are made
-        for turned in chain([boards], boards.turned()):
-            if turned.order == "rows" or (usual and turned.order == LAST_FIRST):
-                rare = UNUSUAL_NUMBER * (turned.order != (usual or "rows"))
+        for oriented in chain([boards], boards.reoriented()):
+            if oriented.order == "rows" or (usual and oriented.order == LAST_FIRST):
+                rarity = UNUSUAL_NUMBER * (oriented.order != (usual or "rows"))
             elif of_moves and (usual or (group is None and all(reading.faults for reading in found))):
-                rare = OTHER_ORDER  # where cells are no powers, if numbers stand at occupied cells otherwise
+                rarity = OTHER_ORDER  # numbers are at occupied cells otherwise
             elif usual:
                 continue
             else:
                 break
-            ordered = meant._replace(boards=turned, rarity=boards.rarity + meant.rarity + rare)
-            found += _moves(ordered, group is not None) if of_moves else _positions(ordered)
+            rarity += boards.rarity + meaning.rarity
+            ordered = meaning._replace(boards=oriented, rarity=rarity)
+            found += _of_moves(ordered, group is not None) if of_moves else _of_positions(ordered)
         yield from found if group is None else (reading.unfolded(group) for reading in found)
 
 
-def _explained(boards: Boards, values: Values) -> Iterator[_Meant]:
-    """The ways to explain what stands in the keys beside the board: a move's cell, a player, nothing."""
-    columns = range(len(boards.beside))
+def _meanings(boards: Boards, values: Values) -> Iterator[_Meaning]:
+    """The ways to explain the extras of the keys: a move's cell, a player, nothing."""
+    columns = range(len(boards.extras))
     ways: list[tuple[tuple[int, ...], Values]] = [((), values)]
     if values.shape == "position":
         for span in [*((at,) for at in columns), *((at, at + 1) for at in columns[:-1])]:
-            named = [",".join(parts) for parts in zip(*(boards.beside[at] for at in span), strict=True)]
+            named = [",".join(parts) for parts in zip(*(boards.extras[at] for at in span), strict=True)]
             names, ids = np.unique(named, return_inverse=True)
             if any(namings(names.tolist(), boards.space.rules)):
-                ways.append(
-                    (span, replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows]))
-                )
-        if len(columns) == 1 and (played := _played(boards.beside[0], boards)) is not None:
+                of_cells = replace(values, shape="cells", names=names.tolist(), ids=ids[values.rows])
+                ways.append((span, of_cells))
+        if len(columns) == 1 and (played := _cells_played(boards.extras[0], boards)) is not None:
             cells = [str(cell) for cell in range(boards.space.cells)]
             ways.append(((0,), replace(values, shape="cells", names=cells, ids=played[values.rows])))
-    for span, meant in ways:
-        rest = [boards.beside[at] for at in columns if at not in span]
-        if any(_says_more(column, boards.space.cells) for column in rest):
+    for span, taken in ways:
+        rest = [boards.extras[at] for at in columns if at not in span]
+        if any(_may_be_board(column, boards.space.cells) for column in rest):
             continue
         varied = UNEXPLAINED * sum(len(set(column)) > 1 for column in rest)
         players = [(column, way) for column in rest for way in _players(column, boards)]
         if not any(named for _, (named, _, _) in players):
-            yield _Meant(boards, meant, None, {}, varied)
+            yield _Meaning(boards, taken, None, {}, varied)
         for column, (_, facets, owners) in players:
             rarity = varied - UNEXPLAINED * (len(set(column)) > 1)
-            yield _Meant(boards, meant, owners, facets, rarity + ADDED_UP * (ADDED in facets.values()))
+            yield _Meaning(boards, taken, owners, facets, rarity + ADDED_UP * (ADDED in facets.values()))
 
 
 def second_board(boards: Boards) -> str | None:
-    """What stands beside the board in a key and could be a board itself, or numbers, other than the board
-    after a move."""
-    columns = (column for column in boards.beside if _says_more(column, boards.space.cells))
-    return next((column[0] for column in columns if _played(column, boards) is None), None)
+    """An extra of the keys that may be a board itself, other than the one after a move."""
+    columns = (column for column in boards.extras if _may_be_board(column, boards.space.cells))
+    return next((column[0] for column in columns if _cells_played(column, boards) is None), None)
 
 
-def _says_more(column: Sequence[str], cells: int) -> bool:
-    """Whether a column is more than the name of a player, a cell or a number of plies: no part of a position
-    that may be passed over."""
+def _may_be_board(column: Sequence[str], cells: int) -> bool:
+    """Whether a column says more than a player, a cell or a number of plies, so it cannot be ignored."""
     return len(set(column)) > cells + 1 or _is_board(column, cells)
 
 
@@ -125,8 +122,9 @@ def _is_board(column: Sequence[str], cells: int) -> bool:
     return words and not {*"".join(column)} & {*",()[]"}
 
 
-def _played(column: Sequence[str], boards: Boards) -> Int64s | None:
-    """int64[keys]: the cells that lead from each key's position to the board in a column, if all do."""
+def _cells_played(column: Sequence[str], boards: Boards) -> Int64s | None:
+    """int64[keys], the cells that lead from each key's position to the board in a column; None if one does
+    not."""
     space, digits = boards.space, {boards.empty: 0, boards.second: 1, boards.first: 2}
     if boards.turn or not _is_board(column, space.cells) or not {*"".join(column)} <= digits.keys():
         return None
@@ -136,8 +134,8 @@ def _played(column: Sequence[str], boards: Boards) -> Int64s | None:
 
 
 def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict[str, str], Int64s | None]]:
-    """The ways to take a column for the players: whether as the stones are written, the facets, the players;
-    None if it does not say more than the board does: who is to move."""
+    """The ways to take a column for players: whether they are called as their stones, the facets, and the
+    owners as in ``_Meaning``."""
     labels, space = sorted(set(column)), boards.space
     sides, stones = space.movers[boards.indexes], (boards.first, boards.second)
     known = {(stone or "").rstrip(".").lower(): side for stone, side in zip(stones, (1, -1), strict=True)}
@@ -145,8 +143,7 @@ def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict
         return
     if all(label.lower() in known for label in labels) and boards.turn != "moved":
         owners = np.array([known[label.lower()] for label in column], np.int64)
-        # one's own stones are those of whoever is to move
-        yield True, {}, owners * sides if boards.turn else owners
+        yield True, {}, owners * sides if boards.turn else owners  # "mine" belongs to whoever is to move
     elif len(labels) == 2:
         owners = np.array([1 if label == labels[0] else -1 for label in column], np.int64)
         if len(set((owners * sides)[~space.terminal[boards.indexes]].tolist())) == 1:
@@ -157,67 +154,66 @@ def _players(column: Sequence[str], boards: Boards) -> Iterator[tuple[bool, dict
             yield False, {"player-x": ADDED}, None
 
 
-def _positions(meant: _Meant) -> Iterator[Reading]:
+def _of_positions(meaning: _Meaning) -> Iterator[Reading]:
     """The readings of numbers as values of positions: one for each side whose good they may measure."""
-    boards, values, owners = meant.boards, meant.values, meant.owners
+    boards, values, owners = meaning.boards, meaning.values, meaning.owners
     space, indexes = boards.space, boards.indexes[values.rows]
     side, player = space.movers[indexes], None if owners is None else owners[values.rows]
     keys = indexes if player is None else indexes * 3 + player
     if np.isinf(values.numbers).any() or len(np.unique(keys)) < len(keys):
         return
-    meanings = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}  # good as X and O move
+    measures = {"x": (1, 1), "o": (-1, -1), "mover": (1, -1), "moved": (-1, 1)}  # good as X and O move
     to_move = set(side[~space.terminal[indexes] & (space.plies[indexes] > 0)].tolist())
     usual = boards.turn or ("moved" if len(to_move) == 1 else "")
+    given = {"indexes": indexes, "numbers": values.numbers}
     if player is not None:
         usual = "owner"
         slots = (player < 0).astype(np.int64)
-        yield meant.reading("owner", usual, {}, (indexes, slots, values.numbers, (1, 1), 0, 0))
+        yield meaning.reading("owner", usual, {}, **given, slots=slots, signs=(1, 1))
         if len(np.unique(indexes)) < len(indexes):
             return  # each player has a value of its own for a position
-    for meaning, good in meanings.items():
+    for measure, good in measures.items():
         slots = (np.where(side > 0, *good) < 0).astype(np.int64)
-        whose = good[1], -good[0]  # who moves is not to move afterwards
-        found = indexes, slots, values.numbers, whose, 0, 0
-        yield meant.reading(meaning, usual or meaning, {}, found)
+        signs = good[1], -good[0]  # after a move the other side is to move
+        yield meaning.reading(measure, usual or measure, {}, **given, slots=slots, signs=signs)
 
 
-def _moves(meant: _Meant, folded: bool) -> Iterator[Reading]:
-    """The readings of numbers as values of moves, for each way to number the cells and each meaning."""
-    values, owners, space = meant.values, meant.owners, meant.boards.space
-    every = meant.boards.indexes[values.rows]
+def _of_moves(meaning: _Meaning, folded: bool) -> Iterator[Reading]:
+    """The readings of numbers as values of moves, for each way to number the cells and each measure."""
+    values, owners, space = meaning.values, meaning.owners, meaning.boards.space
+    every = meaning.boards.indexes[values.rows]
     goes_on: Bools = ~space.terminal[every]
     if owners is not None:
         goes_on &= owners[values.rows] == space.movers[every]
-    for words, cells, numbers, rows in _placed(every, meant):
+    for words, cells, numbers, rows in _placed(every, meaning):
         indexes, opened, known = every[rows], goes_on[rows], np.isfinite(numbers)
         free = space.legal[indexes, cells]
         filler = Counter(numbers[opened & ~free & known].tolist())
-        taken = filler.total() - (0 if values.decided else max(filler.values(), default=0))
-        texts = int((opened & free & np.isinf(numbers)).sum())
+        occupied = filler.total() - (0 if values.are_decisions else max(filler.values(), default=0))
+        not_numbers = int((opened & free & np.isinf(numbers)).sum())
         kept = opened & known & free
-        added = meant.facets.get("player-x") == ADDED
         if not kept.any():
             continue
-        if (
-            folded and taken
-        ):  # where keys stand for all images, cells may be those of the board as it is played
+        if folded and occupied:  # cells may be those of the board as it is played, not of the key
             kept = opened & known
         places, which = np.unique(indexes[kept] * space.cells + cells[kept], return_inverse=True)
-        if len(places) < len(which) and not added:
+        if len(places) < len(which) and meaning.facets.get("player-x") != ADDED:
             continue
         at, cell = np.divmod(places, space.cells)
         summed: Floats = np.bincount(which, numbers[kept]).astype(np.float64)
-        for meaning, whose in {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}.items():
-            if meaning == "mover" or not values.decided:
-                yield meant.reading(meaning, "mover", words, (at, cell, summed, whose, taken, texts))
+        given = {"indexes": at, "slots": cell, "numbers": summed}
+        given |= {"occupied": occupied, "not_numbers": not_numbers}
+        for measure, signs in {"mover": (1, 1), "x": (1, -1), "o": (-1, 1)}.items():
+            if measure == "mover" or not values.are_decisions:
+                yield meaning.reading(measure, "mover", words, **given, signs=signs)
 
 
-def _placed(every: Int64s, meant: _Meant) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
-    """The cells (from 0) of the numbers: in what words, the cells, the numbers, and which of all they are.
+def _placed(every: Int64s, meaning: _Meaning) -> Iterator[tuple[dict[str, str], Int64s, Floats, Int64s]]:
+    """The ways to place numbers: the facets, the cells (from 0), the numbers, and their rows in ``every``.
 
     :param every: int64[m], the position of each number.
     """
-    values, space = meant.values, meant.boards.space
+    values, space = meaning.values, meaning.boards.space
     places, rows = values.ids, np.arange(len(values.rows))
     if values.shape == "cells":
         for words, cells in namings(values.names, space.rules):
@@ -231,7 +227,6 @@ def _placed(every: Int64s, meant: _Meant) -> Iterator[tuple[dict[str, str], Int6
     for first in (0, 1):
         beads = values.numbers - first
         if np.all(np.isfinite(beads) & (beads == np.round(beads)) & (beads >= 0) & (beads < space.cells)):
-            drawn, rows, counts = np.unique(
-                values.rows * space.cells + beads.astype(np.int64), return_index=True, return_counts=True
-            )
+            codes = values.rows * space.cells + beads.astype(np.int64)
+            drawn, rows, counts = np.unique(codes, return_index=True, return_counts=True)
             yield {"cells": f"beads from {first}"}, drawn % space.cells, counts.astype(np.float64), rows

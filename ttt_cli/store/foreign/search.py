@@ -1,8 +1,8 @@
 """The search: of all readings of a table's keys and values the one that is meant, or what to ask.
 
-``decide`` takes the reading of the highest rank where it leads every rival that would play differently. What
-no number in a file can tell is never guessed: between two common conventions about whose stones are whose
-it is asked, and a key that fits no reading for no reason of the game makes a file one to ask about too.
+``decide`` takes the reading of the highest rank if it leads every rival that would play differently. What no
+number in a file can tell is never guessed: the user is asked to choose between two common conventions about
+whose stones are whose, and about keys that fit no reading for no reason of the game.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.environment import command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
 from ttt_cli.store.foreign.files import Candidate
-from ttt_cli.store.foreign.keys import MOST_KEPT, Boards, spellings
+from ttt_cli.store.foreign.keys import LEAST_BOARDS, Boards, spellings
 from ttt_cli.store.foreign.reading import Reading, groups, symmetry_of
 from ttt_cli.store.foreign.readings import ADDED, readings, second_board
 from ttt_cli.store.foreign.values import collect, decisions
@@ -25,25 +25,24 @@ from ttt_cli.store.plays import Plays, policy_by, values_of_moves
 from ttt_cli.store.text import quoted
 
 LEAD = 4.0
-"""The least lead in rank at which one reading is meant and not another; in score, at which the numbers have
-decided that and not custom."""
+"""The least lead in rank of the reading that is meant; in score, of numbers over custom."""
 SURE = 6.0, 0.5
 """The least score at which numbers cast doubt on a more common reading: this, or this times the square root
 of the positions. Numbers that say nothing reach neither."""
 FEW, STATED = 0.2, 0.02
-"""The share of keys that have to fit where every board is a key, or the user has said what they are."""
+"""The least share of keys that must fit where every board is a key, and where a spelling is stated."""
 GIVES_WAY, STRANGE = 0.1, 0.1
-"""The largest share of keys that a common convention may leave out for one hardly used to give way to it;
+"""The largest share of keys that a common convention may leave out for an unusual one to give way to it, and
 that may be no boards at all."""
 MISPLACED = 0.05
 """The largest share of a policy's moves that may go to occupied cells."""
 MOST_SPELLINGS = 24
-"""The most spellings, the best ones, that are tried with the values."""
+"""The most spellings that are tried with the values."""
 OFTEN, MANY = 0.1, 3
-"""The least share, and number, of equal values for theirs to be taken as the initial value."""
+"""The least share and number of equal values that are taken for the initial value."""
 PASSED_OVER = 0.2
-"""The share of boards whose known moves are all worse than an unknown one at 0, beyond which it is asked
-whether that is meant: of programs that take it for 0 up to an eighth."""
+"""The share of boards whose known moves are all worse than an unknown one at 0, beyond which the user is
+asked whether that is meant: of programs that take it for 0, up to an eighth."""
 SHOWN = 3
 """The most keys that an error names."""
 
@@ -81,9 +80,9 @@ QUESTIONS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
         "symmetry": {"rotations": "alone", "yes": "all images", "no": "each key is itself alone"}
     },
 }
-"""What to ask where readings differ in these facets, and the answers in words; under the empty text that for
-any other value."""
-MOST_VALUES, MOST_WAYS = 12, 5
+"""The question to ask where readings differ in a facet, and its answers in words by the facet's value; the
+empty value stands for any other."""
+MOST_VALUES, MOST_ANSWERS = 12, 5
 """The most values of a facet, and answers to a question, that are named."""
 
 
@@ -92,14 +91,13 @@ class NoPositionsError(InvalidFileError):
 
 
 class UndecidedError(InvalidFileError):
-    """A file that can be read in several ways: the questions that would decide, and the command that gives
-    the first answers."""
+    """A file that can be read in several ways: the questions that would decide, and a command to paste."""
 
 
 def search(table: Candidate, options: Options, space: StateSpace, where: str) -> tuple[Reading, list[str]]:
-    """The reading of a table that is meant, and what was assumed of it, in words.
+    """The reading of a table that is meant, and what was assumed for it, in words.
 
-    :raises UndecidedError: with all questions, if several are.
+    :raises UndecidedError: with all questions, if several may be meant.
     :raises InvalidFileError: if none fits.
     """
     stated = _stated_facets(options)
@@ -111,26 +109,26 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
             found += _readings(table, boards, options, where)
         except InvalidFileError as error:
             fault = fault or error
-    found = [reading for reading in found if reading.values.decided] or found
+    found = [reading for reading in found if reading.values.are_decisions] or found
     if not found:
-        if beside := next(filter(None, map(second_board, spelled)), None):
-            message = f"the keys hold more than a position: {quoted(beside)} beside the first"
-            hint = "in the game meant here a board and who is to move are all"
+        if other := next(filter(None, map(second_board, spelled)), None):
+            message = f"the keys hold more than a position: {quoted(other)} beside the first"
+            hint = "a key should hold only a board and, if need be, who is to move"
             raise InvalidFileError(message, where=where, hint=hint)
         message = "the keys are positions, but the values do not fit them"
-        hint = "expected a number a position, or numbers at the cells that are free"
+        hint = "expected a number for each position, or numbers for its free cells"
         raise fault or InvalidFileError(message, where=where, hint=hint)
     agreeing = [reading for reading in found if stated.items() <= reading.facets.items()]
     if not agreeing:
         raise _not_borne_out(stated, [reading.facets for reading in found], where)
     best, rivals, near = decide(agreeing)
-    open_ = [best, *rivals]
-    if len({reading.facets["values"] for reading in open_}) > 1:  # the usual meaning, however it would play
+    undecided = [best, *rivals]
+    if len({reading.facets["values"] for reading in undecided}) > 1:  # the usual meaning, however it plays
         alike = [it for it in agreeing if {**it.facets, "values": ""} == {**best.facets, "values": ""}]
-        open_.append(min(alike, key=lambda reading: reading.rarity))
-    open_.sort(key=lambda reading: reading.rarity)
-    every = [{"symmetry": name} for name in ("rotations", "yes", "no") if "symmetry" in best.facets]
-    asked = _questions(every) + _questions([{**reading.facets, "symmetry": ""} for reading in open_])
+        undecided.append(min(alike, key=lambda reading: reading.rarity))
+    undecided.sort(key=lambda reading: reading.rarity)
+    symmetries = [{"symmetry": name} for name in ("rotations", "yes", "no") if "symmetry" in best.facets]
+    asked = _questions(symmetries) + _questions([{**it.facets, "symmetry": ""} for it in undecided])
     asked += list(filter(None, (_about_unknown(reading, options) for reading in [best, *rivals])))[:1]
     if asked or rivals:
         raise _undecided(asked, where, options)
@@ -139,8 +137,7 @@ def search(table: Candidate, options: Options, space: StateSpace, where: str) ->
         for name, value in sorted(best.facets.items())
         if name not in stated and any(value != reading.facets.get(name) for reading in near)
     }
-    custom = f"assumed as usual, since the file does not say: {in_words(assumed)}"
-    return best, [custom] if assumed else []
+    return best, [f"assumed, since the file does not say: {in_words(assumed)}"] if assumed else []
 
 
 def in_words(facets: Mapping[str, str]) -> str:
@@ -149,9 +146,9 @@ def in_words(facets: Mapping[str, str]) -> str:
 
 
 def _stated_facets(options: Options) -> dict[str, str]:
-    """The facets that the user has stated, but for ``symmetry``.
+    """The facets that the user has stated, except ``symmetry``.
 
-    :raises UsageError: if there is no such facet, symmetry or meaning.
+    :raises UsageError: if there is no such facet, symmetry or measure of values.
     """
     for name in options.spelling:
         if name not in FACETS:
@@ -167,12 +164,12 @@ def _stated_facets(options: Options) -> dict[str, str]:
 
 
 def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Reading]]:
-    """The best reading, its rivals, which play differently and may as well be meant, and those that only
+    """The best reading, its rivals, which play differently and may be meant as well, and those that only
     custom tells from it."""
     found = [reading for reading in found if not reading.faults] or found
     alike: dict[bytes, Reading] = {}
     for reading in sorted(found, key=lambda reading: reading.rarity):
-        alike.setdefault(reading.mark, reading)
+        alike.setdefault(reading.fingerprint, reading)
     ranked = sorted(alike.values(), key=lambda reading: -reading.rank)
     best, *others = ranked
     sure = max(SURE[0], SURE[1] * np.sqrt(best.positions), best.score + 2)
@@ -183,27 +180,27 @@ def decide(found: Sequence[Reading]) -> tuple[Reading, list[Reading], list[Readi
     ]
     usual = min(ranked, key=lambda reading: reading.rarity)
     if usual is not best and not rivals:
-        never_silent = best.boards.hardly_used
+        doubtful = best.boards.is_unusual
         if best.of_moves:
-            never_silent |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
-            never_silent |= best.facets["values"] != usual.facets["values"]
-            never_silent |= best.facets.get("player-x") == ADDED
-        rivals = [usual] * never_silent
+            doubtful |= best.rank_of_wins < usual.rank_of_wins  # it blocks rather than wins
+            doubtful |= best.facets["values"] != usual.facets["values"]
+            doubtful |= best.facets.get("player-x") == ADDED
+        rivals = [usual] * doubtful
     least = best.boards.left_out.sum()
     near = [it for it in ranked if best.score - it.score < LEAD and it.boards.left_out.sum() <= least]
     return best, rivals, near
 
 
 def _about_unknown(reading: Reading, options: Options) -> Question | None:
-    """What a move counts as that is not in the file, if that matters: 0, the usual initial value, or nothing,
-    where on many boards all moves that are known are worth less than 0."""
-    # Of values of moves the numbers here are the mover's; of positions they are as the file has them.
-    opened = (reading.worth if reading.of_moves else reading.numbers)[reading.opened]
-    if options.unknown is not None or reading.values.decided or reading.are_beads or not len(opened):
+    """The question what a move that is not in the file counts as, if that matters: 0, the usual initial
+    value, or nothing, where on many boards all known moves are worth less than 0."""
+    # Values of moves are the mover's here, those of positions as in the file.
+    opened = (reading.worth if reading.of_moves else reading.numbers)[reading.still_open]
+    if options.unknown is not None or reading.values.are_decisions or reading.are_beads or not len(opened):
         return None
     numbers, counts = np.unique(opened, return_counts=True)
     often, many, space = int(counts.argmax()), len(reading.numbers), reading.boards.space
-    x, o = reading.whose
+    x, o = reading.signs
     value = abs(float(numbers[often])) if x != o else float(numbers[often])
     plays = Plays(wins=options.wins or Plays.wins, tables=reading.tables)
     values = reading.by_slot if reading.of_moves else values_of_moves(reading.by_slot, space, plays)
@@ -212,18 +209,18 @@ def _about_unknown(reading: Reading, options: Options) -> Question | None:
         counted = replace(plays, unknown=(guess * x + 0.0, guess * o + 0.0))
         return policy_by(values, space, counted).table(space).played
 
-    ways = {"unknown=0": "0"}
-    initial = numbers[often] and counts[often] >= MANY and counts[often] > OFTEN * many
-    if initial and not np.array_equal(played(0.0), played(value)):
-        ways[f"unknown={value:g}"] = f"{value:g}, as {counts[often]:,} of {many:,} values"
+    answers = {"unknown=0": "0"}
+    is_initial = numbers[often] and counts[often] >= MANY and counts[often] > OFTEN * many
+    if is_initial and not np.array_equal(played(0.0), played(value)):
+        answers[f"unknown={value:g}"] = f"{value:g}, as {counts[often]:,} of {many:,} values"
     held = space.legal & ~np.isnan(values)
     known = np.any(held, axis=1)
     passed_over = np.all(~(values >= 0), axis=1)[known] & np.any(held < space.legal, axis=1)[known]
     often_passed = passed_over.sum() >= MANY and passed_over.mean() > PASSED_OVER
-    if len(ways) == 1 and not (reading.of_moves and often_passed):
+    if len(answers) == 1 and not (reading.of_moves and often_passed):
         return None
-    ways["unknown=random"] = "nothing, it is made only where no move is known"
-    return "what does a move count as that is not in the file", ways
+    answers["unknown=random"] = "nothing, it is made only where no move is known"
+    return "what does a move count as that is not in the file", answers
 
 
 def _boards(
@@ -231,23 +228,23 @@ def _boards(
 ) -> list[Boards]:
     """The spellings of a table's keys that are worth trying with its values.
 
-    :raises InvalidFileError: if none fits, or it has to be asked whose stones are whose.
+    :raises InvalidFileError: if none fits, or whose stones are whose must be asked.
     """
     of_keys = {name: value for name, value in stated.items() if name in OF_KEYS}
-    own = "mine" in stated or "theirs" in stated
+    relative = "mine" in stated or "theirs" in stated
 
-    def spelled(kept: float) -> list[Boards]:
-        return spellings(table.keys, space.rules, table.columns, own=own, kept=kept)
+    def spelled(least: float) -> list[Boards]:
+        return spellings(table.keys, space.rules, table.columns, relative=relative, least=least)
 
-    found = spelled(FEW if own or len(table.keys) == 3**space.cells else MOST_KEPT)
+    found = spelled(FEW if relative or len(table.keys) == 3**space.cells else LEAST_BOARDS)
     if of_keys:
         fitting = [boards for boards in found if of_keys.items() <= boards.facets.items()]
         if not fitting:
             counts = [(~it.left_out).sum() for it in spelled(STATED) if of_keys.items() <= it.facets.items()]
-            many = f": {max(counts, default=0):,} of {len(table.keys):,} keys are boards of the game then"
+            many = f": {max(counts, default=0):,} of {len(table.keys):,} keys would be boards of the game"
             raise _not_borne_out(of_keys, [boards.facets for boards in found], where, many)
     else:
-        fitting = [it for it in found if not it.misfits.any() and it.nothing.mean() <= STRANGE]
+        fitting = [it for it in found if not it.misfits.any() and it.no_board.mean() <= STRANGE]
     if options.strict:
         fitting = [boards for boards in fitting if not boards.left_out.any()]
     if not fitting:
@@ -258,57 +255,56 @@ def _boards(
 
 
 def _usual(found: list[Boards], of_positions: bool, where: str, options: Options) -> list[Boards]:
-    """The spellings that are left of those under which every key has a reason: where one side always moves
-    first and no key is left out, these; else one that leaves out games played on after their end, if no more
-    keys than one's own stones, written as hardly anybody does, would.
+    """The usual ones of the spellings under which every key has a reason: those where one side always moves
+    first, if some of them leave out no key or, because games were played on after their end, no more keys
+    than an unusual spelling of mine and theirs would.
 
     :param of_positions: whether positions may be valued, as by a player that looks at them after its move: if
         the other's stones are then usual ones for whoever is to move, its own are.
-    :raises UndecidedError: if a common way to write one's own stones explains the keys as well.
+    :raises UndecidedError: if a common spelling of mine and theirs explains the keys as well.
     """
     whole = [boards for boards in found if not boards.left_out.any()]
     fixed = [boards for boards in found if not boards.turn]
     if not fixed or not all(boards.turn for boards in whole):
         return whole or [it for it in found if it.left_out.sum() == found[0].left_out.sum()]
-    first, unless = fixed[0], ""
+    first, alternative = fixed[0], ""
     for other in found:
         if not other.turn:
             continue
-        if other.hardly_used and first.left_out.mean() <= min(GIVES_WAY, other.left_out.mean()):
-            unless = f"spelling.mine={other.first}"
+        if other.is_unusual and first.left_out.mean() <= min(GIVES_WAY, other.left_out.mean()):
+            alternative = f"spelling.mine={other.first}"
             continue
         both = ~first.left_out & ~other.left_out
         opened = other.indexes[both & ~other.space.terminal[other.indexes]]
         both_move = len({*(other.space.plies[opened] % 2).tolist()}) == 2
         if both_move and (first.indexes != other.indexes)[both].any():
-            after_move = other.hardly_used and of_positions and not other.beside
+            after_move = other.is_unusual and of_positions and not other.extras
             ways = [first.facets, {"mine": other.second or ""} if after_move else other.facets]
-            fewer = other.left_out.sum() < first.left_out.sum()  # which is likelier, and so to be pasted
-            raise _undecided(_questions(ways[::-1] if fewer else ways)[:1], where, options)
-    return [replace(boards, unless=unless or boards.unless) for boards in fixed]
+            if other.left_out.sum() < first.left_out.sum():  # the likelier one is the one to paste
+                ways.reverse()
+            raise _undecided(_questions(ways)[:1], where, options)
+    return [replace(boards, alternative=alternative or boards.alternative) for boards in fixed]
 
 
 def _misfit(keys: Sequence[str], found: Sequence[Boards], rules: Rules, where: str) -> InvalidFileError:
-    """The refusal of a file in which no spelling fits all keys, with what each leaves out and how to state
-    it."""
+    """The error for a file in which no spelling fits all keys: what each leaves out, and how to state it."""
     begun = len({boards.first for boards in found if not boards.turn}) > 1
     ways: dict[str, str] = {}
     for boards in found:
         broken = np.flatnonzero(boards.left_out).tolist()
         shown = ", ".join(quoted(keys[row]) for row in broken[:SHOWN])
         name = "mine" if boards.turn else "first"
-        if name in boards.facets and (begun or not boards.hardly_used):
+        if name in boards.facets and (begun or not boards.is_unusual):
             option, words = _answer(name, boards.facets[name])
-            ways.setdefault(
-                option, f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words}"
-            )
+            lost = f"{len(broken):,} of {len(keys):,} are not positions ({shown}) where {words}"
+            ways.setdefault(option, lost)
     if not ways:
         telling = sorted(keys[:1000], key=lambda key: -len(set(key)))  # rather than the empty board
         shown = ", ".join(map(quoted, telling[:SHOWN]))
         message = f"the keys are not positions of {rules.describe()}, such as {shown}"
         return NoPositionsError(message, where=where)
     what = "it holds games that either side began" if begun else "in no spelling are all keys positions"
-    listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_WAYS])
+    listed = "; ".join(f"{words} ({option})" for option, words in list(ways.items())[:MOST_ANSWERS])
     paste = command_line("ttt", "evaluate", f"{where}:{next(iter(ways))}")
     return InvalidFileError(f"{what}: {listed}", where=where, hint=f"leave those keys out: {paste}")
 
@@ -317,14 +313,14 @@ def _readings(table: Candidate, boards: Boards, options: Options, where: str) ->
     """The readings of a table under one spelling: as a policy if its values name cells, nearly all of them
     free, and nobody says that they are values."""
     rows, space = np.flatnonzero(~boards.left_out), boards.space
-    kept, fitting = table.only(rows.tolist()), boards.only(rows)
+    kept, fitting = table.select(rows.tolist()), boards.select(rows)
     stated = options.spelling.get("symmetry")
-    symmetry = stated or symmetry_of(space, fitting.indexes, own=bool(boards.turn))
+    symmetry = stated or symmetry_of(space, fitting.indexes, relative=bool(boards.turn))
     group = groups(space.rules).get(symmetry)
     found: list[Reading] = []
-    for decided in decisions(kept.values) if options.values_for is None else ():
-        most = MISPLACED * len(decided.rows)
-        found = found or [it for it in readings(fitting, decided, group) if it.taken <= most]
+    for policy in decisions(kept.values) if options.values_for is None else ():
+        most = MISPLACED * len(policy.rows)
+        found = found or [it for it in readings(fitting, policy, group) if it.occupied <= most]
     if not found:
         found = list(readings(fitting, collect(kept.values, kept.keys, space.rules, where), group))
     # Keys that are the least of their turned images may be the least of some mirrored ones as well.
@@ -335,7 +331,7 @@ def _readings(table: Candidate, boards: Boards, options: Options, where: str) ->
 def _not_borne_out(
     stated: Mapping[str, str], found: Sequence[Mapping[str, str]], where: str, more: str = ""
 ) -> InvalidFileError:
-    """The refusal of what is stated where no reading has it, naming what they have instead."""
+    """The error for stated facets that no reading has, naming what they have instead."""
     known = {name: dict.fromkeys(it[name] for it in found if name in it) for name in stated}
     wrong = {name: value for name, value in stated.items() if value not in known[name]} or stated
     values = {name: ", ".join(map(quoted, [*known[name]][:MOST_VALUES])) for name in wrong if known[name]}
@@ -352,7 +348,7 @@ def _answer(facet: str, value: str) -> tuple[str, str]:
 
 
 def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
-    """What tells readings apart, by their facets, as questions."""
+    """What distinguishes readings, by their facets, as questions."""
     found: list[Question] = []
     for text, names in QUESTIONS.items():
         values = list(dict.fromkeys((name, it[name]) for it in rivals for name in names if name in it))
@@ -364,12 +360,12 @@ def _questions(rivals: Sequence[Mapping[str, str]]) -> list[Question]:
 
 
 def _undecided(asked: Sequence[Question], where: str, options: Options) -> UndecidedError:
-    """The questions as an error; the command to paste repeats what has been stated."""
+    """The questions as an error; the command to paste repeats what the user has stated."""
     texts = []
     for text, answers in asked:
-        ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_WAYS]]
+        ways = [f"{words} ({option})" for option, words in list(answers.items())[:MOST_ANSWERS]]
         texts.append(f"{text}: {', '.join(ways[:-1])} or {ways[-1]}?")
-    given = [f"{name}={value}" for name, value in options.readings.items()]
-    paste = f"{where}:{','.join([*given, *(next(iter(answers)) for _, answers in asked)])}"
+    stated = [f"{name}={value}" for name, value in options.readings.items()]
+    paste = f"{where}:{','.join([*stated, *(next(iter(answers)) for _, answers in asked)])}"
     hint = f"answer behind the colon, as in {command_line('ttt', 'evaluate', paste)}"
     return UndecidedError(f"the file leaves open {' And '.join(texts)}", where=where, hint=hint)

@@ -24,25 +24,28 @@ _NUMBERS = {"weight", "value", "q", "score", "probability"}
 _SCALARS = {*_NUMBERS, "values", "v", "utility", "mean"}
 _CELL = re.compile(r"[(\[]?\s*[0-9A-Ca-c]\s*[,; ]?\s*[0-9]?\s*[)\]]?")
 _PART = re.compile(r"[0-9]+|[A-Za-z]")
-_TWO_PARTS = {
+_NAMINGS: dict[tuple[bool, ...], tuple[str, ...]] = {
+    (False,): ("{}",),
+    (True,): ("{}",),
     (False, False): ("row,column from {}",),
     (True, False): ("A{}, A a row", "A{}, A a column"),
     (False, True): ("{}A, A a column",),
 }
-"""What a name of two parts may mean, by which of them are letters."""
+"""What the parts of a name may mean, by which of them are letters."""
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Numbers of a table.
+    """The numbers of a table.
 
     :ivar shape: ``position``: each is of a key itself; ``cells``: of a cell; ``free``: a list has one for
         each free cell, in order, or one for each bead.
     :ivar rows: int64[m], the key of each number.
-    :ivar numbers: float64[m]; NaN for null, infinite for what is not a number that a table may hold.
-    :ivar names: the cells' names; ``ids``: int64[m], that of each number, of ``free`` its place in the list.
-    :ivar counted: whether the file calls them counts, of beads.
-    :ivar decided: whether they are decisions: 1 for each cell that a board is answered with.
+    :ivar numbers: float64[m]; NaN for null, infinite for anything but a number of sensible size.
+    :ivar names: the names of cells.
+    :ivar ids: int64[m], the name of each number; of ``free`` its place in the list.
+    :ivar are_counts: whether the file calls them counts of beads.
+    :ivar are_decisions: whether each is 1, for a cell that a policy answers its board with.
     """
 
     shape: str
@@ -50,18 +53,18 @@ class Values:
     numbers: Floats
     names: Sequence[str]
     ids: Int64s
-    counted: bool = False
-    decided: bool = False
+    are_counts: bool = False
+    are_decisions: bool = False
 
     @classmethod
-    def of(cls, shape: str, found: Sequence[Sequence[tuple[str, Any]]], **flags: bool) -> "Values":
-        """Of the names and numbers of each key."""
-        lengths = np.array([len(pairs) for pairs in found], np.int64)
-        rows = np.repeat(np.arange(len(found)), lengths)
-        numbers = np.array([_number(number) for pairs in found for _, number in pairs], np.float64)
-        names = list(dict.fromkeys(name for pairs in found for name, _ in pairs))
-        number_of = {name: at for at, name in enumerate(names)}
-        ids = np.array([number_of[name] for pairs in found for name, _ in pairs], np.int64)
+    def of(cls, shape: str, entries: Sequence[Sequence[tuple[str, Any]]], **flags: bool) -> "Values":
+        """From the names and numbers of each key."""
+        lengths = np.array([len(pairs) for pairs in entries], np.int64)
+        rows = np.repeat(np.arange(len(entries)), lengths)
+        numbers = np.array([_number(number) for pairs in entries for _, number in pairs], np.float64)
+        names = list(dict.fromkeys(name for pairs in entries for name, _ in pairs))
+        id_of = {name: at for at, name in enumerate(names)}
+        ids = np.array([id_of[name] for pairs in entries for name, _ in pairs], np.int64)
         if shape == "free":
             ids = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         return cls(shape, rows, numbers, names, ids, **flags)
@@ -83,18 +86,18 @@ def decisions(values: Sequence[Any]) -> Iterator[Values]:
     if len(named) == 1:
         values = [value.get(named[0]) if isinstance(value, dict) else value for value in values]
     for several in (False, True):
-        found: list[list[tuple[str, int]]] = []
+        entries: list[list[tuple[str, int]]] = []
         for value in values:
             cells = [_cell(part) for part in (value if several and isinstance(value, list) else [value])]
             if None in cells or len({*cells}) < len(cells):
                 break
-            found.append([(name, 1) for name in cells if name])
-        if any(found) and len(found) == len(values):
-            yield Values.of("cells", found, decided=True)
+            entries.append([(name, 1) for name in cells if name])
+        if any(entries) and len(entries) == len(values):
+            yield Values.of("cells", entries, are_decisions=True)
 
 
 def _cell(value: Any) -> str | None:
-    """The name of a cell, empty where there is nothing; None if a value is not a cell."""
+    """The name of a cell, empty for null; None if a value is not a cell."""
     if value is None:
         return ""
     if isinstance(value, dict) and {name.lower() for name in value} in ({"row", "col"}, {"row", "column"}):
@@ -106,30 +109,30 @@ def _cell(value: Any) -> str | None:
 
 
 def collect(values: Sequence[Any], keys: Sequence[str], rules: Rules, where: str) -> Values:
-    """The numbers of a table's values.
+    """Collect the numbers of a table's values.
 
     :raises InvalidFileError: naming the key whose value is of another kind than the others.
     """
     values = _unwrapped(values)
-    found, shape = [], ""
+    entries, shape = [], ""
     for value, key in zip(values, keys, strict=True):
         kind, pairs = _pairs(value, rules)
         if not kind or (pairs and shape not in ("", kind)):
             message = f"{quoted(value)}: expected a number, a list of {rules.cells} or an object of cells"
             raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         shape = kind if pairs else shape
-        found.append(pairs)
+        entries.append(pairs)
     if not shape:
         raise InvalidFileError("holds no values", where=where)
     if shape == "list":
-        shape = "cells" if {len(pairs) for pairs in found} <= {0, rules.cells} else "free"
+        shape = "cells" if {len(pairs) for pairs in entries} <= {0, rules.cells} else "free"
     first = next((value[0] for value in values if isinstance(value, list) and value), None)
-    counted = isinstance(first, dict) and any(name.lower() in _BEADS for name in first)
-    return Values.of(shape, found, counted=counted)
+    are_counts = isinstance(first, dict) and any(name.lower() in _BEADS for name in first)
+    return Values.of(shape, entries, are_counts=are_counts)
 
 
 def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
-    """Values that are records, with the one field of each that holds the value in its place."""
+    """Values that are records, replaced by the one field of each that holds the value."""
     first = next((value for value in values if isinstance(value, dict) and value), None)
     if first is None or any(_PART.fullmatch(name) or "," in name for name in first):
         return values
@@ -141,12 +144,12 @@ def _unwrapped(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _pairs(value: Any, rules: Rules) -> tuple[str, Sequence[tuple[str, Any]]]:
-    """The kind of a value, empty if it is none, and the cells in it by name with what they hold."""
+    """The kind of a value, empty if it has none, and the names of cells with what they hold."""
     if value is None or isinstance(value, dict):
         return "cells", [*(value or {}).items()]
     if not isinstance(value, list):
-        known = type(value) in (int, float)
-        return "position" * known, [("", value)] * (known and not math.isnan(value))
+        is_number = type(value) in (int, float)
+        return "position" * is_number, [("", value)] * (is_number and not math.isnan(value))
     kinds = {*map(type, value)}
     if len(value) == rules.rows and kinds == {list} and all(len(row) == rules.cols for row in value):
         value = [*chain(*value)]  # the rows of the board
@@ -172,20 +175,19 @@ def _name(cell: Any) -> str:
 
 
 def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
-    """The ways to read cells' names: how, in words, and int64[names], the cell (from 0, row by row) of each.
+    """The ways to read names of cells: each in words, and int64[names], the cells from 0, row by row.
 
-    ``0`` and ``1`` stand for the number of the first cell, row or column.
+    ``0`` and ``1`` are the number of the first cell, row or column.
     """
     if not names or any(_PART.sub("", name).strip(" ,;:|/()[]'\"_-") for name in names):
         return
     parts = [_PART.findall(name) for name in names]
     if rules.cells < 10:  # "12": row 1, column 2
         parts = [[*part[0]] if len(part) == 1 and len(part[0]) == 2 else part for part in parts]
-    kinds = {tuple(item.isalpha() for item in part) for part in parts}
-    ways = ("{}",) if {*map(len, kinds)} == {1} else _TWO_PARTS.get(*kinds) if len(kinds) == 1 else ()
-    for words in ways or ():
+    ways = {_NAMINGS.get(tuple(item.isalpha() for item in part), ()) for part in parts}
+    for words in ways.pop() if len(ways) == 1 else ():
         for first in (0, 1):
-            at = np.array([[_place(item, first) for item in part] for part in parts])
+            at = np.array([[_index(item, first) for item in part] for part in parts])
             row, col = (at[:, 0], at[:, -1]) if words != "A{}, A a column" else (at[:, 1], at[:, 0])
             cells = row if at.shape[1] == 1 else row * rules.cols + col
             if at.shape[1] == 2 and not ((col >= 0) & (col < rules.cols) & (row < rules.rows)).all():
@@ -194,5 +196,5 @@ def namings(names: Sequence[str], rules: Rules) -> Iterator[tuple[str, Int64s]]:
                 yield words.format(first), cells
 
 
-def _place(item: str, first: int) -> int:
+def _index(item: str, first: int) -> int:
     return ord(item.lower()) - ord("a") if item.isalpha() else int(item[:4]) - first

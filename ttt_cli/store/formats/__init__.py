@@ -1,6 +1,6 @@
-"""The kinds of files that are read and written, each a class in a module of its own.
+"""The formats of files, each a class in its own module, loaded when needed.
 
-Nothing in a file is executed. A file is recognised by its content.
+A file is recognised by its content, and nothing in it is executed.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from ttt_cli.guests import FORMATS as PLUGGED
 from ttt_cli.guests import guest, plugin, plugins
 from ttt_cli.store.formats.format import Format
 from ttt_cli.store.formats.imported import DEFAULTS, Options
-from ttt_cli.store.reading import allowed, beyond
+from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.source import Source
 
 FORMATS = {
@@ -36,10 +36,10 @@ FORMATS = {
     "dot": ".position_graph:Dot",
     "svg": ".position_graph:Svg",
 }
-"""Their classes by name, loaded when they are needed. A file is of the first format that recognises it."""
+"""The classes by name. A file is in the first format that recognises it."""
 
 LIMIT = 64 * 2**20
-"""The largest file that is read whole, in bytes."""
+"""The limit on files that are read whole, in bytes."""
 
 
 @cache
@@ -51,7 +51,7 @@ def _made(place: str) -> Format:
 
 
 def get(name: str) -> Format | None:
-    """The format of a name, one that a plug-in brings included; None if there is none.
+    """The format of this name, a plug-in's included; None if there is none.
 
     :raises TttError: if the plug-in cannot be loaded.
     """
@@ -62,37 +62,37 @@ def get(name: str) -> Format | None:
 
 
 def all_formats() -> Iterator[Format]:
-    """The formats that are built in, each loaded when its turn comes."""
+    """The built-in formats, each loaded when its turn comes."""
     return map(_made, FORMATS.values())
 
 
 def plugged_formats() -> Iterator[Format]:
-    """The formats that plug-ins bring."""
+    """The formats of plug-ins."""
     return (kind() for kind in plugins(PLUGGED, type) if issubclass(kind, Format))
 
 
 def recognise(source: Source, options: Options = DEFAULTS) -> Format:
     """The format of a file.
 
-    :raises InvalidFileError: if it is damaged, too large, or of no format.
+    :raises InvalidFileError: if it is empty, damaged, too large, or in no known format.
     """
     if not source.size and not options.empty_brain:
-        hint = "an empty brain is read where the graph is named: ttt import --learner graph"
+        hint = "ttt restore lists backups; an empty graph brain: ttt import --learner graph FILE"
         raise InvalidFileError("is empty", where=source.where, hint=hint)
-    whole = source.size <= (limit := allowed(LIMIT))
+    whole = source.size <= (limit := scaled(LIMIT))
     for form in all_formats():
         fits = form.holds and (form.rules is None or options.rules in (None, form.rules))
         if fits and (whole or form.in_blocks) and form.recognises(source, options):
             return form
     if not whole:
-        raise beyond(f"has {source.size:,} bytes; the limit for foreign files is {limit:,}", source.where)
+        raise too_large(f"has {source.size:,} bytes; the limit for foreign files is {limit:,}", source.where)
     raise InvalidFileError("is in no known format", where=source.where, hint="ttt show --formats lists them")
 
 
 def plugged_format(source: Source, options: Options = DEFAULTS) -> Format | None:
-    """The format of another distribution that a file is in: for one that nothing built in reads."""
+    """The plug-in's format that a file is in, for a file that no built-in format reads."""
     for form in plugged_formats():
-        with suppress(TttError), guest(source.where, ""):  # whatever is wrong with it, it does not fit
+        with suppress(TttError), guest(source.where, ""):  # a plug-in that fails does not recognise it
             if form.holds and form.recognises(source, options):
                 return form
     return None

@@ -1,7 +1,4 @@
-"""A format is a class: a kind of file, how it is recognised, read, checked and written.
-
-Each has a module of its own in this folder; ``ttt_cli.store.formats`` lists them by name.
-"""
+"""The base class of formats, and what they read and write."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,7 +22,7 @@ from ttt_cli.store.state import State
 class Native:
     """The content of a native file.
 
-    :ivar digest: of what was learned: the one the file states, but for learning curves.
+    :ivar digest: the digest of the file without its learning curves.
     """
 
     state: State
@@ -34,13 +31,13 @@ class Native:
 
 @dataclass(frozen=True)
 class Verification:
-    """The outcome of reading a file through.
+    """The outcome of checking a file.
 
-    :ivar format: its name; empty if no format fits.
-    :ivar units: what ``positions`` and ``moves`` are of the learner's table, as ``Learner.units``.
-    :ivar repaired: what is wrong but can be put right.
+    :ivar format: the format's name; empty if none fits.
+    :ivar units: what ``positions`` and ``moves`` count, as ``Learner.units``.
+    :ivar repaired: what is wrong but can be repaired.
     :ivar faults: what is wrong.
-    :ivar unfit: whether it cannot be used as it is.
+    :ivar unfit: whether the file cannot be used.
     """
 
     format: str
@@ -54,12 +51,12 @@ class Verification:
 
 @dataclass(frozen=True, eq=False)
 class ExportSource:
-    """Whose knowledge is written.
+    """A player to export.
 
     :ivar name: for titles.
     :ivar state: what it has learned, if it plays by a state.
-    :ivar answers: what it plays.
-    :ivar reached: the positions to write, where others decide on them.
+    :ivar answers: its policy.
+    :ivar reached: the positions to write; None: ``positions`` decides.
     """
 
     name: str
@@ -75,17 +72,15 @@ class ExportSource:
         """
         space = enumerated(self.answers.rules)
         if space is None:
-            raise UsageError(
-                f"{self.answers.rules.describe()} has too many positions for this format",
-                where=self.name,
-                hint="policy-csv and policy-json hold those that a state has seen",
-            )
+            message = f"{self.answers.rules.describe()} has too many positions for this format"
+            hint = "policy-csv and policy-json hold those that a state has seen"
+            raise UsageError(message, where=self.name, hint=hint)
         return self.answers.table(space)
 
     @cached_property
     def positions(self) -> Positions:
-        """The positions to write: those that were decided on, or all of them, or on a board without a state
-        space those the state has seen.
+        """The positions to write: ``reached``, or all, or on a board without a state space those that the
+        state has seen.
 
         :raises UsageError: if there is none of these.
         """
@@ -96,23 +91,21 @@ class ExportSource:
             return space
         seen = None if self.state is None else self.state.seen
         if seen is None:
-            raise UsageError(
-                f"{self.answers.rules.describe()} has too many positions to write them all",
-                where=self.name,
-                hint="for a trained state, the positions it has seen are written",
-            )
+            message = f"{self.answers.rules.describe()} has too many positions to write them all"
+            hint = "for a trained state, the positions it has seen are written"
+            raise UsageError(message, where=self.name, hint=hint)
         return seen
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """The part of it to write, where the format leaves a choice.
+    """What to write, where the format leaves a choice.
 
     :ivar ending: of the file's name.
     :ivar start: the position that a graph begins with; None: all that the player knows.
-    :ivar depth: the plies that it goes on for.
+    :ivar depth: the number of plies of a graph.
     :ivar best: only the moves that the player would play.
-    :ivar folded: of positions that a turn or mirror makes equal, one alone.
+    :ivar folded: only one of positions that a turn or mirror makes equal.
     """
 
     ending: str = ""
@@ -123,22 +116,22 @@ class ExportOptions:
 
 
 class Format:
-    """A kind of file: how it is recognised, read, checked and written. A subclass has a module of its own.
+    """A kind of file: how it is recognised, read, checked and written.
 
     :cvar name: as ``--format`` takes it.
-    :cvar about: what it is, in a line.
-    :cvar learner: the method whose table it holds, ``any``, or empty where it holds none.
-    :cvar holds: what it is read as: a ``table``, which goes on learning, a ``policy``, ``games``, or
-        ``measures`` of players; empty where it is never read.
+    :cvar about: a description in one line.
+    :cvar learner: the method whose table it holds; ``any``; or empty for no table.
+    :cvar holds: what it is read as: a ``table``, which can go on learning, a ``policy``, ``games``, or
+        ``measures`` of players; empty if it is only written.
     :cvar written: whether the program writes such files.
-    :cvar rules: the only game that it knows; None: any.
-    :cvar endings: how the names of such files end.
-    :cvar options: the options of ``ttt export`` that go with it.
-    :cvar spelled: whether it can be read in several ways, of which a user may name one.
-    :cvar in_blocks: whether it is read in blocks, however large it is.
-    :cvar binary: whether it is nothing for a terminal.
-    :cvar then: a command that makes something of the file, ``FILE`` standing for its name.
-    :cvar label: its content in words, where that is not a player.
+    :cvar rules: the only game that it supports; None: any.
+    :cvar endings: the endings of such files' names.
+    :cvar options: the options of ``ttt export`` that it takes.
+    :cvar spelled: whether it can be read in several ways, of which a user may state one.
+    :cvar in_blocks: whether it is read in blocks, and so may be of any size.
+    :cvar binary: whether it cannot be shown in a terminal.
+    :cvar then: a command that uses the file, called ``FILE``.
+    :cvar label: its content in words, if that is not a player.
     """
 
     name: ClassVar[str]
@@ -156,22 +149,21 @@ class Format:
     label: ClassVar[str] = ""
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is meant to be one, sound or not."""
+        """Whether a file is meant to be in this format, sound or not."""
         return False
 
     def read(self, source: Source, options: Options) -> "Native | Imported | Policy":
-        """The content of a file.
+        """Read a file; one that holds no player is refused by default.
 
-        :raises InvalidFileError: naming the place and what is wrong there; by default, that it does not hold
-            a player.
+        :raises InvalidFileError: naming the place and what is wrong there.
         """
         hint = f"what it is for: {self.then.replace('FILE', command_line(source.where))}"
         raise InvalidFileError(f"holds {self.label}, not a player", where=source.where, hint=hint)
 
     def check(self, source: Source) -> Verification:
-        """Every fault in a file; by default the first one that ``read`` meets is raised.
+        """Report every fault in a file; by default, what ``read`` reports.
 
-        :raises InvalidFileError: if it cannot be used as it is.
+        :raises InvalidFileError: if it cannot be read.
         """
         found = self.read(source, DEFAULTS)
         assert isinstance(found, Imported)
@@ -179,15 +171,15 @@ class Format:
         return Verification(found.format, found.positions, found.moves, units, found.repaired, found.rejected)
 
     def fits(self, state: State | None) -> bool:
-        """Whether a player with this state, or with none, has this form: by default whoever plays, or where
-        the format is a method's, that method's states for the format's game."""
+        """Whether a player with this state, or with none, can be written: by default any player, or where the
+        format is a method's, that method's states for the format's game."""
         if not self.learner:
             return True
         return state is not None and state.learner.name == self.learner and self.rules in (None, state.rules)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterable[bytes]:
-        """A player as such a file, in chunks.
+        """Write a player, in chunks.
 
-        :raises UsageError: if it cannot be written so.
+        :raises UsageError: if it has no such form.
         """
         raise NotImplementedError(f"{self.name} files are not written")

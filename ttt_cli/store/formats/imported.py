@@ -1,4 +1,4 @@
-"""What a foreign file holds once it is read: the experience in native form, and what the reader did to it."""
+"""The outcome of reading a foreign file: its experience in native form, and what was done to get there."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,17 +13,16 @@ from ttt_cli.store.plays import Plays, values_by_move
 from ttt_cli.store.runs import Run
 from ttt_cli.store.state import State, learner_of
 
-TOLD, PLACES = 5, 2
-"""Reasons told for rejected rows where a file is only used, and rows named for each."""
+MOST_REASONS, MOST_PLACES = 5, 2
+"""The most reasons for rejected rows in remarks, and rows named for each."""
 MOST_REJECTED = 1000
-"""The most rejected rows reported one by one; of further ones, their number."""
+"""The most rejected rows that are reported one by one."""
 
 
 @dataclass(frozen=True, order=True)
 class Row:
-    """A row of a book: in how many games ``move`` was played in ``position``, the games ending alike.
+    """A row of a book: how many games with this move in this position ended so.
 
-    :ivar position: its text.
     :ivar move: the cell, from 1.
     :ivar plies: the length of the games.
     :ivar result: ``X``, ``O`` or ``draw``.
@@ -38,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A part of a file that cannot be from a game and was left out."""
+    """A part of a file that was left out, or a fault in it."""
 
     where: str
     why: str
@@ -46,20 +45,20 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Options:
-    """What a user says outright about a file.
+    """What the user states about a file.
 
-    :ivar visits: how often each entry counts as visited where the file does not tell.
-    :ivar strict: whether a part that cannot be from a game is an error instead of being left out.
+    :ivar visits: the visits of each entry where the file does not say.
+    :ivar strict: whether a part that cannot be from a game is an error; else it is left out.
     :ivar values_for: whose good the values measure: ``x``, ``o``, ``mover`` (the side to move) or ``moved``
         (the side that has just moved); None: what the data say.
     :ivar spelling: facets of the spelling of a position-keyed file, by name.
-    :ivar unknown: what its author's program makes of a move that is not in the file: it counts so much, in
-        the file's units, or is ``random``, only made where the file holds none; None: 0.
+    :ivar unknown: what a move that is not in the file counts as in its author's program, in the file's
+        units; ``random``: it is only made where the file holds none; None: 0.
     :ivar wins: whether that program sees a win that is not in the file: ``known`` or ``unknown``.
-    :ivar rules: the game it is about; None: what the file says, or the usual one.
-    :ivar empty_brain: whether a file of no bytes is meant: the brain of a graph that has seen nothing.
-    :ivar trust_edits: whether a native file whose digest does not fit its content is no error.
-    :ivar table: whether of a native file more is wanted than what its header and its digest tell.
+    :ivar rules: the game; None: what the file says, or the usual one.
+    :ivar trust_edits: whether to accept a native file that does not match its digest.
+    :ivar table: whether to read the table of a native file, not just its header.
+    :ivar empty_brain: whether to read an empty file as the brain of a graph that has seen nothing.
     """
 
     visits: int = 1
@@ -75,10 +74,10 @@ class Options:
 
     @property
     def readings(self) -> dict[str, str]:
-        """What the user says about how a file is to be read, by the names of an agent's options."""
-        said = {"values": self.values_for, "unknown": self.unknown, "wins": self.wins}
+        """The stated ways to read the file, under the names of an agent's options."""
+        stated = {"values": self.values_for, "unknown": self.unknown, "wins": self.wins}
         facets = {f"spelling.{name}": value for name, value in self.spelling.items()}
-        return {**{name: str(value) for name, value in said.items() if value is not None}, **facets}
+        return {name: str(value) for name, value in stated.items() if value is not None} | facets
 
 
 DEFAULTS = Options()
@@ -88,18 +87,17 @@ DEFAULTS = Options()
 class Imported:
     """The content of a foreign file.
 
-    :ivar format: the name of the format.
     :ivar learner: the method whose table it becomes.
     :ivar choice: the choice rule it is played by.
     :ivar entries: as in a native file of that learner; empty for a book.
     :ivar rows: of a book.
-    :ivar games: how many games the experience is from, where the file says so.
+    :ivar games: the number of games, if the file says so.
     :ivar results: how these ended: ``x``, ``o``, ``draw``.
-    :ivar repaired: what was wrong and has been put right, in words.
+    :ivar repaired: what was wrong and has been repaired, in words.
     :ivar rejected: what was left out.
     :ivar notes: what was inferred, in words.
-    :ivar plays: how its author's program plays by it, where that is not how the learner does.
-    :ivar spelled: the numbers that an export has to spell as the file does (0 for 0.0), by positions.
+    :ivar plays: how its author's program plays by it, if not as the learner does.
+    :ivar spelled: numbers that an export must spell as the file does (0 for 0.0), by position.
     """
 
     format: str
@@ -118,34 +116,34 @@ class Imported:
 
     @property
     def positions(self) -> int:
-        """How many positions the file says something about."""
+        """The number of positions in the file."""
         return len(self.entries) or len({row.position for row in self.rows})
 
     @property
     def moves(self) -> int:
-        """About how many moves; of ``td``, how many values there are."""
+        """The number of moves in the file; of ``td``, of values."""
         entry_moves = learner_of(self.learner, self.choice).entry_moves
-        return sum(map(entry_moves, self.entries.values())) or len(
-            {(row.position, row.move) for row in self.rows}
-        )
+        moves = sum(map(entry_moves, self.entries.values()))
+        return moves or len({(row.position, row.move) for row in self.rows})
 
     @property
     def remarks(self) -> list[str]:
-        """All there is to say to whoever relies on the file: what was inferred, put right, left out."""
-        places: dict[str, list[str]] = {}
+        """What a user of the file should know: what was inferred, repaired, left out."""
+        by_reason: dict[str, list[str]] = {}
         for item in self.rejected:
-            places.setdefault(item.why, []).append(item.where)
-        left_out = []
-        for why, found in list(places.items())[:TOLD]:
-            more = f" and {len(found) - PLACES:,} more (ttt verify lists them)" if len(found) > PLACES else ""
-            left_out.append(f"left out {', '.join(found[:PLACES])}{more}: {why}")
-        reasons = len(places) - TOLD
-        left_out += [f"and for {reasons:,} more reasons; ttt verify lists them"] * (reasons > 0)
-        return [*self.notes, *self.repaired, *left_out]
+            by_reason.setdefault(item.why, []).append(item.where)
+        remarks = [*self.notes, *self.repaired]
+        for why, places in list(by_reason.items())[:MOST_REASONS]:
+            hidden = len(places) - MOST_PLACES
+            more = f" and {hidden:,} more (ttt verify lists them)" if hidden > 0 else ""
+            remarks.append(f"left out {', '.join(places[:MOST_PLACES])}{more}: {why}")
+        if (reasons := len(by_reason) - MOST_REASONS) > 0:
+            remarks.append(f"and for {reasons:,} more reasons; ttt verify lists them")
+        return remarks
 
 
 def why_not(text: str) -> str:
-    """Why a board in native text is not a position of the usual game."""
+    """The reason why a board in native text is not a position of the usual game."""
     try:
         Position(text)
     except NotationError as error:
@@ -154,10 +152,10 @@ def why_not(text: str) -> str:
 
 
 class Report:
-    """The rows of a file that are left out, with the reason; an error at once where the call is strict.
+    """Collects the rows of a file that are left out.
 
     :ivar rejected: the first of them.
-    :ivar count: how many there are.
+    :ivar count: the number of all.
     """
 
     def __init__(self, where: str, strict: bool) -> None:
@@ -166,10 +164,7 @@ class Report:
         self.count = 0
 
     def leave_out(self, place: str, why: str) -> None:
-        """Leave a row out.
-
-        :raises InvalidFileError: if the call is strict.
-        """
+        """Leave a row out; if the reading is strict, raise InvalidFileError instead."""
         if self.strict:
             raise InvalidFileError(why, where=f"{self.where}, {place}")
         self.count += 1
@@ -177,10 +172,10 @@ class Report:
             self.rejected.append(Rejected(place, why))
 
     def of(self, rows: int, what: str) -> list[Rejected]:
-        """What was left out, of so many rows.
+        """The rows left out of so many.
 
-        :param what: what they would have to be from, for the error.
-        :raises InvalidFileError: if no row is left.
+        :param what: what a row must be from, for the error.
+        :raises InvalidFileError: if none is left.
         """
         if self.count and self.count == rows:
             first = self.rejected[0]
@@ -189,33 +184,34 @@ class Report:
         return truncated(self.rejected, self.count)
 
 
-def truncated(rejected: list[Rejected], count: int | None = None) -> list[Rejected]:
-    """The rejected rows as they are reported: beyond the first thousand, their number."""
-    more = (len(rejected) if count is None else count) - MOST_REJECTED
+def truncated(rejected: list[Rejected], count: int = 0) -> list[Rejected]:
+    """The first thousand rejected rows, and the number of all others.
+
+    :param count: the number of all rows, if more than are listed.
+    """
+    more = max(len(rejected), count) - MOST_REJECTED
     return rejected[:MOST_REJECTED] + [Rejected("further on", f"{more:,} more rows")] * (more > 0)
 
 
 def fault_of(error: TttError, where: str) -> Rejected:
-    """A fault without the file's name in its place."""
+    """An error as a fault of the file that it names."""
     place = error.where.removeprefix(where).lstrip(":, ")
     why = f"{error.message} ({error.hint})" if error.hint else error.message
     return Rejected(place or "the whole file", why)
 
 
 def to_state(found: Imported, digest: str, learner: str | None = None, visits: int = 1) -> State:
-    """The state of a foreign file's content; its one run is named after ``digest``, in hexadecimal.
+    """The state of a foreign file's content, with one run named after ``digest``, in hexadecimal.
 
-    :param learner: whose table it is to become, if not that of the method which fits best.
+    :param learner: the method whose table it becomes; None: the one that fits best.
     :raises UsageError: if it cannot become that.
     """
     name, entries = found.learner, found.entries
     if learner not in (None, name):
         if (name, learner) != ("td", "q"):
-            raise UsageError(
-                f"what a {found.format} file holds cannot become a table of {learner}",
-                where="--learner",
-                hint=f"it becomes one of {name}" + " or q" * (name == "td"),
-            )
+            message = f"a {found.format} file cannot become a table of {learner}"
+            hint = f"it becomes one of {name}" + " or q" * (name == "td")
+            raise UsageError(message, where="--learner", hint=hint)
         name, entries = "q", _move_values(found, visits)
     made = learner_of(name, found.choice)
     details = {"format": found.format, **({"spelled": found.spelled} if found.spelled else {})}
@@ -230,8 +226,7 @@ def to_state(found: Imported, digest: str, learner: str | None = None, visits: i
 
 
 def _move_values(found: Imported, visits: int) -> dict[str, Any]:
-    """Values of moves from those of the positions after them: another program's as they are, chances of 0 to
-    1 as values of -1 to 1."""
+    """The values of moves from those of the positions after them, chances of 0 to 1 as values of -1 to 1."""
     space = StateSpace.of(found.rules)
     own, td = found.plays or Plays(tables="own"), learner_of("td", found.choice)
     values = values_by_move(td, td.from_entries(found.rules, False, found.entries.items()), own)

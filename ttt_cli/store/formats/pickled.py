@@ -25,7 +25,7 @@ from ttt_cli.store.formats.position_keyed import read_tables
 from ttt_cli.store.formats.value_table import ARRAYS
 from ttt_cli.store.npy import MAGIC, is_archive, load_npy, load_npz, most_unpacked, names
 from ttt_cli.store.pickles import Array, Document, read_pickle
-from ttt_cli.store.reading import beyond
+from ttt_cli.store.reading import too_large
 from ttt_cli.store.source import Source
 
 PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
@@ -71,7 +71,7 @@ def _unpacked(data: bytes, where: str) -> bytes:
     except zlib.error as error:
         raise InvalidFileError(f"is a damaged packed pickle: {error}", where=where) from None
     if len(content) > most:
-        raise beyond(f"has more than {most:,} bytes once unpacked", where)
+        raise too_large(f"has more than {most:,} bytes once unpacked", where)
     if not machine.eof:
         raise InvalidFileError("is a packed pickle that ends in the middle", where=where)
     return content

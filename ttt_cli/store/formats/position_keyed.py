@@ -1,7 +1,7 @@
 """Files of unknown origin: learned values keyed by positions in some spelling, JSON or CSV.
 
 From path to table: ``foreign.files`` finds keys and values in the file, ``foreign.search`` the one reading of
-both that is meant (or asks), and what is said of it here becomes notes and the rule that the table plays by.
+both that is meant (or asks the user), and this module turns it into entries, notes and the rule of play.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,20 +21,44 @@ from ttt_cli.store.plays import RANDOM, Plays, policy_by
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
-NAME = "position-keyed"
 LONGEST = 1000
-"""The longest key, in characters, that is looked at."""
+"""The longest key, in characters."""
+
+
+class PositionKeyed(Format):
+    """Tables of unknown origin: a JSON value, which may be an object of tables, or CSV, with the key in the
+    first columns and a value in the last or one for each cell."""
+
+    name = "position-keyed"
+    about = "JSON or CSV of unknown origin: positions in any spelling to values"
+    learner = "q or td"
+    holds = "table"
+    spelled = True
+
+    def recognises(self, source: Source, options: Options) -> bool:
+        """Always true: any file that is in no other format may be such a table."""
+        return True
+
+    def read(self, source: Source, options: Options) -> Imported:
+        where, rules = source.where, options.rules or STANDARD
+        if source.is_json:
+            return read_tables(tables_of_json(source.json, rules), where, options)
+        try:
+            return read_tables(tables_of_rows(source.rows, where, rules), where, options)
+        except InvalidFileError as error:
+            error.hint = error.hint or "ttt show --formats lists what can be read"
+            raise
 
 
 def read_tables(candidates: Iterator[Candidate], where: str, options: Options) -> Imported:
-    """The first table that can be read of those that a file may hold.
+    """Read the first table that can be read of those that a file may hold.
 
-    :raises InvalidFileError: if no reading fits, or several do.
+    :raises InvalidFileError: if no reading fits, or several may be meant.
     """
     failures: list[tuple[bool, int, InvalidFileError]] = []
     for candidate in candidates:
         try:
-            return _imported(candidate, where, options)
+            return _read_table(candidate, where, options)
         except UndecidedError:
             raise
         except InvalidFileError as error:
@@ -44,86 +68,87 @@ def read_tables(candidates: Iterator[Candidate], where: str, options: Options) -
     raise max(failures, key=lambda failure: failure[:2])[2]  # that of the largest table matters
 
 
-def _imported(found: Candidate, where: str, options: Options) -> Imported:
-    """A table as it is imported.
-
-    :raises InvalidFileError: if no reading fits, or several do.
-    """
+def _read_table(table: Candidate, where: str, options: Options) -> Imported:
     space = StateSpace.of(options.rules or STANDARD)
-    if not found.keys:
+    if not table.keys:
         raise InvalidFileError("holds no positions", where=where)
-    if (many := len(found.keys)) > 2 * len(space) * space.cells:
+    if (many := len(table.keys)) > 2 * len(space) * space.cells:
         message = f"has {many:,} keys, but there are only {len(space):,} positions"
         raise InvalidFileError(message, where=where)
-    if len(longest := max(found.keys, key=len)) > LONGEST:
+    if len(longest := max(table.keys, key=len)) > LONGEST:
         message = f"a key of {len(longest):,} characters is not a position"
         raise NoPositionsError(message, where=f"{where}, key {quoted(longest)}")
-    found, notes = found.without_filler(space.rules)
-    reading, assumed = search(found, options, space, where)
-    decided, drawn = reading.values.decided, reading.are_beads and not reading.values.decided
-    unknown: tuple[float, float] | str = RANDOM
-    if options.unknown != RANDOM and not (decided and options.unknown is None):
-        x, o = (float(options.unknown or 0) * sign + 0.0 for sign in reading.whose)
-        unknown = (x, o)
-    wins, choice = options.wins or Plays.wins, "draw" if drawn else "most"
-    plays = Plays(choice=choice, unknown=unknown, wins=wins, tables=reading.tables)
+    table, notes = table.without_filler(space.rules)
+    reading, assumed = search(table, options, space, where)
+    is_policy = reading.values.are_decisions
+    are_beads = reading.are_beads and not is_policy
+    plays = _plays(reading, options, "draw" if are_beads else "most")
     zeros = plays != Plays() or not reading.of_moves
     entries = reading.entries(options.visits, zeros=zeros)
     if not entries:
         message = "holds only zeros for moves that can be made, so nothing has been learned"
         raise InvalidFileError(message, where=where)
-    notes += [f"read as {in_words(reading.facets)}", *assumed, *remarks(reading, found.keys, entries)]
-    if decided:
+    notes += [f"read as {in_words(reading.facets)}", *assumed, *remarks(reading, table.keys, entries)]
+    if is_policy:
         notes.append("a policy: each board is answered with a cell; other boards are played at random")
-    elif drawn:
+    elif are_beads:
         notes.append("the numbers look like beads, of which one is drawn (choice=most: the most beads)")
     else:
         notes += [f"what is not in the file: {plays.about_unknown()}", *_passed_over(reading, plays)]
     return Imported(
-        NAME,
+        PositionKeyed.name,
         "q" if reading.of_moves else "td",
         choice="default",
         rules=space.rules,
         entries=entries,
-        rejected=truncated(_rejected(reading, found.keys)),
+        rejected=truncated(_rejected(reading, table.keys)),
         notes=notes,
         plays=plays if zeros else None,
     )
 
 
+def _plays(reading: Reading, options: Options, choice: str) -> Plays:
+    unknown: tuple[float, float] | str = RANDOM
+    if options.unknown != RANDOM and not (reading.values.are_decisions and options.unknown is None):
+        x, o = (float(options.unknown or 0) * sign + 0.0 for sign in reading.signs)
+        unknown = (x, o)
+    wins = options.wins or Plays.wins
+    return Plays(choice=choice, unknown=unknown, wins=wins, tables=reading.tables)
+
+
 def _rejected(reading: Reading, keys: list[str]) -> list[Rejected]:
-    """The boards that are left out, with the reason."""
     boards = reading.boards
     late = "the game went on after it was won, or ended otherwise"
-    late += f" (unless {boards.unless})" if boards.unless else ""
+    late += f" (unless {boards.alternative})" if boards.alternative else ""
+    wrong = "not a position in this spelling"
     return [
-        Rejected(f"key {quoted(keys[row])}", late if boards.ended[row] else "not a position in this spelling")
-        for row in np.flatnonzero(boards.left_out & ~boards.nothing).tolist()
+        Rejected(f"key {quoted(keys[row])}", late if boards.played_on[row] else wrong)
+        for row in np.flatnonzero(boards.left_out & ~boards.no_board).tolist()
     ]
 
 
 def remarks(reading: Reading, keys: list[str], entries: Mapping[str, Any]) -> Iterator[str]:
-    """What is left out of a table's entries, and what else is worth saying."""
-    if len(nothing := np.flatnonzero(reading.boards.nothing)):
-        shown = ", ".join(quoted(keys[row]) for row in nothing[:SHOWN])
-        more = f" and {len(nothing) - SHOWN:,} more" if len(nothing) > SHOWN else ""
+    """What was left out of a table's entries, and how its symmetry was taken."""
+    if len(no_board := np.flatnonzero(reading.boards.no_board)):
+        shown = ", ".join(quoted(keys[row]) for row in no_board[:SHOWN])
+        more = f" and {len(no_board) - SHOWN:,} more" if len(no_board) > SHOWN else ""
         yield f"left out as not positions: {shown}{more}"
-    if reading.folded:
+    if reading.classes:
         yield (
-            f"the keys are up to symmetry: {reading.folded:,} stand for {reading.positions:,} "
+            f"the keys are up to symmetry: {reading.classes:,} stand for {reading.positions:,} "
             "positions (spelling.symmetry=no says that each is itself alone)"
         )
-    if reading.taken:
-        apart = "stand at occupied cells: cells are those of the board played"
-        yield f"{reading.taken:,} numbers {apart if reading.folded else 'at occupied cells are left out'}"
-    if reading.texts:
-        yield f"{reading.texts:,} values of free cells are not numbers and are left out"
+    if reading.occupied:
+        as_played = "are at occupied cells: cells are those of the board as it is played"
+        what = as_played if reading.classes else "at occupied cells are left out"
+        yield f"{reading.occupied:,} numbers {what}"
+    if reading.not_numbers:
+        yield f"{reading.not_numbers:,} values of free cells are not numbers and are left out"
     if (left := len(reading.numbers) - sum(map(len, entries.values()))) > 0:
         yield f"zeros, the values before any learning, count as not visited: {left:,}"
 
 
 def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
-    """On how many boards moves that are not in the file are played though others are known."""
     if not reading.of_moves or plays.unknown == RANDOM:
         return
     values, space = reading.by_slot, reading.boards.space
@@ -132,32 +157,3 @@ def _passed_over(reading: Reading, plays: Plays) -> Iterator[str]:
     if many := int(np.any(played & ~held, axis=1)[held.any(axis=1)].sum()):
         what = f"on {many:,} boards moves that are not in the file are played though others are known"
         yield f"{what} (unknown=random: never)"
-
-
-class PositionKeyed(Format):
-    """Tables of unknown origin."""
-
-    name = NAME
-    about = "JSON or CSV of unknown origin: positions in any spelling to values"
-    learner = "q or td"
-    holds = "table"
-    spelled = True
-
-    def recognises(self, source: Source, options: Options) -> bool:
-        """Any file that is no other format may be such a table."""
-        return True
-
-    def read(self, source: Source, options: Options) -> Imported:
-        """The table of a file: a JSON value, which may be an object of tables, or CSV, with the key in the
-        first columns and a value in the last or one for each cell.
-
-        :raises InvalidFileError: if no reading fits, or several do.
-        """
-        where, rules = source.where, options.rules or STANDARD
-        if source.is_json:
-            return read_tables(tables_of_json(source.json, rules), where, options)
-        try:
-            return read_tables(tables_of_rows(source.rows, where, rules), where, options)
-        except InvalidFileError as error:
-            error.hint = error.hint or "ttt show --formats lists what can be read"
-            raise

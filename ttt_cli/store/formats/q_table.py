@@ -3,9 +3,12 @@
     {"121220100": [9 floats], …}
 
 Nine digits, the first cell first, 0 empty, 1 X, 2 O; the values of the moves for the side to move, by cell.
-Taken cells hold a filler, and so do ended positions; a reader ignores them. It is read as a stranger's table
-of which everything is known.
+Occupied cells and ended positions hold a filler, which is ignored. Read as a stranger's table of which
+everything is known.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import orjson
@@ -21,23 +24,14 @@ from ttt_cli.store.formats.imported import Imported, Options
 from ttt_cli.store.formats.position_keyed import remarks
 from ttt_cli.store.source import Source
 
-NAME = "q-table"
-
 _SYMBOLS = str.maketrans("012.XO", ".XO???")
 _DIGITS = str.maketrans(".XO", "012")
-
-
-def _boards(source: Source) -> Boards:
-    space = StateSpace.of(STANDARD)
-    indexes = np.array([space.index_of.get(key.translate(_SYMBOLS), -1) for key in source.json], np.int64)
-    none = np.zeros(len(indexes), np.bool_)
-    return Boards(space, "characters", "0", "1", "2", "", indexes, none, none, ())
 
 
 class QTable(Format):
     """A table of Q-learning."""
 
-    name = NAME
+    name = "q-table"
     about = "JSON, {'121220100': [9 numbers], …}: 0 empty, 1 X, 2 O"
     learner = "q"
     holds = "table"
@@ -46,30 +40,26 @@ class QTable(Format):
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is such a table, nine digits, nine numbers, X the digit that moves first, each key
-        for itself alone, and nobody says that it is to be read in another way."""
-        found = source.json
-        if options.readings or not isinstance(found, dict) or not found:
+        """Whether nine digits have nine numbers each, the side of digit 1 moves first, no key stands for its
+        images, and the user does not state another reading."""
+        table = source.json
+        if options.readings or not isinstance(table, dict) or not table:
             return False
-        if not all(isinstance(values, list) and len(values) == 9 for values in found.values()):
+        if not all(isinstance(values, list) and len(values) == 9 for values in table.values()):
             return False
-        boards = _boards(source)
+        boards = _boards(table)
         return not boards.left_out.any() and symmetry_of(boards.space, boards.indexes) == "no"
 
     def read(self, source: Source, options: Options) -> Imported:
-        """The table of a file.
-
-        :raises InvalidFileError: naming the key whose value is not a list of numbers.
-        """
-        found, boards = source.json, _boards(source)
-        values = collect([*found.values()], [*found], STANDARD, source.where)
-        reading = next(readings(boards, values, None), None)
+        table = source.json
+        values = collect([*table.values()], [*table], STANDARD, source.where)
+        reading = next(readings(_boards(table), values, None), None)
         entries = reading.entries(options.visits, zeros=False) if reading else {}
-        notes = remarks(reading, [*found], entries) if reading else ()
-        return Imported(NAME, "q", entries=entries, notes=[*notes])
+        notes = remarks(reading, [*table], entries) if reading else ()
+        return Imported(self.name, "q", entries=entries, notes=[*notes])
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
-        """The table of a state of Q-learning, all open positions."""
+        """The values of all open positions."""
         assert player.state is not None
         space = StateSpace.of(STANDARD)
         values = player.state.own().policy.values(space)
@@ -79,3 +69,10 @@ class QTable(Format):
         items = sorted(zip(keys, kept[~space.terminal].tolist(), strict=True))
         lines = (b'"%s":%s' % (key.encode(), orjson.dumps(row)) for key, row in items)
         return [b"{\n" + b",\n".join(lines) + b"\n}\n"]
+
+
+def _boards(table: Mapping[str, Any]) -> Boards:
+    space = StateSpace.of(STANDARD)
+    indexes = np.array([space.index_of.get(key.translate(_SYMBOLS), -1) for key in table], np.int64)
+    none = np.zeros(len(indexes), np.bool_)
+    return Boards(space, "characters", "0", "1", "2", "", indexes, none, none, ())
