@@ -4,9 +4,8 @@ import doctest
 import os
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import chdir
 from io import StringIO
 from itertools import pairwise
@@ -17,12 +16,11 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.golden.scenes import LARGE
+from tests.ttt import GAME_KEYS, ROOT, finish
 from ttt_cli.app import run as ttt
 from ttt_cli.commands import COMMANDS, HIDDEN
 from ttt_cli.environment import Environment
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {
     path.name: path.read_text(encoding="utf-8")
@@ -52,24 +50,13 @@ play easy --games 1
 """.strip().splitlines()
 """What the pages rely on."""
 
-KEYS = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"
-"""Keys that get through any game; those that do not fit when they come get a hint."""
-
 
 def run(work: Path, script: str) -> str:
-    """What a shell script prints, where ``ttt`` is this program."""
-    tools = work.parent / "bin"
-    if not tools.exists():
-        tools.mkdir()
-        (tools / "ttt").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ttt_cli "$@"\n')
-        (tools / "ttt").chmod(0o755)
-    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        ["bash", "-euc", script], cwd=work, env=env, capture_output=True, text=True, timeout=280
-    )
-    assert done.returncode == 0, (script, done.stdout, done.stderr)
-    return done.stdout
+    """What a shell script prints, where ``ttt`` is the program installed beside this Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = finish("-euc", script, program=["bash"], cwd=work, env={**os.environ, "PATH": path})
+    assert done.code == 0, (script, done)
+    return done.out
 
 
 def run_each(work: Path, lines: Iterable[str]) -> str:
@@ -79,7 +66,7 @@ def run_each(work: Path, lines: Iterable[str]) -> str:
         if not line.startswith("ttt ") or "|" in line:
             printed += run(work, line)
             continue
-        env = Environment(StringIO(KEYS), StringIO(), StringIO())
+        env = Environment(StringIO(GAME_KEYS), StringIO(), StringIO())
         with chdir(work), patch.dict(os.environ):
             os.environ.pop("TTT_STORE", None)
             assert ttt(split(line)[1:], env) == 0, (line, env.stderr.getvalue())
@@ -113,15 +100,16 @@ def test_every_command_runs(work: Path, page: str):
     run_each(work, FAST[page])
 
 
+SMALLER = {"--seeds 20 ": "--seeds 2 ", "--games 5000 ": "--games 500 ", "--board 4x4": "--board 3x4"}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("page", SLOW)
-def test_every_slow_command_runs(work: Path, page: str, sized: Callable[[str, str], str]):
-    elsewhere = {  # is run by other tests, which look at what it prints
-        "ttt study --presets",
-        *(f"ttt {line[0].removesuffix(' --json')}" for line in LARGE.values()),
-    }
-    lines = [line for line in SLOW[page] if line not in elsewhere]
-    run_each(work, [line.replace("--seeds 20 ", sized("--seeds 2 ", "--seeds 20 ")) for line in lines])
+def test_every_slow_command_runs(work: Path, page: str, sized):
+    lines = "\n".join(SLOW[page]).replace("ttt study --presets\n", "")  # whose table is looked at below
+    for full, small in SMALLER.items():
+        lines = lines.replace(full, sized(small, full))
+    run_each(work, lines.splitlines())
 
 
 def test_the_readme_begins_with_the_two_commands_and_is_short():
@@ -134,19 +122,15 @@ def test_the_readme_begins_with_the_two_commands_and_is_short():
     assert README.count("\n") <= 180
 
 
-def test_the_readme_names_every_command_and_page():
+def test_the_readme_names_every_command_and_page_and_links_lead_somewhere():
     assert re.findall(r"^\| `ttt (\w+)", README, re.MULTILINE) == [
         name for name in COMMANDS if name not in HIDDEN
     ]
-    for page in PAGES.keys() - {"README.md"}:
-        assert f"(docs/{page})" in README
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str):
-    folder = ROOT if page == "README.md" else ROOT / "docs"
-    for target in re.findall(r"\]\((?!https:)([^)#]+)", PAGES[page]):
-        assert (folder / target).exists(), target
+    assert all(f"(docs/{page})" in README for page in PAGES if page != "README.md")
+    for page, text in PAGES.items():
+        folder = ROOT if page == "README.md" else ROOT / "docs"
+        for target in re.findall(r"\]\((?!https:)([^)#]+)", text):
+            assert (folder / target).exists(), (page, target)
 
 
 def test_the_picture_is_what_b_shows(work: Path):

@@ -18,6 +18,8 @@ from ttt_cli.environment import Environment
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = [sys.executable, "-m", "ttt_cli"]
+GAME_KEYS = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"
+"""Keys that get through any game; those that do not fit when they come get a hint."""
 
 
 class Terminal(StringIO):

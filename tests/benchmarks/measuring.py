@@ -1,38 +1,14 @@
-"""What the benchmarks share: processes and tasks measured in turns, and a table of ratios."""
+"""What the benchmarks share: tasks and processes measured in turns."""
 
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 TTT = ("-m", "ttt_cli")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table.
-
-    :ivar ratio: how many times better than the yardstick, or a share of it.
-    :ivar aim: what the ratio should be: ``>= 10``.
-    :ivar how: what was measured, with the figures.
-    """
-
-    name: str
-    ratio: float
-    aim: str
-    how: str
-
-
-def show(rows: Iterable[Row]) -> None:
-    """Print each line as soon as it is known."""
-    print(f"{'':<44}{'ratio':>9}  {'aim':<9}measured", flush=True)
-    for row in rows:
-        print(f"{row.name:<44}{row.ratio:>9.3g}  {row.aim:<9}{row.how}", flush=True)
 
 
 def load() -> str:
@@ -51,31 +27,16 @@ def alternate(tasks: Mapping[str, Callable[[], object]], rounds: int) -> dict[st
     return {name: median(times) for name, times in taken.items()}
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A process that has ended: seconds by the clock and of the processor, its largest resident memory in MB,
-    and what it printed."""
-
-    clock: float
-    cpu: float
-    memory: float
-    out: str
-
-
-def process(*arguments: object, folder: Path | None = None, **environment: str) -> Finished:
-    """Run Python with these arguments, from byte code as an installed program does."""
-    variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment}
-    variables.pop("PYTHONDONTWRITEBYTECODE", None)
-    if folder is not None:
-        variables["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
+def process(*arguments: object, folder: Path) -> tuple[float, float]:
+    """Seconds of the processor and the largest memory, in MB, of Python with these arguments, run in
+    ``folder`` and from byte code, as an installed program is."""
+    variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    variables["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     call = [sys.executable, *map(str, arguments)]
-    with tempfile.TemporaryFile("w+") as out:
-        start = perf_counter()
-        child = subprocess.Popen(call, cwd=folder, env=variables, stdout=out, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        clock = perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        assert child.returncode == 0, arguments
-        out.seek(0)
-        memory = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-        return Finished(clock, usage.ru_utime + usage.ru_stime, memory, out.read())
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    child = subprocess.Popen(call, cwd=folder, env=variables, **silent)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, arguments
+    memory = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    return usage.ru_utime + usage.ru_stime, memory

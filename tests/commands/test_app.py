@@ -19,15 +19,13 @@ from ttt_cli.app import Commands, app
 from ttt_cli.commands import COMMANDS, HEADINGS
 from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
-from ttt_cli.errors import BusyError, ExitCode, InvalidFileError, Stopped, TttError, UsageError
+from ttt_cli.errors import BusyError, ExitCode, InvalidFileError, Stopped, UsageError
 from ttt_cli.learners import LEARNERS
 from ttt_cli.shell.frame import make_command
 
-Solve = Callable[..., Outcome]
-
 
 @pytest.fixture
-def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Solve:
+def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Call ``ttt solve`` with a function of the test in the command's place."""
 
     def call(function: Callable[..., Any], *arguments: object, **settings: Any) -> Outcome:
@@ -36,13 +34,6 @@ def solve(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> Solve:
         return ttt("solve", *arguments, **settings)
 
     return call
-
-
-def raising(error: BaseException) -> Callable[..., None]:
-    def command(env: Environment) -> None:
-        raise error
-
-    return command
 
 
 # ---- help
@@ -59,17 +50,15 @@ def test_bare_and_asked_for_help_are_the_same(ttt: Run) -> None:
     assert ttt("--version") == Outcome(0, f"ttt {__version__}\n", "")
 
 
-@pytest.mark.parametrize("words", [*COMMANDS, *(f"train {name}" for name in LEARNERS)])
+@pytest.mark.parametrize("words", [*COMMANDS, "train q"])
 def test_every_command_has_help_with_examples_of_itself(
     ttt: Run, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    outcome, (name, *learner) = ttt(*words.split(), "-h"), words.split()
+    outcome, (name, *learner) = ttt("help", *words.split()), words.split()
     assert outcome.code == 0 and max(map(len, outcome.out.splitlines())) <= 80
-    assert outcome == ttt("help", *words.split())
     assert f"ttt {name}" in outcome.out.partition("Examples:")[2]
     assert ("Parameters of the learner" in outcome.out) == bool(learner)
-    assert words != "train" or "Methods" in outcome.out
 
 
 def test_every_option_is_explained() -> None:
@@ -92,7 +81,7 @@ def test_help_leaves_out_options_that_change_nothing(ttt: Run) -> None:
 
 
 def test_the_common_options_reach_the_command(
-    solve: Solve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solve: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Environment] = []
 
@@ -131,7 +120,7 @@ def sample(
         ("q --side frist", "--side: 'frist' is not one of 'first', 'second'"),
     ],
 )
-def test_usage_errors_are_one_line(solve: Solve, words: str, line: str) -> None:
+def test_usage_errors_are_one_line(solve: Run, words: str, line: str) -> None:
     outcome = solve(sample, *words.split())
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert line in outcome.err
@@ -144,17 +133,12 @@ def test_usage_errors_are_one_line(solve: Solve, words: str, line: str) -> None:
         ("evaluat", "(did you mean 'evaluate'?)"),
         ("42", "(ttt --help lists the commands)"),
         ("list", "did you mean ttt show?"),
-        ("accept q", "did you mean ttt verify --accept?"),
-        ("version", "did you mean ttt --version?"),
         ("--store=x show", "--store: no such option (it comes after the command"),
-        ("--json show", "it comes after the command"),
         ("q", "no such command 'q' (a player: ttt play q, ttt evaluate q)"),
         ("minimax:depth=2 random", "ttt play minimax:depth=2"),
         ("train qq", "(did you mean 'q'?)"),
         ("train q.article", "is a state, not a method (ttt train q --preset article trains it)"),
         ("train td.3x4-3", "ttt train td --board 3x4 --line 3 trains it"),
-        ("move random hello", "'hello'"),
-        ("solve --board 4", "--board 4x4"),
         ("show minmax", "there is no such state or player (did you mean 'minimax'?)"),
         ("merge minmax -o x.json", "there is no such file"),
         ("help plya", "did you mean 'play'?"),
@@ -181,7 +165,6 @@ def test_files_nearby_are_suggested_but_no_folders(ttt: Run) -> None:
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
-        (TttError("no luck"), 1, "Error: no luck"),
         (UsageError("no such agent 'mnimax'", hint="did you mean 'minimax'?"), 2,
          "Error: no such agent 'mnimax' (did you mean 'minimax'?)"),
         (InvalidFileError("not a state", where="a\nb.json"), 3, "Error: a\\nb.json: not a state"),
@@ -197,24 +180,18 @@ def test_files_nearby_are_suggested_but_no_folders(ttt: Run) -> None:
          "(please report it; --debug shows the traceback)"),
     ],
 )  # fmt: skip
-def test_every_exception_is_one_line_and_an_exit_code(
-    solve: Solve, error: BaseException, code: int, line: str
+def test_every_exception_is_one_line_or_document_and_an_exit_code(
+    solve: Run, error: BaseException, code: int, line: str
 ) -> None:
-    assert solve(raising(error)) == Outcome(code, "", line + "\n")
-    shown = solve(raising(error), "--debug").err
+    def command(env: Environment) -> None:
+        raise error
+
+    assert solve(command) == Outcome(code, "", line + "\n")
+    shown = solve(command, "--debug").err
     assert shown.startswith("Traceback") and shown.endswith(f"\n{line}\n")
-
-
-def test_errors_under_json_are_one_document(solve: Solve) -> None:
-    outcome = solve(
-        raising(InvalidFileError("not a table", where="q.json:3", hint="see ttt formats")), "--json"
-    )
-    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (3, "", 1)
-    assert orjson.loads(outcome.err) == {
-        **{"schema": "ttt-error", "version": 1, "error": "not a table", "where": "q.json:3"},
-        **{"hint": "see ttt formats", "exit_code": 3},
-    }
-    assert orjson.loads(solve(sample, "q", "--json", "--gmaes").err)["where"] == "--gmaes"
+    document = orjson.loads(solve(command, "--json").err)
+    assert (document["schema"], document["exit_code"]) == ("ttt-error", code)
+    assert document["error"] in line and (document["hint"] or "") in line
 
 
 @dataclass(frozen=True)
@@ -232,7 +209,7 @@ class Answer(Document):
         env.out(f"it is {self.number}")
 
 
-def test_a_result_is_shown_or_dumped_and_gives_the_exit_code(solve: Solve) -> None:
+def test_a_result_is_shown_or_dumped_and_gives_the_exit_code(solve: Run) -> None:
     def command(env: Environment) -> Answer:
         logging.getLogger("ttt_cli").info("compiled a kernel")
         return Answer(1)
@@ -264,23 +241,17 @@ HEAVY = {"numpy", "numba", "rich", "matplotlib", "distributed", "dask", "orjson"
 
 
 def test_only_the_called_command_is_imported_and_libraries_where_they_work() -> None:
-    for words in ("--version", "nonsense"):
-        assert modules_after(words)[0] & HEAVY == set()
-    for words, called in (("show", {"ttt_cli.commands.show"}), ("--help", set())):
-        modules, _ = modules_after(words)
-        assert {name for name in modules if name.startswith("ttt_cli.commands.")} == called
-        assert modules & {"numba", "matplotlib", "distributed", "dask"} == set()
+    assert modules_after("--version")[0] & HEAVY == set()
+    modules, _ = modules_after("show")
+    assert {name for name in modules if name.startswith("ttt_cli.commands.")} == {"ttt_cli.commands.show"}
+    assert modules & {"numba", "matplotlib", "distributed", "dask"} == set()
 
 
-def test_the_shell_completes_commands_and_agents_of_the_store_at_once(tmp_path: Path) -> None:
+def test_the_shell_completes_agents_of_the_store_at_once(tmp_path: Path) -> None:
     (tmp_path / "mine.json").touch()
-    for words, offered in {
-        "ttt ev": "evaluate\n",
-        f"ttt move --store {tmp_path} mi": "minimax\nmine\n",
-    }.items():
-        place = str(words.count(" "))
-        modules, out = modules_after(_TTT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=place)
-        assert out == offered and not modules & (HEAVY - {"numpy", "orjson"})
+    words = {"COMP_WORDS": f"ttt move --store {tmp_path} mi", "COMP_CWORD": "4"}
+    modules, out = modules_after(_TTT_COMPLETE="complete_bash", **words)
+    assert out == "minimax\nmine\n" and not modules & (HEAVY - {"numpy", "orjson"})
 
 
 ODD_INPUT = """

@@ -67,17 +67,17 @@ curve FILE
 """.strip().splitlines()
 """Calls that need another kind of file."""
 
-WRITERS = """
-train td --games 1 -o FILE
-import foreign.csv -o FILE
-merge good.json good.json -o FILE
-export good.json -o FILE -f policy-csv
-evaluate random --mistakes FILE
-evaluate random --games 2 --games-to FILE
-diff random minimax --csv FILE
-explore good.json -o FILE
-""".strip().splitlines()
-"""Calls that write a file: the last four a report of their own."""
+WRITERS = {
+    "train td --games 1 -o FILE": False,
+    "import foreign.csv -o FILE": False,
+    "merge good.json good.json -o FILE": False,
+    "export good.json -o FILE -f policy-csv": False,
+    "evaluate random --mistakes FILE --board 2x3": True,
+    "evaluate random --games 2 --games-to FILE": True,
+    "diff random minimax --csv FILE --board 2x3": True,
+    "explore random -o FILE --board 2x3": True,
+}
+"""Calls that write a file; whether it is a report of their own."""
 
 SOME = [line for line in READERS if line.split()[0] in ("show", "merge", "export") or "--from" in line]
 """Readers that stand for all where each goes the same way."""
@@ -106,12 +106,10 @@ UNREADABLE: dict[str, Callable[[Path], object]] = {
     "binary": a_file(lambda: bytes(range(256))),
     "pickle": a_file(lambda: b"\x80\x04]\x94."),
     "not UTF-8": a_file(lambda: b'{"a": "\xff"}'),
-    "truncated": a_file(lambda: Path(GOOD).read_bytes()[:300]),
+    "truncated": a_file(lambda: good_content()[:300]),
     "list": a_file(lambda: b"[1, 2, 3]"),
-    "number": a_file(lambda: b"7"),
     "text": a_file(lambda: b"hello, world\n"),
     "deep": a_file(lambda: b"[" * 100_000),
-    "not finite": a_file(lambda: edited(b":[0.5,", b":[NaN,")),
     "infinite": a_file(lambda: edited(b":[0.5,", b":[1e999,")),
     "impossible position": a_file(lambda: edited(b'"....X...."', b'"XXX......"')),
     "unknown learner": a_file(lambda: edited(b'"learner":"td"', b'"learner":"sarsa"')),
@@ -166,18 +164,17 @@ def snapshot() -> dict[str, bytes | None]:
         *((call, "missing") for call in READERS + OTHERS if call != "train td --games 1 -o FILE"),
     ],
 )
-def test_a_file_that_is_none(refused: Refused, ttt: Run, call: str, fault: str) -> None:
+def test_an_unreadable_file_is_refused_in_one_line(refused: Refused, ttt: Run, call: str, fault: str) -> None:
     """For ``verify`` faults are the result: on stdout, with the exit code of an unfit file."""
     UNREADABLE[fault](Path("bad.json"))
-    json = fault in {"missing", "folder", "truncated", "unknown learner", "flipped"}
+    json = fault in {"missing", "folder", "unknown learner", "flipped"}
     refused(
         call.replace("FILE", "./bad.json"), {3}, "digest" if fault == "flipped" else "bad.json", json=json
     )
     if call == "evaluate FILE":
         before = snapshot()
-        found = ttt("verify", "bad.json")
-        assert (found.code, found.err) == (3, "") and "bad.json" in found.out
-        assert ttt("verify", "bad.json", "--json").json["rejected"][0]["why"]
+        found = ttt("verify", "bad.json", "--json")
+        assert (found.code, found.err) == (3, "") and found.json["rejected"][0]["why"]
         assert snapshot() == before
 
 
@@ -196,17 +193,17 @@ def test_nowhere_to_write(refused: Refused, ttt: Run, call: str) -> None:
     log = Path("state_store/games.jsonl")
     log.parent.mkdir()
     log.write_bytes(GAME.to_line() + b"\n")
-    for file, codes in (("folder", {1, 3}), ("foreign.csv/new.json", {1, 3}), (str(log), {2}), (GOOD, {2})):
-        if codes == {1, 3} or (file != GOOD and call in WRITERS[2:]) or call in WRITERS[4:]:
-            words = call.replace(GOOD, "random") if file == GOOD else call
-            refused(words.replace("FILE", file), codes, file.partition("/")[0])
+    for file in ("folder", "foreign.csv/new.json"):
+        refused(call.replace("FILE", file), {1, 3}, file.partition("/")[0], json=False)
+    for file in (str(log), GOOD) if WRITERS[call] else ():
+        refused(call.replace("FILE", file), {2}, file.partition("/")[0])
 
 
 USAGE = [
     *((f"train td {words}", words.split()[0]) for words in (
-        "--games 0", "--games -1", "--games 1e-3", "--seed -1", "--seed 999999999999999999999999999999",
-        "--gamma nan", "--gamma inf", "--gamma 2", "--workers 0", "--checkpoint nan", "--checkpoint -1",
-        "--until perfect", "--preset mine", "--gmaes 1", "--resume --fresh", "--resume --games 5",
+        "--games 0", "--games 1e-3", "--seed 999999999999999999999999999999", "--gamma nan", "--gamma 2",
+        "--workers 0", "--checkpoint -1", "--until perfect", "--preset mine", "--gmaes 1", "--resume --fresh",
+        "--resume --games 5",
     )),
     ("train td --opponent human", "person"),
     ("train td --opponent minmax", "did you mean 'minimax'?"),
@@ -214,7 +211,6 @@ USAGE = [
     ("train sarsa", "sarsa"),
     ("train td -o good.json --opponent good.json", "copy"),
     ("play minmax", "did you mean 'minimax'?"),
-    ("play --as y", "--as"),
     ("play --x td --as x", "--as does not go with --x"),
     ("play td --x td --o td", "one player too many"),
     ("play --watch", "--x q --o random"),
@@ -223,15 +219,11 @@ USAGE = [
     ("study q --vary alpha=2", "alpha"),
     ("study q --vary beta=1", "nothing to vary"),
     ("study ntuple --presets", "ntuple has no preset article"),
-    ("study q --opponent human", "person"),
     ("study q --seeds 0", "--seeds"),
     ("evaluate good.json:epsilon=2", "epsilon"),
-    ("evaluate good.json:choice=mine", "choice"),
     ("evaluate ''", ""),
     ("evaluate good.json --board 9x9", ""),
     ("evaluate human", "a person can only be played with"),
-    ("evaluate random --games 0", "--games"),
-    ("evaluate random --check perfect", "unbeatable"),
     ("evaluate random --games 9 --explain", "--explain does not go with --games"),
     ("evaluate random --games 9 --mistakes m.csv", "--mistakes does not go with --games"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),
@@ -239,52 +231,41 @@ USAGE = [
     ("evaluate random --games-to g.jsonl", "--games-to goes with --games"),
     ("evaluate td", "ttt train td"),
     ("tournament random", "two players"),
-    ("tournament random minmax", "did you mean 'minimax'"),
     ("diff random human", "person"),
-    ("analyze hello", "expected 9 cells"),
     ("analyze X...O.... --board 3x4", "expected 12 cells"),
-    ("analyze X...O.... --agent nobody", "no agent is called"),
+    ("analyze XXXXXXXXX --agent good.json", "X moves first"),
     ("move minimax XXX.OO...", "the game is over"),
     ("move random X........ --seed 1", "goes with --sample"),
-    ("solve X --board 4x4", "expected 16 cells"),
+    ("move good.json '\x1b[2J'", "9 cells"),
     ("solve --board 9x9", "at most 64 cells"),
     ("solve --nodes 0", "--nodes"),
     ("solve --seconds nan", "--seconds"),
     ("curve good.json -o plot.pdf", "pictures are svg or png"),
-    ("move good.json XX.......", "XX"),
-    ("move good.json X...O...", "9 cells"),
-    ("move good.json '\x1b[2J'", "9 cells"),
-    ("analyze XXXXXXXXX --agent good.json", "X moves first"),
+    ("curve", "FILE"),
     ("export good.json -o new.x -f nope", "nope"),
-    ("export good.json -o new.x -f q-table", "q-table"),
     ("export good.json -o new.dot --depth -1", "--depth"),
     ("export good.json -o new.dot --from OO.......", "OO"),
-    ("import good.json --learner sarsa -o new.json", "sarsa"),
     ("import good.json:visits=0 -o new.json", "visits"),
-    ("import good.json:spelling.first -o new.json", "first"),
     ("import good.json:values=z -o new.json", "values"),
     ("merge good.json", "-o"),
-    ("verify", "FILE"),
     ("show --formats extra", "goes without a file"),
     ("schema evalution", "evaluation"),
     ("explore human -o new.html", "person"),
-    ("curve", "FILE"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "says"), USAGE)
-def test_no_sense(refused: Refused, line: str, says: str) -> None:
+def test_a_call_that_makes_no_sense_is_refused(refused: Refused, line: str, says: str) -> None:
     refused(line, {2}, says)
 
 
 def test_a_limit_is_told_and_can_be_raised_for_one_call(ttt: Run) -> None:
-    table = '{"' + "0" * 9 + '":[0.5,0,0,0,0,0,0,0,0]' + " " * (33 * 2**20) + "}"
+    table = '{"' + "0" * 9 + '":[0.5,0,0,0,0,0,0,0,0]' + " " * 2**25 + "}"
     Path("wide.json").write_text(table)
     refused = ttt("show", "wide.json")
     assert refused.code == 3
     assert "the limit is 33,554,432 (TTT_LIMITS=10 raises the limits tenfold)" in refused.err
     assert ttt("show", "wide.json", TTT_LIMITS="2").code == 0
-    assert ttt("show", "wide.json").code == 3
     assert ttt("show", "wide.json", TTT_LIMITS="0").code == 2
 
 
@@ -292,8 +273,8 @@ def test_an_empty_file_is_a_brain_only_where_that_is_said(ttt: Run) -> None:
     Path("brain.json").touch()
     found = ttt("verify", "./brain.json")
     assert found.code == 3 and "is empty" in found.out and "ttt restore" in found.out
-    for words in (["evaluate"], ["show"], ["import"], ["move"]):
-        refused = ttt(*words, "./brain.json", *["........."] * (words == ["move"]))
+    for command in ("evaluate", "import"):
+        refused = ttt(command, "./brain.json")
         assert refused.code == 3 and "is empty" in refused.err and "--learner graph" in refused.err
     assert ttt("import", "brain.json", "--learner", "graph", "-o", "g.json").code == 0
     assert ttt("train", "graph", "--from", "brain.json", "--games", 10, "--seed", 1, "-o", "h.json").code == 0
@@ -301,8 +282,8 @@ def test_an_empty_file_is_a_brain_only_where_that_is_said(ttt: Run) -> None:
 
 def test_records_of_games_are_no_player(ttt: Run) -> None:
     Path("games.jsonl").write_bytes(GAME.to_line() + b"\n" * 2)
-    for words in (["import"], ["evaluate"]):
-        refused = ttt(*words, "games.jsonl")
+    for command in ("import", "evaluate"):
+        refused = ttt(command, "games.jsonl")
         assert refused.code == 3 and "holds game records" in refused.err
         assert "ttt train q --games-from games.jsonl" in refused.err
     Path("README.md").write_text("# A title\n\nSome text, and more.\n")

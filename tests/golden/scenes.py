@@ -6,37 +6,17 @@
 FILES = {"graph": "graph.json", "td": "td.json", "book": "book.csv", "q": "q.json", "menace": "menace.json"}
 """The learners, and what their states are called here."""
 
-SAMPLES = (
-    "book.csv",
-    "graph.json",
-    "menace.json",
-    "moves.csv",
-    "q-table.json",
-    "q.json",
-    "state-action.json",
-    "stranger.json",
-    "td.json",
-    "value-table.csv",
-)
 NATIVE = [f"samples/{name}" for name in FILES.values()]
-CORPUS = (
-    "board_and_cell.json",
-    "matchboxes_first.json",
-    "matchboxes_second.json",
-    "nested_lists_with_turn.json",
-    "numpy_arrays.json",
-    "o_begins.json",
-    "policy_for_numbers.json",
-    "printed_tuples.json",
-    "second_player_only.json",
-    "ternary.csv",
-)
-GAMES = (
-    "samples/games.csv",
-    "corpus/games.csv",
-    "corpus/games_from_zero.csv",
-    "corpus/games_named_cells.csv",
-)
+SAMPLES = """
+samples/book.csv samples/graph.json samples/menace.json samples/moves.csv samples/q-table.json samples/q.json
+samples/state-action.json samples/stranger.json samples/td.json samples/value-table.csv
+"""
+CORPUS = """
+corpus/board_and_cell.json corpus/matchboxes_first.json corpus/matchboxes_second.json
+corpus/nested_lists_with_turn.json corpus/numpy_arrays.json corpus/o_begins.json
+corpus/policy_for_numbers.json corpus/printed_tuples.json corpus/second_player_only.json corpus/ternary.csv
+"""
+GAMES = "samples/games.csv corpus/games.csv corpus/games_from_zero.csv corpus/games_named_cells.csv"
 
 POSITIONS = ".........|XO.......|X...O....|XOX.O..X.|X.O.X....|XXOOOXX.."
 
@@ -44,6 +24,14 @@ POSITIONS = ".........|XO.......|X...O....|XOX.O..X.|X.O.X....|XXOOOXX.."
 def commands(text: str) -> list[str]:
     """The lines of a text that say something."""
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def each(kind: str, text: str) -> dict[str, list[str]]:
+    """A scene for every learner."""
+    return {
+        f"{learner}{kind}": commands(text.format(learner=learner, file=file))
+        for learner, file in FILES.items()
+    }
 
 
 def in_brief(agent: str) -> str:
@@ -76,150 +64,103 @@ def in_full(agent: str) -> str:
     """
 
 
-def own_formats(learner: str, agent: str) -> str:
-    """A state in its learner's own formats."""
-    return {
-        "graph": f"""
-            export {agent} -f state-action -o own.json
-            export {agent} -f dot -o graph.dot
-        """,
-        "td": f"""
-            export {agent} -f value-table -o own.csv
-            export {agent} -f value-table -o own.npz
-        """,
-        "book": f"""
-            export {agent} -f moves-csv -o own.csv
-            export {agent} -f moves-csv --best -o best.csv
-        """,
-        "q": f"export {agent} -f q-table -o own.json",
-        "menace": f"export {agent} -f state -o own.json",
-    }[learner]
-
-
-def lives() -> dict[str, list[str]]:
-    """Each learner on the usual board, trained in three ways."""
-    found = {}
-    for learner, file in FILES.items():
-        state = f"./{file}"
-        for kind, options in (("", ""), ("-article", "--preset article"), ("-symmetric", "--symmetry")):
-            own = "" if learner + kind == "graph-symmetric" else own_formats(learner, state)
-            found[learner + kind] = commands(f"""
-                train {learner} --games 20000 --seed 1 {options} -o {state} --json
-                show {state} --json
-                {own}
-                {in_full(state) if learner + kind == "q" else in_brief(state)}
-            """)
-    return found
-
-
-BUILT_IN = {
-    "random": "random",
-    "heuristic": "heuristic",
-    "minimax": "minimax",
-    "minimax-depth-2": "minimax:depth=2",
+OWN_FORMATS = {
+    "graph": """
+        export ./graph.json -f state-action -o own.json
+        export ./graph.json -f dot -o graph.dot
+    """,
+    "td": """
+        export ./td.json -f value-table -o own.csv
+        export ./td.json -f value-table -o own.npz
+    """,
+    "book": """
+        export ./book.csv -f moves-csv -o own.csv
+        export ./book.csv -f moves-csv --best -o best.csv
+    """,
+    "q": "export ./q.json -f q-table -o own.json",
+    "menace": "export ./menace.json -f state -o own.json",
 }
 
 
-def opponents() -> dict[str, list[str]]:
-    """Each learner taught by others instead of by itself."""
-    return {
-        f"{learner}-opponents": commands(f"""
-            train {learner} --games 3000 --seed 2 --opponent random -o random-{file} --json
-            train {learner} --games 10000 --seed 2 --opponent minimax:depth=2 -o {file} --json
-            train {learner} --games 3000 --seed 3 --opponent heuristic --symmetry -o s-{file} --json
-            train {learner} --games 3000 --seed 4 --opponent ./{file} -o second-{file} --json
-            train {learner} --games 3000 --seed 5 --opponent minimax:ties=random -o second-{file} --json
-            train {learner} --games 1000 --seed 6 --from {file} -o third-{file} --json
-            show second-{file} --json
-        """)
-        for learner, file in FILES.items()
-    }
+def life(learner: str, options: str = "") -> list[str]:
+    """A learner on the usual board: trained, described, written in all its formats, judged."""
+    state = f"./{FILES[learner]}"
+    return commands(f"""
+        train {learner} --games 20000 --seed 1 {options} -o {state} --json
+        show {state} --json
+        {OWN_FORMATS[learner]}
+        {in_full(state) if (learner, options) == ("q", "") else in_brief(state)}
+    """)
 
 
-def lessons() -> dict[str, list[str]]:
-    """Each learner taught by recorded games, few and many, and by the games it plays."""
-    return {
-        f"{learner}-lessons": commands(f"""
-            evaluate heuristic random --games 300 --seed 1 --games-to many.jsonl --json
-            train {learner} --games-from samples/games.jsonl -o few-{file}
-            train {learner} --games-from many.jsonl -o many-{file}
-            train {learner} --games-from many.jsonl --symmetry -o symmetric-{file}
-            train {learner} --games-from many.jsonl --preset article -o article-{file}
-            show many-{file} --json
-            evaluate many-{file} random --json
-            train {learner} --games 2000 --seed 1 -o {file} --json
-            play --x ./{file} --o random --games 30 --seed 1 --learn --json
-            show {file} --json
-        """)
-        for learner, file in FILES.items()
-    }
+OPPONENTS = """
+    train {learner} --games 3000 --seed 2 --opponent random -o random-{file} --json
+    train {learner} --games 10000 --seed 2 --opponent minimax:depth=2 -o {file} --json
+    train {learner} --games 3000 --seed 3 --opponent heuristic --symmetry -o s-{file} --json
+    train {learner} --games 3000 --seed 4 --opponent ./{file} -o second-{file} --json
+    train {learner} --games 3000 --seed 5 --opponent minimax:ties=random -o second-{file} --json
+    train {learner} --games 1000 --seed 6 --from {file} -o third-{file} --json
+    show second-{file} --json
+"""
+"""Taught by others instead of by itself."""
 
+LESSONS = """
+    evaluate heuristic random --games 300 --seed 1 --games-to many.jsonl --json
+    train {learner} --games-from samples/games.jsonl -o few-{file}
+    train {learner} --games-from many.jsonl -o many-{file}
+    train {learner} --games-from many.jsonl --symmetry -o symmetric-{file}
+    train {learner} --games-from many.jsonl --preset article -o article-{file}
+    show many-{file} --json
+    evaluate many-{file} random --json
+    train {learner} --games 2000 --seed 1 -o {file} --json
+    play --x ./{file} --o random --games 30 --seed 1 --learn --json
+    show {file} --json
+"""
+"""Taught by recorded games, few and many, and by the games it plays."""
 
-def merges() -> dict[str, list[str]]:
-    """States of each learner joined, and what their runs say of it."""
-    return {
-        f"{learner}-merged": commands(f"""
-            train {learner} --games 1000 --seed 1 -o a-{file} --json
-            train {learner} --games 2000 --seed 2 -o b-{file} --json
-            train {learner} --games 1000 --seed 3 --opponent random -o c-{file} --json
-            merge a-{file} b-{file} -o ab-{file} --json
-            merge c-{file} ab-{file} -o abc-{file} --json
-            merge b-{file} c-{file} a-{file} -o cba-{file} --json
-            merge abc-{file} a-{file} --dry-run --json
-            merge ab-{file} a-{file} b-{file} -o again-{file} --json
-            merge samples/{file} a-{file} b-{file} -o more-{file} --json
-            train {learner} --games 1000 --seed 4 --from a-{file} -o d-{file} --json
-            merge ab-{file} d-{file} --allow-overlap -o overlap-{file} --json
-            train {learner} --games 1000 --seed 1 --symmetry -o a-s-{file} --json
-            train {learner} --games 2000 --seed 2 --symmetry -o b-s-{file} --json
-            merge a-s-{file} b-s-{file} -o ab-s-{file} --json
-            train {learner} --games 1000 --seed 1 --preset article -o a-a-{file} --json
-            train {learner} --games 2000 --seed 2 --preset article -o b-a-{file} --json
-            merge b-a-{file} a-a-{file} -o ab-a-{file} --json
-            evaluate ab-{file} random --json
-            evaluate ab-a-{file} random --json
-        """)
-        for learner, file in FILES.items()
-    }
+MERGES = """
+    train {learner} --games 1000 --seed 1 -o a-{file} --json
+    train {learner} --games 2000 --seed 2 -o b-{file} --json
+    train {learner} --games 1000 --seed 3 --opponent random -o c-{file} --json
+    merge a-{file} b-{file} -o ab-{file} --json
+    merge c-{file} ab-{file} -o abc-{file} --json
+    merge b-{file} c-{file} a-{file} -o cba-{file} --json
+    merge abc-{file} a-{file} --dry-run --json
+    merge ab-{file} a-{file} b-{file} -o again-{file} --json
+    merge samples/{file} a-{file} b-{file} -o more-{file} --json
+    train {learner} --games 1000 --seed 4 --from a-{file} -o d-{file} --json
+    merge ab-{file} d-{file} --allow-overlap -o overlap-{file} --json
+    train {learner} --games 1000 --seed 1 --symmetry -o a-s-{file} --json
+    train {learner} --games 2000 --seed 2 --symmetry -o b-s-{file} --json
+    merge a-s-{file} b-s-{file} -o ab-s-{file} --json
+    train {learner} --games 1000 --seed 1 --preset article -o a-a-{file} --json
+    train {learner} --games 2000 --seed 2 --preset article -o b-a-{file} --json
+    merge b-a-{file} a-a-{file} -o ab-a-{file} --json
+    evaluate ab-{file} random --json
+    evaluate ab-a-{file} random --json
+"""
+"""States joined, and what their runs say of it."""
 
+BOARDS = """
+    train {learner} --games 1000 --seed 1 --board 3x4 -o {file} --json
+    evaluate ./{file} random --json
+    train {learner} --games 1000 --seed 1 --board 2x3 -o small-{file} --json
+    train {learner} --games 1000 --seed 1 --board 2x3 --symmetry -o s-small-{file} --json
+    export ./s-small-{file} -f policy-csv -o small.csv
+    evaluate ./small-{file} --explain --mistakes mistakes.csv --json
+"""
 
-def boards() -> dict[str, list[str]]:
-    """Each learner on other boards."""
-    return {
-        f"{learner}-boards": commands(f"""
-            train {learner} --games 1000 --seed 1 --board 3x4 -o {file} --json
-            evaluate ./{file} random --json
-            train {learner} --games 1000 --seed 1 --board 2x3 -o small-{file} --json
-            train {learner} --games 1000 --seed 1 --board 2x3 --symmetry -o s-small-{file} --json
-            export ./s-small-{file} -f policy-csv -o small.csv
-            evaluate ./small-{file} --explain --mistakes mistakes.csv --json
-        """)
-        for learner, file in FILES.items()
-    }
-
-
-def larger_boards() -> dict[str, list[str]]:
-    """Each learner on a board of twelve cells, in all that depends on the board; some up to symmetry."""
-    return {
-        f"{learner}-3x4-{line}": commands(f"""
-            train {learner} --games 20000 --seed 1 --board 3x4 --line {line} -o {file} --json
-            train {learner} --games 5000 --seed 1 --board 3x4 --line {line} --opponent random -o r-{file}
-            evaluate ./{file} random heuristic --explain --mistakes mistakes.csv --json
-            export ./{file} -f policy-csv -o policy.csv
-            merge {file} r-{file} -o merged-{file} --json
-            {symmetric(learner, file) if line == 4 else ""}
-        """)
-        for (learner, file), line in zip(FILES.items(), (4, 3, 3, 4, 3), strict=True)
-    }
-
-
-def symmetric(learner: str, file: str) -> str:
-    """A learner's classes on that board."""
-    return f"""
-        train {learner} --games 20000 --seed 1 --board 3x4 --line 4 --symmetry -o s-{file} --json
-        evaluate ./s-{file} random --json
-        export ./s-{file} -f policy-csv -o policy.csv
-    """
+LARGER = commands("""
+    train q --games 20000 --seed 1 --board 3x4 --line 4 -o q.json --json
+    train q --games 5000 --seed 1 --board 3x4 --line 4 --opponent random -o r-q.json
+    evaluate ./q.json random heuristic --explain --mistakes mistakes.csv --json
+    export ./q.json -f policy-csv -o policy.csv
+    merge q.json r-q.json -o merged-q.json --json
+    train q --games 20000 --seed 1 --board 3x4 --line 4 --symmetry -o s-q.json --json
+    evaluate ./s-q.json random --json
+    export ./s-q.json -f policy-csv -o policy.csv
+""")
+"""A board of twelve cells, whole and up to symmetry."""
 
 
 def imported(path: str) -> str:
@@ -228,43 +169,37 @@ def imported(path: str) -> str:
     return f"{name}.csv" if "games" in name or "moves" in name else f"{name}.json"
 
 
-def foreign() -> dict[str, list[str]]:
-    """Files of other programs, and the samples: what is found in each, what it plays, what it becomes."""
-    found = {}
-    for scene, paths in (
-        ("samples", [f"samples/{name}" for name in SAMPLES]),
-        ("strangers", [f"corpus/{name}" for name in CORPUS]),
-        ("games", GAMES),
-    ):
-        found[scene] = commands(
-            "".join(
-                f"""
-                verify {path} --json
-                show {path} --json
-                evaluate {path} random --json
-                {"" if path in NATIVE else f"import {path} -o {imported(path)} --json"}
-                """
-                for path in paths
-            )
+def foreign(paths: str) -> list[str]:
+    """Files of other programs, and samples: what is found in each, what it plays, what it becomes."""
+    return commands(
+        "".join(
+            f"""
+            verify {path} --json
+            show {path} --json
+            evaluate {path} random --json
+            {"" if path in NATIVE else f"import {path} -o {imported(path)} --json"}
+            """
+            for path in paths.split()
         )
-    found["strangers"] += commands("""
-        import samples/stranger.json:values=x -o for-x.json --json
-        import samples/stranger.json:visits=5 -o visits.json --json
-        import samples/value-table.csv --learner q -o q.json --json
-        import corpus/o_begins.json:spelling.first=O -o first.json --json
-        export corpus/printed_tuples.json -f policy-csv -o policy.csv
-        export corpus/matchboxes_first.json -f policy-csv -o policy.csv
-        train q --preset article --games 1000 --seed 1 -o article.json --json
-        merge samples/q-table.json article.json -o merged.json --json
-        train book --preset article --games 100 --seed 1 -o article.csv --json
-        merge samples/moves.csv article.csv -o merged.csv --json
-        merge corpus/games.csv corpus/games_from_zero.csv -o games.csv --json
-        merge samples/stranger.json samples/q.json --dry-run --json
-        diff samples/q-table.json samples/q.json --json
-        diff corpus/matchboxes_first.json corpus/matchboxes_second.json --csv differences.csv
-    """)
-    return found
+    )
 
+
+STRANGERS = foreign(CORPUS) + commands("""
+    import samples/stranger.json:values=x -o for-x.json --json
+    import samples/stranger.json:visits=5 -o visits.json --json
+    import samples/value-table.csv --learner q -o q.json --json
+    import corpus/o_begins.json:spelling.first=O -o first.json --json
+    export corpus/printed_tuples.json -f policy-csv -o policy.csv
+    export corpus/matchboxes_first.json -f policy-csv -o policy.csv
+    train q --preset article --games 1000 --seed 1 -o article.json --json
+    merge samples/q-table.json article.json -o merged.json --json
+    train book --preset article --games 100 --seed 1 -o article.csv --json
+    merge samples/moves.csv article.csv -o merged.csv --json
+    merge corpus/games.csv corpus/games_from_zero.csv -o games.csv --json
+    merge samples/stranger.json samples/q.json --dry-run --json
+    diff samples/q-table.json samples/q.json --json
+    diff corpus/matchboxes_first.json corpus/matchboxes_second.json --csv differences.csv
+""")
 
 VARIANTS = commands("""
     train q --games 5000 --seed 7 --alpha 0.2 --gamma 0.9 --epsilon 0.3 --slips 0 -o q.json --json
@@ -318,32 +253,30 @@ NTUPLE = commands(f"""
 """)
 """The network, which no article describes, alone and with a search on top; so the others are in brief."""
 
-LEARNERS = {**lives(), **opponents(), **lessons(), **merges(), **boards()}
-
-
-QUICK: dict[str, list[str]] = {
-    "q": LEARNERS["q"],
-    "games": foreign()["games"],
-    "variants": VARIANTS,
-}
+QUICK: dict[str, list[str]] = {"q": life("q"), "games": foreign(GAMES)}
 """The command lines by scene; these stand for all in the fast suite."""
 
 LONG: dict[str, list[str]] = {
-    **{scene: lines for scene, lines in {**LEARNERS, **foreign()}.items() if scene not in QUICK},
-    **{name: commands(in_brief(agent)) for name, agent in BUILT_IN.items()},
+    **{learner: life(learner) for learner in FILES if learner != "q"},
+    **{f"{learner}-article": life(learner, "--preset article") for learner in FILES},
+    "q-symmetric": life("q", "--symmetry"),
+    **each("-opponents", OPPONENTS),
+    **each("-lessons", LESSONS),
+    **each("-merged", MERGES),
+    **each("-boards", BOARDS),
+    "samples": foreign(SAMPLES),
+    "strangers": STRANGERS,
+    "variants": VARIANTS,
+    **{name: commands(in_brief(name)) for name in ("random", "heuristic")},
     "minimax": commands(in_full("minimax")),
+    "minimax-depth-2": commands(in_brief("minimax:depth=2")),
     "ntuple": NTUPLE,
-    **larger_boards(),
-    **{
-        f"{learner}-shards": commands(
-            f"train {learner} --games 10000000 --seed 1 --workers 2 -o {file} --json"
-        )
-        for learner, file in FILES.items()
-    },
     "ntuple-3x4-4": commands("""
         train ntuple --games 500 --seed 1 --board 3x4 --line 4 -o larger.json --json
         evaluate ./larger.json random --json
     """),
+    "q-3x4-4": LARGER,
+    "q-shards": ["train q --games 10000000 --seed 1 --workers 2 -o q.json --json"],
 }
 """All others but those on large boards."""
 
@@ -357,13 +290,12 @@ LARGE: dict[str, list[str]] = {
         )
     },
     **{
-        f"4x4-{learner}{kind}": commands(f"""
-            train {learner} --games 2000 --seed 1 --board 4x4 --line 4 {options} -o {learner}.json --json
+        f"4x4-{learner}": commands(f"""
+            train {learner} --games 2000 --seed 1 --board 4x4 --line 4 -o {learner}.json --json
             evaluate ./{learner}.json random --json
         """)
         for learner in ("q", "td", "graph", "menace")
-        for kind, options in (("", ""), ("-symmetric", "--symmetry"))
-        if learner + kind != "menace-symmetric"
     },
 }
-"""Those on 4x4 with four in line: recorded from arrays over all its positions, with gigabytes for each."""
+"""Those on 4x4 with four in line, at full size alone: recorded from arrays over all its positions, with
+gigabytes for each."""

@@ -30,19 +30,9 @@ def check(commands: list[str], scene: str, folder: Path, *, within: float = 0.0)
     shutil.rmtree(folder)
 
 
-QUICK_LARGE = "4x4-heuristic-first"
-"""Of the scenes on large boards the one that is in every run of the long tests."""
-
-
-@pytest.mark.parametrize("scene", QUICK)
+@pytest.mark.parametrize("scene", [*QUICK, *(pytest.param(scene, marks=pytest.mark.long) for scene in LONG)])
 def test_as_recorded(scene: str, tmp_path: Path):
-    check(QUICK[scene], scene, tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("scene", LONG)
-def test_long_runs_as_recorded(scene: str, tmp_path: Path):
-    check(LONG[scene], scene, tmp_path)
+    check({**QUICK, **LONG}[scene], scene, tmp_path)
 
 
 @pytest.mark.long
@@ -53,7 +43,7 @@ def test_large_boards_as_recorded(scene: str, tmp_path: Path, sized):
 
     A walk adds probabilities up in an order of its own, which may change their last digit.
     """
-    if not sized(scene == QUICK_LARGE, True):
+    if not sized(False, True):
         pytest.skip("takes a minute and two gigabytes: --size full")
     check(LARGE[scene], scene, tmp_path, within=1e-12)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ttt import finish, start
+from tests.ttt import start
 
 BOARD = ["--board", "8x8", "--line", "5"]
 
@@ -19,28 +19,27 @@ DEEP = {
 }
 
 STUCK = """
-import hashlib
+from contextlib import nullcontext
+from ctypes import CDLL, create_string_buffer
 from ttt_cli.shell.signals import graceful, stop_by_signals
 from ttt_cli.environment import Environment
 
-def work():
-    print("ready", flush=True)
-    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # a call that heeds no signal
-
+mutex, threads = create_string_buffer(64), CDLL(None)
+threads.pthread_mutex_init(mutex, None)
 stop_by_signals()
 with {body}:
-    work()
+    print("ready", flush=True)
+    for _ in range(2):
+        threads.pthread_mutex_lock(mutex)  # the second time it waits for ever and heeds no signal
 """
 
 
-def busy(process: subprocess.Popen[str], seconds: float = 1.0) -> None:
+def busy(process: subprocess.Popen[str], seconds: float = 0.7) -> None:
     """Wait until a process has computed for so long: more than it takes to start."""
-    stat = Path(f"/proc/{process.pid}/stat")
+    stat, ticks = Path(f"/proc/{process.pid}/stat"), seconds * os.sysconf("SC_CLK_TCK")
     until = time.monotonic() + (60 if stat.exists() else 4)
     while time.monotonic() < until:
-        if stat.exists() and sum(map(int, stat.read_text().split()[13:15])) > seconds * os.sysconf(
-            "SC_CLK_TCK"
-        ):
+        if stat.exists() and sum(map(int, stat.read_text().split()[13:15])) > ticks:
             return
         time.sleep(0.05)
 
@@ -69,9 +68,9 @@ def stuck(body: str) -> subprocess.Popen[str]:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("command", DEEP)
-def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path):
+def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path, ttt):
     if command == "solve":
-        finish("solve", "--nodes", 10, *BOARD, cwd=tmp_path)  # compiles
+        ttt("solve", "--nodes", 10, *BOARD)  # compiles
     process = start(*DEEP[command], cwd=tmp_path)
     busy(process)
     seconds, code, out, err = seconds_to_end(process, signal.SIGINT)
@@ -83,7 +82,7 @@ def test_a_deep_search_can_be_interrupted(command: str, tmp_path: Path):
 
 
 def test_code_that_heeds_no_signal_is_left():
-    process = stuck("__import__('contextlib').nullcontext()")
+    process = stuck("nullcontext()")
     seconds, code, _, err = seconds_to_end(process, signal.SIGTERM)
     assert (code, err.count("\n")) == (143, 1)
     assert seconds < 2.5, seconds
