@@ -83,16 +83,21 @@ class Commands(TyperGroup):
         return name, made, arguments
 
 
-HELP = """Learned tic-tac-toe players: train them, play them, prove how strong they are, and move what they
-have learned between files.
+HELP = """Train tic-tac-toe players, play against them, prove how strong they are, and move what they have
+learned between files.
 
 Examples:
   ttt train q
   ttt play q
   ttt evaluate q random minimax
 
-  Exit codes: 0 done; 1 failed, or a --check that does not hold; 2 invalid usage; 3 a file that does not fit;
-  4 another process is writing the file; 130 interrupted
+Exit codes:
+  0    success
+  1    failure, or a --check that does not hold
+  2    wrong usage
+  3    unreadable or unsuitable file
+  4    file in use by another process
+  130  interrupted
 """
 
 _TEXT, _EPILOG = split_examples(HELP)

@@ -35,14 +35,12 @@ class Environment:
     stdout: TextIO
     stderr: TextIO
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    store: Path = common(DEFAULT_STORE, "State directory.", metavar="DIR", envvar="TTT_STORE")
+    store: Path = common(DEFAULT_STORE, "The folder of your states.", metavar="DIR", envvar="TTT_STORE")
     board: str | None = common(None, "Board size.", metavar="ROWSxCOLS", show_default="3x3, or the state's")
-    line: int | None = common(None, "Stones in a row.", show_default="3, or the state's")
-    learner: str | None = common(
-        None, "The learner of a state, if it is your own class.", metavar="FILE.py:CLASS"
-    )
-    quiet: bool = common(False, "No notices on stderr.", "--quiet")
-    json: bool = common(False, "The result as one JSON document.", "--json")
+    line: int | None = common(None, "How many in a row win.", show_default="3, or the state's")
+    learner: str | None = common(None, "Your own learner's class, for its states.", metavar="FILE.py:CLASS")
+    quiet: bool = common(False, "Print no notices on stderr.", "--quiet")
+    json: bool = common(False, "Print the result as JSON.", "--json")
     debug: bool = common(False, "Show the traceback of an error.", "--debug")
     notes: list[str] = field(default_factory=list)
     """What has been remarked on the files used."""

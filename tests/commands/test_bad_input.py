@@ -212,7 +212,7 @@ USAGE = [
     ("train td -o good.json --opponent good.json", "copy"),
     ("play minmax", "did you mean 'minimax'?"),
     ("play --x td --as x", "--as does not go with --x"),
-    ("play td --x td --o td", "one player too many"),
+    ("play td --x td --o td", "is a third player"),
     ("play --watch", "--x q --o random"),
     ("play random minimax:depth=2", "ttt play --x random --o minimax:depth=2"),
     ("play --x random --o random --watch --delay nan", "--delay"),

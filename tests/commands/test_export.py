@@ -110,7 +110,7 @@ def test_a_file_that_plays_otherwise_says_so(ttt, store, source, name, otherwise
     """With the figures of both against random, as evaluate finds them."""
     done = ttt("export", source, "-o", "own", "--format", name, "--json")
     notes = done.json.get("notes", [])
-    assert [f"a {name} file plays otherwise than {source}" in note for note in notes] == [True] * otherwise
+    assert [f"a {name} file plays differently from {source}" in note for note in notes] == [True] * otherwise
     if otherwise:
         for player in (source, "./own"):
             found = ttt("evaluate", player, "random", "--json").json["results"][0]

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ttt_cli.views.summary import MOST
+from ttt_cli.commands.show import MOST
 
 
 def test_sittings_of_play_are_one_line_and_of_many_runs_the_longest_are_told(ttt):

@@ -51,7 +51,7 @@ def test_a_sound_edit_is_accepted_and_no_other(ttt):
     path.write_text("\n".join([*lines[:20], *lines[21:]]))  # without one entry
     assert ttt("verify", "td").code == 3
     edited = ttt("verify", "td", "--accept")
-    assert (edited.code, "sealed with a new digest" in edited.out) == (0, True)
+    assert (edited.code, "accepted, with a new digest" in edited.out) == (0, True)
     assert ttt("verify", "td", "--accept", "--json").json["accepted"] is False
     assert ttt("verify", "td").code == ttt("evaluate", "td").code == 0
     path.write_text(path.read_text().replace('"....X...."', '"XXX......"'))

@@ -127,7 +127,7 @@ def test_digits_gather_on_boards_of_more_than_nine_cells(tmp_path: Path):
 
 def test_menus_take_arrows_numbers_and_beginnings_of_names(tmp_path: Path):
     with started(tmp_path) as game:
-        game.press("", r"Whom do you play\?.*› 1 +easy.*4 +q")
+        game.press("", r"Who do you want to play\?.*› 1 +easy.*4 +q")
         game.press("\x1b[B", r"› 2 +medium")
         game.press("ha", r"› 3 +hard.*ha")
         game.press("q", r"› 4 +q")  # letters only spell names here
@@ -142,7 +142,7 @@ def test_menus_take_arrows_numbers_and_beginnings_of_names(tmp_path: Path):
 @pytest.mark.parametrize(("key", "code"), [("\x1b", 0), ("\x04", 0), ("\x03", 130)])
 def test_leaving_a_menu(tmp_path: Path, key: str, code: int):
     with started(tmp_path) as game:
-        game.press("", r"Whom do you play\?.*Esc leaves")
+        game.press("", r"Who do you want to play\?.*Esc leaves")
         game.press(key, "")
         assert game.ended() == code
         assert "Error" not in game.seen and not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""The commands of ``ttt``, a module each, under the headings of the help and in its order."""
+"""The commands of ``ttt``, one module each, in the order and under the headings of the help."""
 
 from importlib import import_module
 from keyword import iskeyword
@@ -7,27 +7,27 @@ from types import ModuleType
 HEADINGS = {
     "Play": {
         "play": "Play against a machine, or let two machines play",
-        "review": "What each move of a finished game was worth",
+        "review": "Review finished games move by move",
     },
     "Train": {
-        "train": "Train a player: a subcommand for each method",
-        "study": "Many trainings at once, compared",
-        "curve": "Learning curves in the terminal or as a picture",
+        "train": "Train a player, with one of several methods",
+        "study": "Compare many trainings: seeds, parameters, methods",
+        "curve": "Draw learning curves, in the terminal or as a picture",
     },
     "Judge": {
-        "evaluate": "How strong a player is: exact rates, worst case, mistakes",
-        "tournament": "Everyone against everyone, exact",
-        "diff": "Where two players choose differently, and what it is worth",
-        "analyze": "The perfect value of every move of a position",
-        "solve": "Prove what a position is worth, on any board up to 64 cells",
-        "move": "The cell that a player plays in a position",
-        "explore": "One page to play against a player and to look into its mind",
+        "evaluate": "Judge a player exactly: rates, worst case, mistakes",
+        "tournament": "Let everyone play everyone, exactly",
+        "diff": "Show where two players choose differently",
+        "analyze": "Show the perfect value of every move of a position",
+        "solve": "Prove the value of a position, on any board",
+        "move": "Print the cell that a player chooses",
+        "explore": "Write a web page to play against a player and look inside it",
     },
     "Files": {
-        "show": "What is in a state; bare: all states and players there are",
+        "show": "Show what a state holds; without FILE, all states and players",
         "import": "Turn a file of another program into a state",
-        "export": "Write what a player knows in another format",
-        "merge": "Join the experience of several states into one",
+        "export": "Write a player in another format",
+        "merge": "Merge the experience of several states into one",
         "verify": "Check files; --accept takes on one that was edited by hand",
         "restore": "List the backups of a state, or bring one back",
     },
@@ -38,10 +38,10 @@ IGNORED = {
     **dict.fromkeys(["board", "line"], ("curve", "restore", "review", "schema", "verify")),
     "learner": ("review", "schema", "solve"),
 }
-"""Common options with the commands in which they change nothing: accepted, and left out of their help."""
+"""Common options that some commands accept but ignore, and therefore leave out of their help."""
 
 HIDDEN = ("schema",)
-"""Commands for scripts, which the help does not list."""
+"""Commands that the help does not list."""
 
 COMMANDS = [*(name for commands in HEADINGS.values() for name in commands), *HIDDEN]
 
@@ -54,7 +54,7 @@ MEANT = {
     "replay": "ttt review",
     "version": "ttt --version",
 }
-"""Words that people try, and what they mean by them."""
+"""Words that people try, with the command they mean."""
 
 
 def command_module(name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""``ttt curve``: learning curves as a picture."""
+"""``ttt curve``: learning curves, in the terminal or as a picture."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners import learner_class, typed_as
 from ttt_cli.shell.common import write_report
-from ttt_cli.shell.options import FileNames, option
+from ttt_cli.shell.options import argument, complete_states, option
 from ttt_cli.store import library
 from ttt_cli.store.curves import Row, read
 from ttt_cli.training.study import is_study, middle
@@ -21,7 +21,7 @@ from ttt_cli.views.plot import picture, study_picture, text_plot
 
 @dataclass(frozen=True)
 class Curve:
-    """A learning curve: how strong a player was along the way."""
+    """The learning curve of a player."""
 
     file: Path
     points: list[Row]
@@ -30,7 +30,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Curves(Document, name="curves"):
-    """The learning curves in some files, and the picture that was drawn of them."""
+    """Learning curves, and the file of their picture."""
 
     curves: list[Curve]
     picture: str | None
@@ -46,11 +46,14 @@ class Curves(Document, name="curves"):
 
 def curve(
     env: Environment,
-    files: FileNames,
-    out: Annotated[str | None, option("FILE", "Write a picture, .svg or .png.", "--out", "-o")] = None,
+    files: Annotated[list[str], argument("FILE...", "States, curves or a study.", complete_states)],
+    out: Annotated[
+        str | None, option("FILE", "Write a picture, .svg or .png; - is stdout.", "--out", "-o")
+    ] = None,
 ) -> Curves | None:
-    """How players got stronger as they learned: the learning curve of a state, several compared, or a study:
-    the median of each of its settings, in a picture with a band that holds the middle half of the seeds.
+    """Draw how players became stronger as they learned: the learning curves of states, or a study.
+
+    A study shows the median of each setting; in a picture, a band holds the middle half of the seeds.
 
     Examples:
       ttt curve q
@@ -79,7 +82,7 @@ def curve(
 
 
 def _read(path: Path, name: str) -> Iterator[Curve]:
-    """The curves in a file: one, or of a merged state one for each part.
+    """Read the curves in a file: one, or one for each part of a merged state.
 
     :raises InvalidFileError: if there is none.
     """
@@ -94,6 +97,6 @@ def _read(path: Path, name: str) -> Iterator[Curve]:
     if not curves:
         learner = typed_as(state.learner.name)
         more = command_line("ttt", "train", learner, "-o", path, "--curve", f"{path.stem}-curve.csv")
-        raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} goes on with one")
+        raise InvalidFileError("holds no learning curve", where=str(path), hint=f"{more} records one")
     for number, rows in enumerate(curves, 1):
         yield Curve(path, rows, f"{name}, part {number}" if len(curves) > 1 else name)

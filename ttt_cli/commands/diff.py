@@ -1,29 +1,68 @@
-"""``ttt diff``: where two agents choose differently, and what it is worth."""
+"""``ttt diff``: where two players choose differently, and what that is worth."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 from ttt_cli.agents.grammar import Agent
+from ttt_cli.documents import AgentFields, Document
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.difference import compare
+from ttt_cli.evaluation.difference import MATTERING, Difference, compare
 from ttt_cli.evaluation.matchup import own_play
 from ttt_cli.shell.common import resolved, write_report
 from ttt_cli.shell.options import argument, complete_agents, option
 from ttt_cli.store.text import to_csv
-from ttt_cli.views.difference import DifferenceResult, csv_rows
+from ttt_cli.views.numbers import cells
+from ttt_cli.views.tables import table
+
+
+@dataclass(frozen=True)
+class DifferenceResult(Document, name="diff"):
+    """How two players differ."""
+
+    DOCUMENT: ClassVar = ("a", "b", "*found")
+
+    a: AgentFields
+    b: AgentFields
+    found: Difference
+
+    def show(self, env: Environment) -> None:
+        """Print how often the two differ, and the positions in which it matters most."""
+        a, b, found = self.a.name, self.b.name, self.found
+        counts = f"{found.different:,} of {found.positions:,} open positions"
+        env.out(f"{a} and {b} choose differently in {counts}")
+        equal = found.different - found.a_better - found.b_better - found.unproven
+        env.out(f"  {found.a_better:>6,}  where the choice of {a} is worth more")
+        env.out(f"  {found.b_better:>6,}  where the choice of {b} is worth more")
+        env.out(f"  {equal:>6,}  where both are worth the same")
+        if found.unproven:
+            env.out(f"  {found.unproven:>6,}  where the values are not proved")
+        for name, number in ((a, found.a_only), (b, found.b_only)):
+            if number:
+                env.out(f"{number:,} positions are known only to {name}")
+        most = found.order[:MATTERING]
+        rows = [
+            [text, side.upper(), cells_a, _signed(worth_a), cells_b, _signed(worth_b)]
+            for text, side, cells_a, worth_a, cells_b, worth_b, _ in _rows(found, most[found.differs[most]])
+        ]
+        if rows:
+            env.out("")
+            env.draw(table(["position", "to move", a, "worth", b, "worth"], rows))
+            if len(found.order) > len(rows):
+                env.say(f"all {len(found.order):,} rows: --csv FILE")
 
 
 def diff(
     env: Environment,
-    a: Annotated[str, argument("A", "An agent.", complete_agents)],
-    b: Annotated[str, argument("B", "The other agent.", complete_agents)],
-    csv: Annotated[str | None, option("FILE", "Write all positions where they differ; - is stdout.")] = None,
+    a: Annotated[str, argument("A", "A player.", complete_agents)],
+    b: Annotated[str, argument("B", "Another player.", complete_agents)],
+    csv: Annotated[str | None, option("FILE", "Write all differences as CSV; - is stdout.")] = None,
 ) -> DifferenceResult | None:
-    """Where two agents choose differently, what each choice is worth, and which positions one of them alone
-    knows.
+    """Compare two players: where they choose differently, what each choice is worth, and which positions only
+    one of them knows.
 
     Examples:
       ttt diff q minimax
@@ -32,15 +71,15 @@ def diff(
     agents = resolved(env, a, b, estimated=True)
     found = compare(agents[0].policy, agents[1].policy, _positions(env, agents))
     if csv is not None:
-        if not write_report(env, csv, to_csv(csv_rows(found))):
+        if not write_report(env, csv, to_csv(_csv_rows(found))):
             return None
         env.say(f"{len(found.order):,} rows written to {csv}")
     return DifferenceResult(agents[0].fields(), agents[1].fields(), found)
 
 
 def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
-    """Where to compare: everywhere on a small board, else in the positions that one of the two has seen; and
-    where a program can come to be asked.
+    """Where to compare: in the positions that a program's own play can reach, else everywhere (None) on a
+    small board, else in the positions that either player has seen.
 
     :raises UsageError: if neither has seen any.
     """
@@ -58,5 +97,29 @@ def _positions(env: Environment, agents: Sequence[Agent]) -> Positions | None:
             f"{rules.describe()} has too many positions to compare all, and neither player has seen any",
             hint="compare a learned state",
         )
-    env.say("compared on the positions seen: the board has too many to compare all")
+    env.say("compared in the positions seen: the board has too many to compare all")
     return Positions.concatenate(found).distinct()
+
+
+def _csv_rows(found: Difference) -> Iterator[list[Any]]:
+    yield ["position", "to_move", "a", "a_worth", "b", "b_worth", "known"]
+    yield from _rows(found, found.order)
+
+
+def _rows(found: Difference, places: Any) -> Iterator[list[Any]]:
+    for row in found.listed(places):
+        a, b = _choice(row.a, row.a_shares), _choice(row.b, row.b_shares)
+        yield [row.position, row.to_move.key, a, row.a_worth, b, row.b_worth, row.known]
+
+
+def _signed(worth: float | None) -> str:
+    return "?" if worth is None else f"{worth:+.2f}" if worth else "0"
+
+
+def _choice(played: list[int], shares: list[float]) -> str:
+    """The cells played, such as ``5`` or ``1 3 7``; ``1:0.25 3:0.75`` if they are not equally likely."""
+    if not played:
+        return "resigns"
+    if max(shares) - min(shares) < 1e-9:
+        return cells(played)
+    return " ".join(f"{cell + 1}:{share:.4g}" for cell, share in zip(played, shares, strict=True))

@@ -1,4 +1,4 @@
-"""``ttt evaluate``: the truth about a player."""
+"""``ttt evaluate``: how strong a player is, exactly."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,17 @@ from ttt_cli.evaluation.ties import rates_by_ties
 from ttt_cli.evaluation.verdict import Verdict, judge, losing_lines
 from ttt_cli.evaluation.walk import BUDGET, OutgrownError
 from ttt_cli.shell.common import resolved, write_report
-from ttt_cli.shell.options import AgentName, Seed, Walked, argument, complete_agents, flag, number, option
+from ttt_cli.shell.options import (
+    READINGS,
+    AgentName,
+    Seed,
+    Walked,
+    argument,
+    complete_agents,
+    flag,
+    number,
+    option,
+)
 from ttt_cli.store.files import writing
 from ttt_cli.store.games import GameRecord
 from ttt_cli.store.library import refuse_loss
@@ -31,27 +41,28 @@ from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
 GAMES = 10_000
-"""Games of the match that is played where too much can happen to visit all of it."""
+"""Games of the match that replaces a verdict."""
 
 
 def evaluate(
     env: Environment,
     agent: AgentName,
     opponents: Annotated[
-        list[str] | None, argument("[OPPONENT]...", f"By default {' '.join(OPPONENTS)}.", complete_agents)
+        list[str] | None, argument("[OPPONENT]...", f"By default {', '.join(OPPONENTS)}.", complete_agents)
     ] = None,
-    explain: Annotated[bool, flag("--explain", "Show how it loses, board by board.")] = False,
+    explain: Annotated[bool, flag("--explain", "Show board by board how it loses.")] = False,
     mistakes: Annotated[Path | None, option("FILE", "Write its mistakes as CSV, worst first.")] = None,
     check: Annotated[Literal["unbeatable"] | None, option(None, "Exit with 1 unless this holds.")] = None,
     games: Annotated[int | None, number("Play a sampled match of N games instead.", "--games", "-n")] = None,
-    games_to: Annotated[Path | None, option("FILE", "With --games: write the games as JSON Lines.")] = None,
+    games_to: Annotated[Path | None, option("FILE", "With --games, write the games as JSON Lines.")] = None,
     seed: Seed = None,
     positions: Walked = None,
     exact: Annotated[bool, flag("--exact", "Exit with 1 rather than play a match.")] = False,
 ) -> Exact | Sampled:
     """Judge a player exactly, over everything that can happen: its rates as X and as O against each opponent,
-    the worst case against a best response, its mistakes, and whether it is unbeatable. Where too much can
-    happen to visit all of it, a sampled match is played instead.
+    the worst case against a best response, its mistakes, and whether it is unbeatable.
+
+    If too much can happen to visit all of it, a sampled match is played instead.
 
     Examples:
       ttt evaluate q
@@ -98,8 +109,13 @@ def evaluate(
     return Exact(player.fields(), verdict, *about, explanation(verdict.lines))
 
 
+def more_help(arguments: Sequence[str]) -> str:
+    """Add the options of foreign files to ``--help``."""
+    return READINGS
+
+
 def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
-    """Say what a verdict on another program's table hangs on: which of equal values that program takes."""
+    """Say how the rates of another program's table depend on which of equal values that program takes."""
     said = []
     for side, found in rates_by_ties(player, other.policy).items():
         for word, part in (("won", "win"), ("lost", "loss")):
@@ -117,11 +133,10 @@ def _remark_ties(env: Environment, player: Agent, other: Agent) -> None:
 def _judge(
     env: Environment, player: Agent, others: Sequence[Agent], positions: int | None, exact: bool
 ) -> Verdict | None:
-    """The verdict; None, with a notice, where too much can happen to visit all of it, or a player's choices
-    vary from one question to the next.
+    """Return the verdict, or None with a notice if there can be none.
 
-    :raises OutgrownError: in the first case, if the verdict has to be exact.
-    :raises UnsteadyError: in the second, likewise.
+    :raises OutgrownError: under ``exact``, if too much can happen to visit all of it.
+    :raises UnsteadyError: under ``exact``, if a player's choices vary from one question to the next.
     """
     budget = positions or BUDGET
     against = [(other.name, other.policy) for other in others]
@@ -139,7 +154,7 @@ def _judge(
 def _matches(
     env: Environment, player: Agent, others: Sequence[Agent], games: int, seed: int, games_to: Path | None
 ) -> list[Match]:
-    """Play a match against each opponent, and write its games where that is asked for."""
+    """Play a match against each opponent; write its games to ``games_to``."""
     matches, file = [], None
     with ExitStack() as stack:
         if games_to is not None:
@@ -160,7 +175,7 @@ def _matches(
 
 
 def _records(player: Agent, opponent: str, batch: Games, match: str) -> Iterator[bytes]:
-    """The games of a batch as lines of JSON; the ids follow from the call, so that nothing else does."""
+    """Return the games of a batch as lines of JSON; the same call gives them the same ids."""
     match = digest_of([player.digest or player.name, opponent, match])[:12]
     for at, moves in enumerate(batch.moves.tolist()):
         number = batch.first + at

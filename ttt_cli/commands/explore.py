@@ -1,4 +1,4 @@
-"""``ttt explore``: a page to play against a player, and to click through every position of the game."""
+"""``ttt explore``: a web page to play against a player and to look inside it."""
 
 import webbrowser
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from ttt_cli.views.page import covered, facts_of, is_whole, page
 
 @dataclass(frozen=True)
 class Page(Document, name="page"):
-    """The page that ``ttt explore`` has written."""
+    """A page that has been written."""
 
     agent: str
     file: str
@@ -39,12 +39,14 @@ def explore(
     env: Environment,
     agent: AgentName,
     out: Report = None,
-    show: Annotated[bool, flag("--open", "Open it in the browser.")] = False,
+    show: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
 ) -> Page | None:
-    """A self-contained page for the browser: play against the player, with hints, what beats it and a
-    review at the end, or click through every position: what each move is worth, what the player thinks of it,
-    how often it plays it, and its worst mistakes to jump to. On boards with more
-    than 200,000 positions it holds what can happen when the player plays.
+    """Write a single web page to play against a player and to look inside it.
+
+    The page gives hints, shows how to beat the player, and reviews finished games. It also shows, for every
+    position, what each move is worth, what the player thinks of it and how often it plays it, and lists the
+    player's mistakes. On boards with more than 200,000 positions, the page holds only the positions that can
+    occur when the player plays.
 
     Examples:
       ttt explore q -o q.html --open
@@ -54,14 +56,14 @@ def explore(
     if out is None:
         raise UsageError("no output file given", where="-o", hint="-o page.html; -o - is stdout")
     if out == "-" and show:
-        raise UsageError("what goes to stdout cannot be opened", where="--open", hint="-o page.html")
+        raise UsageError("a page on stdout cannot be opened", where="--open", hint="-o page.html")
     rules = player.rules
     policy: Policy = player.policy
     if is_whole(rules) and not player.policy.external:
         policy = player.policy.table(StateSpace.of(rules))
     positions, described = covered(policy)
     if not is_whole(rules):
-        env.say(f"{len(positions):,} positions can come about; proving what each move is worth")
+        env.say(f"{len(positions):,} positions can occur; proving the value of each move")
     verdict = judge(policy)
     opponents = [(name, resolve(name, env.store, rules).policy) for name in OPPONENTS]
     content = page(policy, player.name, facts_of(rules, verdict, player.games), opponents, described)

@@ -1,4 +1,4 @@
-"""``ttt export``: a player's knowledge in other formats."""
+"""``ttt export``: a player in another format."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -28,15 +28,15 @@ from ttt_cli.views.numbers import percent
 from ttt_cli.views.progress import progress
 
 MOST_REACHED = 4_000_000
-"""Positions that a walk may take to find out what is to be written."""
+"""How many positions the walk through a player's own play may visit."""
 
 PICTURE_DEPTH = 2
-"""Plies of the whole game tree that a picture shows by default: more fits on no screen."""
+"""Plies of the game tree that a picture shows by default; more would not fit on a screen."""
 
 
 @dataclass(frozen=True)
 class Export(Document, name="export"):
-    """What ``ttt export`` has written."""
+    """A file that has been exported."""
 
     source: str
     format: str
@@ -51,18 +51,17 @@ class Export(Document, name="export"):
 
 
 def written() -> list[Format]:
-    """The formats of players, a method's own first."""
+    """Return the formats that players can be written in, those of a single method first."""
     found = [form for form in all_formats() if form.written and form.holds not in ("games", "measures")]
     return sorted(found, key=lambda form: not form.learner)
 
 
 def names(formats: Iterable[Format]) -> list[str]:
-    """Their names, each once."""
+    """Return the distinct names of formats."""
     return list(dict.fromkeys(form.name for form in formats))
 
 
 def complete_formats() -> list[str]:
-    """The names that ``--format`` takes."""
     return names(written())
 
 
@@ -72,15 +71,15 @@ def export(
     out: Report = None,
     format_name: Annotated[
         str | None,
-        option("FORMAT", "By default what FILE's ending means.", "--format", "-f", complete=complete_formats),
+        option("FORMAT", "By default as FILE's ending says.", "--format", "-f", complete=complete_formats),
     ] = None,
-    start: Annotated[str | None, option("POSITION", "dot, svg: the tree from here.", "--from")] = None,
+    start: Annotated[str | None, option("POSITION", "dot, svg: start from this position.", "--from")] = None,
     depth: Annotated[int | None, number("dot, svg: at most N plies deep.", least=0)] = None,
-    best: Annotated[bool, flag("--best", "moves-csv: only the moves that the book would play.")] = False,
+    best: Annotated[bool, flag("--best", "moves-csv: only the moves the book would play.")] = False,
 ) -> Export | None:
     """Write what a player has learned, or how it plays, in another format (ttt show --formats lists them).
 
-    The same call gives the same bytes.
+    The same call always writes the same bytes.
 
     Examples:
       ttt export minimax -o policy.csv
@@ -102,7 +101,7 @@ def export(
     folded = form.name == "svg" and start is None and depth is None
     if folded:
         depth = PICTURE_DEPTH
-        what = f"drawn to a depth of {depth} plies, without what a turn or mirror makes equal"
+        what = f"drawn to a depth of {depth} plies, with one of each set of symmetric positions"
         env.say(f"{what}; --depth N and --from POSITION draw other parts")
     if form.holds == "policy" and (reached := _reached(env, agent)) is not None:
         env.say(f"{agent.name}: the {len(reached):,} open positions that its own play can reach")
@@ -124,10 +123,10 @@ def export(
 
 
 def _reached(env: Environment, agent: Agent) -> Positions | None:
-    """The positions that a player's own play can reach, where these are what is written of it: all that it is
-    asked about, or on a board without a state space all there is to say of one that keeps no positions.
+    """Return the positions that a player's own play can reach, if these are the ones to write: for a program,
+    and on a board without a state space for any player that keeps no positions.
 
-    :raises UsageError: if they are too many.
+    :raises UsageError: if there are too many.
     """
     keeps_positions = agent.loaded is not None and agent.loaded.state.seen is not None
     if not agent.policy.external and (keeps_positions or enumerated(agent.rules) is not None):
@@ -136,16 +135,16 @@ def _reached(env: Environment, agent: Agent) -> Positions | None:
         with progress(env, MOST_REACHED, title="walk", unit="positions") as tick:
             return own_play(agent.policy, budget=MOST_REACHED, tick=lambda done: tick(done, ""))[0]
     except OutgrownError as error:
-        what = f"has no {agent.rules.describe()} policy that a file could hold: {error.message}"
-        hint = "of a trained table the positions it has seen are written"
+        what = f"has a {agent.rules.describe()} policy too large for a file: {error.message}"
+        hint = "of a trained table, only the positions it has seen are written"
         raise UsageError(what, where=agent.name, hint=hint) from None
 
 
 def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
-    """A remark where a table that is read back plays otherwise than its source, with the figures of both."""
+    """Remark on a table that plays differently from its source once it is read back, with both figures."""
     try:
         found = form.read(Source(form.name, content), Options(empty_brain=True))
-    except InvalidFileError:  # nothing to be read back
+    except InvalidFileError:  # an empty table
         return
     assert isinstance(found, Imported)
     again, positions = to_state(found, "").policy, StateSpace.of(agent.rules)
@@ -158,13 +157,13 @@ def _otherwise(agent: Agent, form: Format, content: bytes) -> Iterator[str]:
         if was != now:
             break
     how = f"read back, it wins {now} against random, not {was}"
-    yield f"a {form.name} file plays otherwise than {agent.name}: {how}"
+    yield f"a {form.name} file plays differently from {agent.name}: {how}"
 
 
 def _format(player: ExportSource, out: str, asked: str | None) -> Format:
-    """The format asked for, or the one that the name of the file means.
+    """Return the format asked for, or the one that the ending of the file's name means.
 
-    :raises UsageError: naming the formats that fit.
+    :raises UsageError: if there is none, or several.
     """
     known = written()
     if asked is not None and (plugged := get(asked)) is not None and plugged.written:

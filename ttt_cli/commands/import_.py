@@ -1,5 +1,6 @@
-"""``ttt import``: a file that another program wrote becomes a state."""
+"""``ttt import``: another program's file becomes a state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -10,19 +11,19 @@ from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import UsageError
 from ttt_cli.learners import offer_file
 from ttt_cli.shell.common import locked, save_state
-from ttt_cli.shell.options import Out, argument, flag, given_rules, option
+from ttt_cli.shell.options import READINGS, Out, argument, flag, given_rules, option
 from ttt_cli.store import library
 from ttt_cli.store.formats.imported import Rejected
 from ttt_cli.store.state import State
 from ttt_cli.views.numbers import what_is_held
 
 SHOWN = 10
-"""The most rejected rows listed on screen; --json lists more."""
+"""How many rejected rows the screen lists; --json lists more."""
 
 
 @dataclass(frozen=True)
 class Import(Document, name="import"):
-    """What ``ttt import`` made of a file, put right and left out."""
+    """The state made of a file, and what was repaired and left out."""
 
     file: Path
     format: str
@@ -51,24 +52,15 @@ class Import(Document, name="import"):
 
 def import_(
     env: Environment,
-    file: Annotated[str, argument("FILE[:OPTIONS]", "A file of another program, and how it is to be read.")],
+    file: Annotated[str, argument("FILE[:OPTIONS]", "A file of another program.")],
     learner: Annotated[str | None, option("LEARNER", "The method whose table it becomes.")] = None,
     out: Out = None,
-    strict: Annotated[bool, flag("--strict", "Fail instead of leaving anything out.")] = False,
+    strict: Annotated[bool, flag("--strict", "Fail if anything would be left out.")] = False,
 ) -> Import:
-    """Import a file that another program wrote into the store.
+    """Turn a file that another program wrote into a state in the store.
 
-    The format is recognised by the content (ttt show --formats). Says what was recognised, repaired and
-    left out. What a file leaves open is answered behind the colon, as for every command that takes a file:
-
-      values=x|o|mover|moved   whose win large values mean: a side's, that of whoever is to move, has moved
-      unknown=NUMBER|random    what a move counts as that is not in the file; random: made only where none is
-      wins=known|unknown       whether its program sees a winning move by itself
-      ties=random|first|last   which of exactly equal moves it takes
-      choice=draw|most         whether it draws a bead or takes the move with most
-      visits=N                 visits to assume for an entry without a count
-      spelling.NAME=VALUE      first, second, mine, theirs, turn, empty,
-                               cells, board, order, player-x, symmetry
+    The format is recognised by the content (ttt show --formats lists all formats). The result says what was
+    recognised, repaired and left out.
 
     Examples:
       ttt import q_table.json
@@ -92,3 +84,8 @@ def import_(
     counts = (state.games, *state.entries)
     told = found.repaired, found.rejected, found.notes
     return Import(path, found.format, state.learner.name, *counts, *told, state)
+
+
+def more_help(arguments: Sequence[str]) -> str:
+    """Add the options of foreign files to ``--help``."""
+    return READINGS

@@ -16,12 +16,12 @@ from ttt_cli.store.merge import merge as merge_states
 from ttt_cli.views.numbers import counted
 
 KEPT = 4
-"""How many tables are held; those of further files are read again when it is their turn."""
+"""How many tables are kept in memory; those of further files are read again when they are merged."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file that was merged; it is not used where another one contains it."""
+    """An input file; one that another input contains is not used."""
 
     file: Path
     games: Count | None
@@ -30,7 +30,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Merge(Document, name="merge"):
-    """What ``ttt merge`` has joined. ``duplicates`` are the runs that several inputs hold."""
+    """A merged state; ``duplicates`` are the runs that several inputs hold."""
 
     inputs: list[Input]
     games: Count | None
@@ -53,20 +53,20 @@ def merge(
     env: Environment,
     files: FileNames,
     out: Out = None,
-    dry_run: Annotated[bool, flag("--dry-run", "Only say what the merged state would hold.")] = False,
-    allow_overlap: Annotated[bool, flag("--allow-overlap", "Count what cannot be separated twice.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only report what the state would hold.")] = False,
+    allow_overlap: Annotated[bool, flag("--allow-overlap", "Count inseparable experience twice.")] = False,
 ) -> Merge:
-    """Merge states into one; no experience is counted twice.
+    """Merge states into one without counting any experience twice.
 
-    Runs are known by id: a file whose runs another file contains adds nothing. The order of the files never
-    changes a byte of the result.
+    Runs are identified by their ids: a file whose runs are all in another file adds nothing. The order of the
+    files does not change a byte of the result.
 
     Examples:
       ttt merge q other.json -o both.json
       ttt merge a.csv b.csv -o book.csv --dry-run
     """
     if out is None and not dry_run:
-        raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run to only look")
+        raise UsageError("no output file given", where="-o", hint="-o FILE, or --dry-run")
     rules, target = given_rules(env), None if dry_run else out
     with nullcontext() if target is None else locked(env, target, "merged", wait=30.0):
         inputs: list[library.Loaded] = []

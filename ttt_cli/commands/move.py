@@ -1,4 +1,4 @@
-"""``ttt move``: which cell an agent plays, for scripts and for games against other programs."""
+"""``ttt move``: the cell that a player chooses, for scripts and for games between programs."""
 
 import secrets
 from dataclasses import dataclass
@@ -19,10 +19,7 @@ from ttt_cli.shell.options import AgentName, PositionGiven, flag, number
 
 @dataclass(frozen=True)
 class Move(Document, name="move"):
-    """The cell that ``ttt move`` plays; null: the agent resigns.
-
-    The probability of a program's choice is not known.
-    """
+    """The cell that a player chooses, null if it resigns; the probability is null for a program."""
 
     agent: str
     position: PositionText
@@ -40,13 +37,13 @@ def move(
     env: Environment,
     agent: AgentName,
     position: PositionGiven,
-    sample: Annotated[bool, flag("--sample", "Draw by the agent's policy.")] = False,
-    seed: Annotated[int | None, number("Random seed of --sample.", least=0)] = None,
+    sample: Annotated[bool, flag("--sample", "Draw a move by the player's policy.")] = False,
+    seed: Annotated[int | None, number("Random seed for --sample.", least=0)] = None,
 ) -> Move | ExitCode:
-    """Print the cell that an agent plays, or resign: the likeliest move, of equals the first.
+    """Print the cell that a player chooses, or resign: its likeliest move, or the first of several.
 
-    With - for a position it answers each line of stdin; one that cannot be answered gets an error line, and
-    the exit code is 1 at the end.
+    With - for the position, answer each line of stdin; a line that cannot be answered gets an error line,
+    and the exit code is 1.
 
     Examples:
       ttt move q X...O....

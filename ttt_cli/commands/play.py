@@ -1,4 +1,4 @@
-"""``ttt play``: games in the terminal, against a machine, between two people or two machines."""
+"""``ttt play``: games in the terminal, against a machine, between two people or between two machines."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,36 +31,33 @@ from ttt_cli.views.levels import level_in_words
 from ttt_cli.views.numbers import counted
 
 MENU_STATES = 9
-"""States that the menu of opponents lists at most."""
+"""The most states that the menu of opponents lists."""
 
 
 def play(
     env: Environment,
     agent: Annotated[str | None, argument("[AGENT]", "The opponent, by default q.", complete_agents)] = None,
     side: Annotated[Literal["x", "o"] | None, option(None, "Your side in the first game.", "--as")] = None,
-    x: Annotated[str | None, option("AGENT", "Player X.", complete=complete_agents)] = None,
-    o: Annotated[str | None, option("AGENT", "Player O.", complete=complete_agents)] = None,
+    x: Annotated[str | None, option("AGENT", "The player of X.", complete=complete_agents)] = None,
+    o: Annotated[str | None, option("AGENT", "The player of O.", complete=complete_agents)] = None,
     alternate: Annotated[
         bool | None,
-        flag(
-            "--alternate/--no-alternate",
-            "Change sides after each game, unless --x or --o.",
-        ),
+        flag("--alternate/--no-alternate", "Swap sides after each game; not with --x or --o."),
     ] = None,
-    games: Annotated[int | None, number("Leave after N games.", "--games", "-n")] = None,
-    watch: Annotated[bool, flag("--watch", "Show the boards of two machines.")] = False,
-    delay: Annotated[float, option("SECONDS", "Pause of --watch.", min=0, max=60)] = 0.4,
+    games: Annotated[int | None, number("Stop after N games.", "--games", "-n")] = None,
+    watch: Annotated[bool, flag("--watch", "Show the board while machines play.")] = False,
+    delay: Annotated[float, option("SECONDS", "Pause between moves of --watch.", min=0, max=60)] = 0.4,
     learn: Annotated[
         bool | None,
-        flag("--learn/--no-learn", "Learn from finished games; default: those with people."),
+        flag("--learn/--no-learn", "Learn from games; default: those with people."),
     ] = None,
     seed: Seed = None,
 ) -> int:
-    """Play against a machine, which learns from each finished game, or let two machines play. The opponent
-    may also be easy, medium or hard.
+    """Play against a machine, or let two machines play.
 
-    A cell's number plays it, ? lists the other keys. Called bare at a terminal, it asks whom to play. Games
-    between machines are recorded, and teach, only with --learn.
+    The opponent may be any player, or easy, medium or hard; without AGENT, a menu at the terminal asks for
+    one. Type the number of a cell to play it, ? for the other keys. The machine learns from every game that
+    you finish; games between machines are recorded and learned from only with --learn.
 
     Examples:
       ttt play
@@ -74,7 +71,7 @@ def play(
         stored = (path.stem for path in stored_files(env.store) if path.stem != "games")
         names = [*LEVELS, *[*dict.fromkeys(["q", *stored])][:MENU_STATES]]
         options = [(name, level_in_words(name, rules)) for name in names]
-        agent = names[choose(env, "Whom do you play?", options)]
+        agent = names[choose(env, "Who do you want to play?", options)]
     pairing = _pairing(agent, side, x, o)
     people = "human" in pairing
     if watch and people:
@@ -102,13 +99,13 @@ def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) 
     if side is not None:
         raise UsageError("--as does not go with --x and --o, which say who is who")
     if x is not None and o is not None and agent is not None:
-        raise UsageError(f"{agent!r} is one player too many beside --x and --o")
+        raise UsageError(f"{agent!r} is a third player: --x and --o name both")
     other = agent or ("q" if "human" in (x, o) else "human")
     return x or other, o or other
 
 
 def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
-    """The two agents; a learner that has no file yet is trained first, if that is wanted."""
+    """Resolve both players; offer to train a learner that has no file yet."""
     agents = resolve_all(pairing, env.store, given_rules(env), fresh=True)
     untrained = {one.source: one.loaded for one in agents if one.loaded and not one.loaded.path.exists()}
     if sum(_train(env, loaded) for loaded in untrained.values()):
@@ -117,7 +114,7 @@ def _agents(env: Environment, pairing: tuple[str, str]) -> list[Agent]:
 
 
 def _train(env: Environment, loaded: Loaded) -> bool:
-    """Offer to train a learner that has no file yet; whether that was done."""
+    """Offer to train a learner that has no file yet; return whether it was trained."""
     learner, name = loaded.state.learner, loaded.path.stem
     preset: Literal["article"] | None = "article" if learner.choice == "article" else None
     games = learner.article_games if preset else learner.default_games
@@ -138,7 +135,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
 
 
 def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
-    """Say what the machines know, and which of them will not learn."""
+    """Say how much the machines have learned, and which of them will not learn."""
     for agent in {one.source: one for one in agents}.values():
         if (loaded := agent.loaded) is None:
             continue

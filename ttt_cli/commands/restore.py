@@ -1,4 +1,4 @@
-"""``ttt restore``: what a save has replaced, and bringing it back."""
+"""``ttt restore``: the backups of states."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from ttt_cli.store.backups import Backup, backups, original
 
 @dataclass(frozen=True)
 class Backups(Document, name="backups"):
-    """The backups that ``ttt restore`` found, newest first, or the file it has brought back."""
+    """The backups of a state, newest first, and the file that was restored from one."""
 
     backups: list[Backup]
     restored: Path | None
@@ -30,18 +30,17 @@ class Backups(Document, name="backups"):
         if self.backups:
             env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
         else:
-            env.say("no backups: nothing has been replaced that is not in the file")
+            env.say("no backups: no experience has been replaced")
 
 
 def restore(
     env: Environment,
     file: Annotated[str | None, argument("[FILE]", "A state, or a backup of one.", complete_states)] = None,
 ) -> Backups:
-    """List the backups of a state (bare: of the store), or bring one back. What it replaces becomes a backup
-    in its turn.
+    """List the backups of a state (without FILE, of all states), or bring one back.
 
-    A save keeps what it replaces if that held experience which the new file does not: the newest five, and
-    always the one with most games (TTT_BACKUPS says how many).
+    A save keeps the file it replaces if that holds experience which the new one lacks: the newest five, and
+    always the one with the most games. TTT_BACKUPS changes the number. Restoring makes a backup, too.
 
     Examples:
       ttt restore q
@@ -51,14 +50,14 @@ def restore(
         known = {original(path) for path in env.store.glob("*.bak")}
         return Backups([one for path in sorted(filter(None, known)) for one in backups(path)], None)
     if original(Path(file)) is not None and Path(file).exists():
-        library.load(Path(file))  # what cannot be read is not brought back
+        library.load(Path(file))  # refuse a backup that cannot be read
         path = library.restore(Path(file))
         return Backups(backups(path), path, file)
     lost = (Path(file), *(env.store / f"{file}{suffix}" for suffix in library.SUFFIXES))
     kept = (path for path in (library.find(env.store, file), *lost) if path is not None and backups(path))
     path = next(kept, None) or library.existing(env.store, file, what="file")
     found = backups(path)
-    if not found and (checked := library.verify(path)).unfit:  # more than "no backups" alone would say
+    if not found and (checked := library.verify(path)).unfit:
         fault = checked.faults[0]
         raise InvalidFileError(f"{fault.why}; there are no backups of it", where=f"{path}, {fault.where}")
     return Backups(found, None)

@@ -1,4 +1,4 @@
-"""``ttt review``: a recorded game, move by move against perfect play."""
+"""``ttt review``: recorded games, move by move against perfect play."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ from ttt_cli.views.review import ReviewedGame
 
 def review(
     env: Environment,
-    file: Annotated[Path | None, argument("[FILE]", "A log; by default the store's.")] = None,
-    game: Annotated[str | None, option("N|ID", "Which game; by default the last with a person.")] = None,
-    last: Annotated[int | None, number("Its last N games.")] = None,
+    file: Annotated[Path | None, argument("[FILE]", "A log of games; by default the store's.")] = None,
+    game: Annotated[str | None, option("N|ID", "The game; by default the last with a person.")] = None,
+    last: Annotated[int | None, number("Review the last N games.")] = None,
     boards: Annotated[bool, flag("--boards", "Show every board.")] = False,
 ) -> Iterator[ReviewedGame]:
-    """What each move of a finished game was worth, the better ones, the accuracy of both sides, and the move
-    that decided the game.
+    """Review finished games: what each move was worth, the better moves, the accuracy of both sides, and the
+    move that decided the game.
 
-    Accuracy counts the moves where there was something to lose: how many of them kept the value of the
-    position. On boards without a state space the solver proves what it can; the rest is left out and counted.
+    Accuracy is the share of moves that kept the value of the position, among those that could lose it. On
+    boards without a state space the solver proves what it can; moves without a proof are counted separately.
 
     Examples:
       ttt review
@@ -32,7 +32,7 @@ def review(
       ttt review state_store/games.jsonl --last 3 --json
     """
     if game is not None and last is not None:
-        raise UsageError("--game shows one game, --last several: give one of them")
+        raise UsageError("--game and --last exclude each other")
     path = env.store / LOG if file is None else file
     if file is None and not path.exists():
         hint = "ttt play records each finished game there"
@@ -45,8 +45,8 @@ def review(
 
 
 def _picked(path: Path, game: str | None, last: int | None) -> list[tuple[int, GameRecord]]:
-    """The games that are asked for, with their numbers from 1: the last ones, one by its number or id, or the
-    last with a person, else the last."""
+    """Return the games asked for with their numbers in the log, from 1: one by its number or id, the ``last``
+    ones, or else the last with a person, if any, or the very last."""
     found, human = deque[tuple[int, GameRecord]](maxlen=last or 1), list[tuple[int, GameRecord]]()
     for at, record in enumerate(read_games(path), 1):
         found.append((at, record))

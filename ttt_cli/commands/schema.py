@@ -1,4 +1,4 @@
-"""``ttt schema``: the JSON Schemas of what the program prints and saves."""
+"""``ttt schema``: the JSON Schemas of documents and of the native state file."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from ttt_cli.shell.options import argument
 
 @dataclass(frozen=True)
 class Schemas(Document, name="schemas"):
-    """The documents that ``ttt schema`` lists, with what each is."""
+    """The names of all schemas, and what each describes."""
 
     schemas: dict[str, str]
 
@@ -27,9 +27,11 @@ def complete_names(incomplete: str) -> list[str]:
 
 def schema(
     env: Environment,
-    name: Annotated[str | None, argument("[NAME]", "Which; without it all names.", complete_names)] = None,
+    name: Annotated[
+        str | None, argument("[NAME]", "A document; without it, list all.", complete_names)
+    ] = None,
 ) -> Schemas | None:
-    """The JSON Schema of a document: what --json prints, and the native state file.
+    """Print the JSON Schema of a document that --json prints, or of the native state file (state).
 
     Examples:
       ttt schema
@@ -47,7 +49,7 @@ def schema(
 
 
 def document_types() -> dict[str, Any]:
-    """The type of every document by name: those that the commands return, and the state file."""
+    """Return the type of every document by name, the state file included."""
     for name in COMMANDS:
         command_module(name)
     return {**Document.known, "state": StateFile}

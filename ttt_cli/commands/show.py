@@ -1,17 +1,23 @@
-"""``ttt show``: what is in a state; bare, what there is at all."""
+"""``ttt show``: what a state or a log holds; without a file, all states and players; the formats."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, Literal, cast
+
+from rich.text import Text
 
 from ttt_cli.agents.levels import LEVELS, level
 from ttt_cli.agents.registry import AgentType, players
-from ttt_cli.documents import Document, ResultsFields, RunFields
+from ttt_cli.documents import Count, Document, ResultsFields, RunFields, aside
+from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import enumerated
-from ttt_cli.environment import Environment
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import InvalidFileError, UsageError, did_you_mean
-from ttt_cli.evaluation.overview import overview
+from ttt_cli.evaluation.overview import StoredState, overview
 from ttt_cli.guests import AGENTS, plugins
 from ttt_cli.learners import plugged_learners
 from ttt_cli.shell.options import argument, complete_agents, flag, given_rules, player_names, stored_files
@@ -22,17 +28,206 @@ from ttt_cli.store.formats.imported import Options
 from ttt_cli.store.games import LOG, SoundGames, holds_games, record_against_people
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.state import State
-from ttt_cli.views.summary import BuiltIn, FormatRow, Formats, LogSummary, PlayerRecord, StateSummary, Store
+from ttt_cli.views.numbers import counted, percent
+from ttt_cli.views.tables import draw_table, table
+
+MOST = 10
+"""How many runs, and players of a log, are listed; ``--json`` lists all."""
+
+VERDICTS = {True: ("unbeatable", "green"), False: ("beatable", "red"), None: ("not known", "dim")}
+
+
+@dataclass(frozen=True)
+class StateSummary(Document, name="state-summary"):
+    """What a state holds."""
+
+    file: str
+    format: str
+    learner: str
+    choice: str
+    rules: str
+    symmetry: bool
+    games: Count | None
+    positions: Count
+    moves: Count
+    runs: list[RunFields]
+    units: tuple[str, str] = aside()
+    against_people: tuple[int, int, int] | None = aside()
+
+    def show(self, env: Environment) -> None:
+        first, second = self.units
+        facts = {
+            "file": f"{self.file} ({self.format})",
+            "learner": f"{self.learner}, choice rule {self.choice}",
+            "rules": self.rules + (", up to symmetry" if self.symmetry else ""),
+            "games": "unknown" if self.games is None else f"{self.games:,}",
+            f"{first}s": f"{self.positions:,}",
+            f"{second}s": f"{self.moves:,}",
+        }
+        lines = [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))]
+        if self.against_people:
+            won, drawn, lost = self.against_people
+            lines.append(("people", f"won {won:,} games against people, drew {drawn:,}, lost {lost:,}"))
+        for name, text in lines:
+            env.out(f"{name:<9} {text}", indent=10)
+
+
+@dataclass(frozen=True)
+class PlayerRecord:
+    """The results of a player in a log."""
+
+    name: str
+    won: Count
+    drawn: Count
+    lost: Count
+
+
+@dataclass(frozen=True)
+class LogSummary(Document, name="log-summary"):
+    """What a log of games holds; ``unreadable`` counts the lines that cannot be read."""
+
+    file: str
+    games: Count
+    results: ResultsFields
+    players: list[PlayerRecord]
+    unreadable: Count
+    fault: str = aside()
+
+    def show(self, env: Environment) -> None:
+        ends = self.results
+        env.out(f"file      {self.file} (game records)", indent=10)
+        won = f"X won {ends['x']:,}, O won {ends['o']:,}, {ends['draw']:,} drawn"
+        env.out(f"games     {self.games:,}: {won}", indent=10)
+        if self.unreadable:
+            unread = counted(self.unreadable, "line")
+            env.out(f"faults    {unread} cannot be read, the first: {self.fault}", indent=10)
+        for one in self.players[:MOST]:
+            ended = f"won {one.won:,}, drew {one.drawn:,}, lost {one.lost:,}"
+            env.out(f"player    {one.name} {ended}", indent=10)
+        if more := self.players[MOST:]:
+            env.out(f"          and {len(more):,} more; --json lists them")
+        env.say("next:", command_line("ttt", "review", self.file))
+
+
+@dataclass(frozen=True)
+class BuiltIn(Document, name="player"):
+    """A player that needs no file, and its options with the values they take."""
+
+    name: str
+    usage: str
+    kind: Literal["built-in", "level", "plug-in", "learner"]
+    about: str
+    options: dict[str, str]
+
+    def show(self, env: Environment) -> None:
+        env.out(f"player    {self.usage}", f"plays     {self.about}")
+        for name, values in self.options.items():
+            env.out(f"option    {name}={values}", indent=10)
+
+
+@dataclass(frozen=True)
+class Store(Document, name="store"):
+    """The states in the store, and the players that need no file."""
+
+    store: str
+    states: list[StoredState]
+    players: list[BuiltIn]
+
+    def show(self, env: Environment) -> None:
+        if self.states:
+            headings = ["state", ">games", "verdict", ">lose as X", ">lose as O", "last written"]
+            draw_table(env, headings, map(_row, self.states), lead=1)
+            env.out("", f"in {self.store}", "")
+        else:
+            env.out(f"no states in {self.store}", "")
+        env.draw(table(["player", "plays"], [[one.usage, one.about] for one in self.players]), wrap=True)
+        if not self.states:
+            env.say("next:", "ttt train q")
+
+
+def _row(state: StoredState) -> list[str | Text]:
+    written = datetime.fromisoformat(state.written).strftime("%Y-%m-%d %H:%M")
+    if state.fault:
+        return [state.name, "", Text("not a state", "dim"), "", "", written]
+    name = state.name
+    if state.rules not in (None, str(STANDARD)) and str(state.rules) not in name:
+        name += f" ({state.rules})"
+    games = "" if state.games is None else f"{state.games:,}"
+    losses = [percent(loss, 1) for loss in (state.worst_case or {}).values()] or ["", ""]
+    return [name, games, Text(*VERDICTS[state.unbeatable]), *losses, written]
+
+
+@dataclass(frozen=True)
+class FormatRow:
+    """A file format: whether it can be read, played and written, and the learner whose table it holds."""
+
+    name: str
+    learner: str | None
+    about: str
+    reads: bool
+    plays: bool
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Formats(Document, name="formats"):
+    """The formats that can be read and written."""
+
+    formats: list[FormatRow]
+
+    def show(self, env: Environment) -> None:
+        uses = {True: "yes", False: ""}
+        rows = [
+            [row.name, uses[row.reads], uses[row.plays], uses[row.writes], row.learner or "", row.about]
+            for row in self.formats
+        ]
+        draw_table(env, ["format", "reads", "plays", "writes", "learner", "what it is"], rows, lead=1)
+
+
+def _describe_runs(runs: Sequence[RunFields]) -> Iterator[str]:
+    """Describe the runs, those with most games first, with all runs of play in one line."""
+    sittings = [run for run in runs if run["kind"] == "play"]
+    others = sorted(
+        (run for run in runs if run["kind"] != "play"), key=lambda run: (-(run["games"] or 0), run["id"])
+    )
+    yield from map(_describe_run, others[:MOST])
+    if more := others[MOST:]:
+        yield f"and {len(more):,} more, {sum(run['games'] or 0 for run in more):,} games; --json lists them"
+    if len(sittings) == 1:
+        yield _describe_run(sittings[0])
+    elif sittings:
+        games = sum(run["games"] or 0 for run in sittings)
+        results = [run["results"] for run in sittings if run["results"]]
+        ended = {key: sum(each[key] for each in results) for key in ("x", "o", "draw")}
+        yield f"{len(sittings):,} sittings of play, {games:,} games: {_ended(ended)}"
+
+
+def _describe_run(run: RunFields) -> str:
+    games = "unknown games" if run["games"] is None else counted(run["games"], "game")
+    text = f"{run['id'][:12]} {run['kind']:<7} {games}"
+    if run["kind"] == "train":
+        text += f" against {run['opponent']}, seed {run['seed']}"
+        text += ", not reproducible: the opponent is a program" if run.get("reproducible") is False else ""
+        if (run["games"] or 0) < run["planned"]:
+            text += f", stopped before {run['planned']:,}"
+    return f"{text}: {_ended(run['results'])}" if run["results"] else text
+
+
+def _ended(results: Any) -> str:
+    return f"X won {results['x']:,}, O won {results['o']:,}, {results['draw']:,} drawn"
 
 
 def show(
     env: Environment,
-    file: Annotated[str | None, argument("[FILE]", "A state, a player or any file.", complete_agents)] = None,
-    formats: Annotated[bool, flag("--formats", "List the files that can be read and written.")] = False,
+    file: Annotated[
+        str | None, argument("[FILE]", "A state, a player, or any file that ttt reads.", complete_agents)
+    ] = None,
+    formats: Annotated[bool, flag("--formats", "List the formats that can be read and written.")] = False,
 ) -> Document:
-    """What is in a state: learner, rules, games and their results, runs, sizes. Of a log of games: who
-    played, and how the games ended. Bare: the states in the store with their verdicts, and the players that
-    need no file.
+    """Show what a state holds: learner, rules, games, runs and their results, sizes.
+
+    For a log of games: who played, and how the games ended. Without FILE: the states in the store with their
+    verdicts, and the players that need no file.
 
     Examples:
       ttt show
@@ -100,7 +295,7 @@ def _formats() -> Formats:
 
 
 def _by_entries(state: State) -> bool:
-    """Whether a state is described by its file's entries, rather than by the positions and moves it knows."""
+    """Whether to count a state's entries rather than the positions and moves it knows."""
     walked = enumerated(state.rules) is not None or state.seen is not None
     return not walked or (bool(state.runs) and all(run.kind == "import" for run in state.runs))
 

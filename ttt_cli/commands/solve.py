@@ -1,27 +1,85 @@
-"""``ttt solve``: the proven value of a position."""
+"""``ttt solve``: the proved value of a position."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
+from rich.text import Text
+
+from ttt_cli.documents import Cell, Count, Document, Worth, aside, note
 from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.solver import Solver
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.side import Side
+from ttt_cli.engine.solver import Proof, Solver
 from ttt_cli.environment import Environment
-from ttt_cli.errors import Stopped
+from ttt_cli.errors import ExitCode, Stopped
+from ttt_cli.evaluation.analysis import Board
 from ttt_cli.shell.options import argument, given_rules, number, option
-from ttt_cli.views.numbers import counted
+from ttt_cli.views.board import board, ended
+from ttt_cli.views.numbers import OUTCOMES, cells, counted
 from ttt_cli.views.progress import progress
-from ttt_cli.views.solution import Solution
+
+
+@dataclass(frozen=True)
+class Solution(Document, name="solution"):
+    """The proved value of a position and a line of best play; null and no cells if the limits were reached.
+
+    :ivar ended_by: the exit code if nothing has been proved.
+    """
+
+    position: Board
+    rules: Rules
+    to_move: Side | None
+    value: Worth | None
+    proven: bool
+    line: tuple[Cell, ...]
+    nodes: Count
+    seconds: Annotated[float, note(minimum=0)]
+    ruled_out: int | None = aside()
+    ended_by: ExitCode = aside()
+
+    @classmethod
+    def of(cls, proof: Proof, ended_by: ExitCode = ExitCode.FAILED) -> "Solution":
+        position, seconds = proof.position, round(proof.seconds, 3)
+        to_move = None if position.terminal else Side.to_move(position.plies)
+        found = (proof.value, proof.proven, proof.line, proof.nodes, seconds, proof.ruled_out)
+        return cls(position, position.rules, to_move, *found, ended_by)
+
+    @property
+    def code(self) -> ExitCode:
+        return ExitCode.DONE if self.proven else self.ended_by
+
+    def show(self, env: Environment) -> None:
+        position = end = self.position
+        env.draw(board(position, unicode=env.unicode))
+        env.out("")
+        effort = f"{counted(self.nodes, 'node')}, {self.seconds:.2f} s"
+        if position.terminal:
+            env.out(ended(position))
+        elif self.value is None:
+            how = "within these limits" if self.ended_by == ExitCode.FAILED else "yet: it was interrupted"
+            env.out(f"{position.mover} to move: not known {how} ({effort})")
+            if (ruled_out := self.ruled_out) is not None:
+                departs = f"departs at most {counted(ruled_out, 'time')}" if ruled_out else "never departs"
+                env.out(f"ruled out so far: a win by a side that {departs} from its most promising moves")
+        else:
+            env.out(f"{position.mover} to move {OUTCOMES[self.value]}: proven ({effort})")
+        if self.line:
+            for cell in self.line:
+                end = end.play(cell)
+            more = "" if end.terminal else " ..."
+            env.draw(Text(f"best play: {cells(self.line)}{more}"), wrap=True)
 
 
 def solve(
     env: Environment,
-    position: Annotated[str | None, argument("[POSITION]", "By default the empty board.")] = None,
+    position: Annotated[str | None, argument("[POSITION]", "A position; by default the empty board.")] = None,
     nodes: Annotated[int | None, number("Visit at most N positions.")] = None,
-    seconds: Annotated[float, option("S", "Limit of processor time.", min=0)] = 60.0,
+    seconds: Annotated[float, option("S", "Limit on processor time.", min=0)] = 60.0,
 ) -> Solution:
-    """Prove whether the side to move wins, draws or loses, on any board up to 64 cells, and print a line of
-    best play. Where the limits do not suffice, or Ctrl-C ends it, it says how far it came; the exit code is 1
-    (130).
+    """Prove whether the side to move wins, draws or loses, on any board of up to 64 cells, and print a line
+    of best play.
+
+    If it reaches a limit, or on Ctrl-C, it reports how far it got and exits with 1 (130).
 
     Examples:
       ttt solve --board 5x5 --line 4

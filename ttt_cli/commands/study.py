@@ -1,14 +1,18 @@
 """``ttt study``: many trainings at once, compared."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from os import cpu_count
 from pathlib import Path
+from statistics import median
 from typing import Annotated, Any
 
-from ttt_cli.engine.rules import STANDARD
-from ttt_cli.environment import Environment
+from rich.text import Text
+
+from ttt_cli.documents import Count, Document, RulesFields, Share, aside
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, UsageError
 from ttt_cli.learners import LEARNERS, learner_class, offer_file
 from ttt_cli.shell.options import (
@@ -27,36 +31,137 @@ from ttt_cli.store.files import write_bytes
 from ttt_cli.store.locks import lock
 from ttt_cli.store.state import learner_of
 from ttt_cli.store.system import translate_os_errors
-from ttt_cli.training.study import Design, Study, carry_out, read, to_csv, variations
-from ttt_cli.views.numbers import counted
+from ttt_cli.training.study import Design, Spread, Study, carry_out, read, to_csv, unbeatable_from, variations
+from ttt_cli.views.numbers import counted, percent
+from ttt_cli.views.plot import short
 from ttt_cli.views.progress import progress
-from ttt_cli.views.study import StudyResult
+from ttt_cli.views.tables import draw_table
+
+
+def _share(share: float) -> str:
+    return percent(share, 1)
+
+
+MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
+    "x_win": ("wins as X", _share),
+    "o_win": ("wins as O", _share),
+    "worst_x": ("can lose as X", _share),
+    "worst_o": ("can lose as O", _share),
+    "exploitability": ("exploitability", "{:.3f}".format),
+    "games_until_unbeatable": ("from games", "{:,.0f}".format),
+}
+"""The measures of a setting: heading, and how a value is shown."""
+
+
+@dataclass(frozen=True)
+class SettingFields:
+    """The results of the trainings with one setting: rates against random play, worst cases, how many players
+    are unbeatable, after how many games, and the seconds that a training took in this call."""
+
+    learner: str
+    preset: str
+    parameters: dict[str, Any]
+    games: Count
+    seeds: Count
+    x_win: Spread
+    o_win: Spread
+    worst_x: Spread
+    worst_o: Spread
+    exploitability: Spread
+    unbeatable: Count
+    games_until_unbeatable: Spread | None
+    seconds: float | None
+    name: str = aside()
+
+    @classmethod
+    def of(cls, study: Study, group: Any) -> "SettingFields":
+        (learner, preset), setting = group
+        runs = study.of(group)
+        reached = [games for rows in runs if (games := unbeatable_from(rows)) is not None]
+        seconds = [taken for key, taken in study.seconds.items() if key[:2] == group]
+        return cls(
+            learner,
+            preset,
+            dict(zip(study.varied, setting, strict=True)),
+            runs[0][-1].games,
+            len(runs),
+            **{name: Spread.of([getattr(rows[-1], name) for rows in runs]) for name in [*MEASURES][:5]},
+            unbeatable=len(reached),
+            games_until_unbeatable=Spread.of(reached) if reached else None,
+            seconds=median(seconds) if seconds else None,
+            name=study.named(group),
+        )
+
+
+@dataclass(frozen=True)
+class StudyResult(Document, name="study"):
+    """The results of a study, for each setting."""
+
+    rules: RulesFields
+    file: str | None
+    settings: list[SettingFields]
+    share_unbeatable: Share | None
+    game: str = aside()
+
+    @classmethod
+    def of(cls, study: Study, rules: Rules, file: str | None) -> "StudyResult":
+        verdicts = [rows[-1].unbeatable for rows in study.runs.values()]
+        known = [verdict for verdict in verdicts if verdict is not None]
+        settings = [SettingFields.of(study, group) for group in study.groups]
+        share = sum(known) / len(known) if known else None
+        return cls(rules.fields(), file, settings, share, rules.describe())
+
+    def show(self, env: Environment) -> None:
+        """Print a table: for each setting the medians, with the ranges below them."""
+        runs = sum(each.seeds for each in self.settings)
+        env.out(f"{self.game}: {counted(runs, 'training')}, each from nothing")
+        env.out("medians over the seeds, and ranges" if runs > len(self.settings) else "one seed each", "")
+        timed = any(each.seconds is not None for each in self.settings)
+        rows: list[list[str | Text]] = []
+        for each in self.settings:
+            spreads = [(getattr(each, name), show) for name, (_, show) in MEASURES.items()]
+            medians = [show(spread.median) if spread else "-" for spread, show in spreads]
+            ranges = [Text(_range(spread, show) if spread else "", "dim") for spread, show in spreads]
+            seconds = "" if each.seconds is None else f"{each.seconds:.1f}"
+            unbeatable = f"{each.unbeatable} of {each.seeds}"
+            rows.append([each.name, short(each.games), *medians, unbeatable, *[seconds] * timed])
+            rows.append(["", "", *ranges, "", *[""] * timed])
+        names = ["games", *(heading for heading, _ in MEASURES.values()), "unbeatable", *["seconds"] * timed]
+        draw_table(env, ["setting", *(f">{name}" for name in names)], rows, lead=1)
+        if self.file is not None:
+            env.say(
+                "next:", command_line("ttt", "curve", self.file, "-o", Path(self.file).with_suffix(".svg"))
+            )
+
+
+def _range(spread: Spread, show: Callable[[float], str]) -> str:
+    """``93.1 to 99.2 %``; nothing where all are the same."""
+    if spread.low == spread.high:
+        return ""
+    low, high = show(spread.low), show(spread.high)
+    return f"{low.removesuffix(' %')} to {high}"
 
 
 def study(
     env: Environment,
     learners: Annotated[
         list[str] | None,
-        argument(
-            "[LEARNER]...",
-            "What to compare; NAME --help lists its parameters.",
-            complete_learners,
-        ),
+        argument("[LEARNER]...", "The methods; NAME --help lists parameters.", complete_learners),
     ] = None,
-    seeds: Annotated[int | None, number("Seeds 1 to N: 10, or 1 with --presets alone.", most=100_000)] = None,
+    seeds: Annotated[int | None, number("Seeds 1 to N: 10, or 1 for --presets alone.", most=100_000)] = None,
     vary: Annotated[
-        list[str] | None, option("NAME=A,B,…", "Values to try; repeat it for all combinations.")
+        list[str] | None, option("NAME=A,B,…", "Values to try; repeatable, for all combinations.")
     ] = None,
-    presets: Annotated[bool, flag("--presets", "Articles beside defaults; alone: of all methods.")] = False,
+    presets: Annotated[bool, flag("--presets", "Articles and defaults; alone, of all methods.")] = False,
     games: Games = None,
     opponent: Opponent = None,
     symmetry: Symmetry = False,
-    out: Annotated[Path | None, option("FILE", "Write it as CSV, and go on with it.", "--out", "-o")] = None,
-    keep: Annotated[Path | None, option("DIR", "Keep the states in this folder.")] = None,
-    workers: Annotated[int | None, number("Threads; by default one a core.", most=1024)] = None,
+    out: Annotated[Path | None, option("FILE", "Write it as CSV, or continue it.", "--out", "-o")] = None,
+    keep: Annotated[Path | None, option("DIR", "Keep the trained states in this folder.")] = None,
+    workers: Annotated[int | None, number("Threads; by default one per core.", most=1024)] = None,
 ) -> StudyResult | ExitCode:
-    """Train methods many times, each from nothing, with many seeds and settings, and compare how strong they
-    become: medians and ranges over the seeds, exact strength along the way.
+    """Train methods many times from nothing, with different seeds and settings, and compare how strong the
+    players become: medians and ranges over the seeds, from exact verdicts along the way.
 
     Examples:
       ttt study --presets
@@ -90,7 +195,7 @@ def study(
 
 
 def more_help(arguments: Sequence[str]) -> str:
-    """The parameters of the methods that are named before ``--help``, with their defaults."""
+    """List the parameters of the methods that are named before ``--help``, with their defaults."""
     kinds: list[Any] = [learner_class(name) for name in arguments if name in LEARNERS]
     named = [item for kind in kinds for item in fields(kind)]
     parameters = [item for item in named if item.name != "choice"]
@@ -128,7 +233,10 @@ def _fill(
 
 
 def _begun(designs: Sequence[Design], path: Path) -> Study:
-    """The study in a file, if it is the one that is asked for."""
+    """Read the study in a file.
+
+    :raises UsageError: if it is not the one that the call asks for.
+    """
     study = read(path, learner_class)
     for design in designs:
         known = study.calls.get(design.method, design.call)

@@ -1,14 +1,42 @@
 """``ttt tournament``: everyone against everyone."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
+from rich.text import Text
+
+from ttt_cli.documents import Document
 from ttt_cli.environment import Environment
 from ttt_cli.errors import UsageError
-from ttt_cli.evaluation.tournament import GAMES, play_tournament
+from ttt_cli.evaluation.tournament import GAMES, Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.options import Walked, argument, complete_agents
-from ttt_cli.views.tournament import Standings
+from ttt_cli.views.tables import draw_table
+
+
+@dataclass(frozen=True)
+class Standings(Document, name="tournament"):
+    """The result of a tournament: the players by points, then every pairing."""
+
+    DOCUMENT: ClassVar = ("*found",)
+
+    found: Tournament
+
+    def show(self, env: Environment) -> None:
+        players, scores, rows = self.found.players, self.found.scores, []
+        for at, player in enumerate(players):
+            cells = [
+                Text("-", "dim") if other == at else Text(f"{score:.2f}")
+                for other, score in enumerate(scores[at])
+            ]
+            rating = round(player.rating)
+            totals = (f"{player.points:.3f}", f"{rating:+d}" if rating else "0")
+            rows.append([str(at + 1), player.agent.name, *cells, *(Text(total, "bold") for total in totals)])
+        places = [f">{place}" for place in range(1, len(players) + 1)]
+        draw_table(env, [">", "player", *places, ">points", ">rating"], rows, lead=2)
+        games = players[0].of
+        env.out("", f"expected points in {games} games each, a draw being 1/2; rating: Bradley-Terry")
 
 
 def tournament(
@@ -16,17 +44,18 @@ def tournament(
     agents: Annotated[list[str], argument("AGENT AGENT...", "The players.", complete_agents)],
     positions: Walked = None,
 ) -> Standings:
-    """Everyone against everyone as both sides, exact: a cross-table of expected points and a rating.
+    """Let everyone play everyone as both sides, exactly, and show a cross-table of expected points and a
+    rating.
 
-    Where too many positions are possible between two players, or a program's choices vary, they play a
-    match instead.
+    Two players play a match instead if too many positions are possible between them, or if one is a program
+    whose choices vary.
 
     Examples:
       ttt tournament q td graph book menace minimax random
       ttt tournament q q.article downloaded.json --json
     """
     if len(agents) < 2:
-        raise UsageError("a tournament needs two players at least", hint="such as ttt tournament q minimax")
+        raise UsageError("a tournament needs at least two players", hint="such as ttt tournament q minimax")
     players = resolved(env, *agents)
     entered = [(player.fields(), player.policy) for player in players]
     found = play_tournament(entered, budget=positions or BUDGET)

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Literal
 from typer.core import TyperCommand, TyperGroup
 
 from ttt_cli.agents.grammar import is_program
+from ttt_cli.documents import Count, Document, aside
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.side import Side
 from ttt_cli.environment import Environment, command_line
@@ -31,6 +33,7 @@ from ttt_cli.shell.options import (
 )
 from ttt_cli.shell.signals import graceful
 from ttt_cli.store import library
+from ttt_cli.store.curves import Row
 from ttt_cli.store.formats.imported import Options as Readings
 from ttt_cli.store.games import SoundGames, waiting_games
 from ttt_cli.store.state import State, learner_of
@@ -41,7 +44,6 @@ from ttt_cli.training.trainer import TrainingRun, new_run, resumed_run, warm_up
 from ttt_cli.training.trainer import train as train_run
 from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
-from ttt_cli.views.training import Training
 
 PROOF = 200_000
 """Positions that the closing line's proof may go through."""
@@ -59,25 +61,80 @@ class Options:
 
     games: Games = None
     opponent: Opponent = None
-    games_from: Annotated[Path | None, option("FILE", "Learn from game records; alone, play none.")] = None
-    preset: Annotated[Literal["article"] | None, option(None, "The author's rule and constants.")] = None
+    games_from: Annotated[Path | None, option("FILE", "Learn from recorded games; alone, play none.")] = None
+    preset: Annotated[Literal["article"] | None, option(None, "Use the author's rule and constants.")] = None
     seed: Annotated[int | None, number("Random seed: the same call writes the same bytes.", least=0)] = None
     symmetry: Symmetry = False
-    until: Annotated[Literal["unbeatable"] | None, option(None, "Stop once so, else exit with 1.")] = None
+    until: Annotated[Literal["unbeatable"] | None, option(None, "Stop once proved, else exit with 1.")] = None
     out: Annotated[Path | None, option("FILE", "The state; by default the store's.", "--out", "-o")] = None
     source: Annotated[
         str | None, option("FILE", "Start from another state.", "--from", complete=complete_states)
     ] = None
     fresh: Annotated[bool, flag("--fresh", "Start from nothing.")] = False
-    resume: Annotated[bool, flag("--resume", "Continue the unfinished run in the file.")] = False
-    checkpoint: Annotated[float, option("SECONDS", "Save this often.", min=0)] = CHECKPOINT
-    curve: Annotated[Path | None, option("FILE", "Write its learning curve as CSV.")] = None
+    resume: Annotated[bool, flag("--resume", "Resume the unfinished run in the file.")] = False
+    checkpoint: Annotated[float, option("SECONDS", "Time between saves.", min=0)] = CHECKPOINT
+    curve: Annotated[Path | None, option("FILE", "Write the learning curve as CSV.")] = None
     workers: Annotated[int, option("N", "Threads that share the games of a long run.", min=1, max=1024)] = 1
     cluster: Annotated[str | None, option("ADDRESS", "A Dask cluster to train on.")] = None
 
 
+VERDICTS = {
+    True: " is unbeatable as both sides, proved over all that can happen",
+    False: " is beatable",
+    None: ": whether it is beatable is not known",
+}
+
+
+@dataclass(frozen=True)
+class Training(Document, name="training"):
+    """The result of a training: the games of this call, and the whole state."""
+
+    learner: str
+    games: Count
+    total_games: Count | None
+    seconds: float
+    games_per_second: float
+    seed: Count
+    x_wins: Count
+    o_wins: Count
+    draws: Count
+    positions: Count | None
+    file: str
+    unbeatable: bool | None
+    name: str = aside()
+    curve: tuple[Sequence[Row], Path] | None = aside()
+    then: Sequence[tuple[str, str]] = aside()
+    ended: ExitCode = aside()
+
+    @property
+    def code(self) -> ExitCode:
+        return self.ended or ExitCode.DONE
+
+    def show(self, env: Environment) -> None:
+        env.out(
+            f"{self.games:,} games in {self.seconds:.1f} s ({self.games_per_second:,.0f} a second): "
+            f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
+        )
+        where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
+        env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
+        if self.curve:
+            _show_curve(env, self.name, *self.curve)
+        for text, command in self.then or ():
+            env.say(text, command)
+
+
+def _show_curve(env: Environment, name: str, rows: Sequence[Row], path: Path) -> None:
+    from ttt_cli.views.plot import text_plot
+
+    if not rows:
+        env.say("there is no curve: more can happen on this board than can be walked through")
+        return
+    env.out(*text_plot([(name, rows)], env.width, unicode=env.unicode))
+    env.say(f"the curve is in {path}; a picture:", command_line("ttt", "curve", path, "-o", "curve.svg"))
+
+
 def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training | None:
-    """Train a player: a subcommand for each method of learning.
+    """Train a player by one of these methods. LEARNER --help lists its options.
 
     Examples:
       ttt train q
@@ -94,7 +151,7 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: Option
 
 HELP = """{title}.
 
-Continues from the file that is there; --fresh starts over. Without --games: {games:,} games.
+Continues from the file if it exists; --fresh starts over. Plays {games:,} games unless --games is given.
 
 Examples:
   ttt train {name}
@@ -113,7 +170,8 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
     if name.startswith("-") or not (runs or name in LEARNERS):
         text, examples = split_examples(train.__doc__ or "")
         methods: Any = {
-            key: TyperCommand(key, help=about, rich_help_panel="Methods") for key, about in LEARNERS.items()
+            key: TyperCommand(key, help=about[0].upper() + about[1:], rich_help_panel="Methods")
+            for key, about in LEARNERS.items()
         }
         return (
             "train",

@@ -1,4 +1,4 @@
-"""``ttt verify``: read files through and report every problem; take on what was edited by hand."""
+"""``ttt verify``: check files, and accept those that were edited by hand."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from ttt_cli.views.numbers import what_is_held
 
 @dataclass(frozen=True)
 class Check(Document, name="verification"):
-    """What ``ttt verify`` found in a file; ``accepted`` is whether an edited file was sealed anew."""
+    """The problems of a file; ``accepted`` is whether it was given a new digest."""
 
     file: Path
     format: str
@@ -32,7 +32,6 @@ class Check(Document, name="verification"):
 
     @property
     def code(self) -> ExitCode:
-        """Whether the file can be used, and as it is."""
         if self.found.unfit:
             return ExitCode.INVALID_FILE
         return ExitCode.FAILED if self.rejected or self.repaired else ExitCode.DONE
@@ -42,7 +41,7 @@ class Check(Document, name="verification"):
         if self.format:
             holds = f"{self.format}, {what_is_held((self.positions, self.moves), self.found.units)}"
         valid = ", valid" if self.code is ExitCode.DONE else ""
-        sealed = "; sealed with a new digest" if self.accepted else ""
+        sealed = "; accepted, with a new digest" if self.accepted else ""
         env.out(f"{self.file}: {holds}{valid}{sealed}")
         problems = [f"can be repaired: {text}" for text in self.repaired]
         for text in (*problems, *(f"{one.where}: {one.why}" for one in self.rejected)):
@@ -52,11 +51,11 @@ class Check(Document, name="verification"):
 def verify(
     env: Environment,
     files: FileNames,
-    accept: Annotated[bool, flag("--accept", "Seal sound files that were edited by hand.")] = False,
+    accept: Annotated[bool, flag("--accept", "Accept sound files that were edited by hand.")] = False,
 ) -> Iterator[Check]:
-    """Check files and report every problem, with its location; nothing is changed without --accept.
+    """Check files and report every problem with its location. Nothing is changed without --accept.
 
-    The exit code is 3 if a file cannot be used, 1 if something in one has to be repaired or left out.
+    The exit code is 3 if a file cannot be used, and 1 if something in it must be repaired or left out.
 
     Examples:
       ttt verify q book
@@ -72,9 +71,9 @@ def verify(
 
 
 def _accept(path: Path) -> bool:
-    """Seal an edited file with a new digest if all else in it is sound; whether that was necessary.
+    """Give an edited file a new digest; return whether it needed one.
 
-    :raises InvalidFileError: what is wrong with it.
+    :raises InvalidFileError: if anything else is wrong with it.
     """
     with lock(path, "accepted"):
         before = read_bytes(path)

@@ -173,7 +173,7 @@ def _parameters_of(learner: Any) -> list[inspect.Parameter]:
 
 
 def split_examples(doc: str) -> tuple[str, str]:
-    """A docstring as help text, a line for each paragraph, and its examples, whose lines stay."""
+    """Split a docstring into its text, with each paragraph on one line, and its examples, line by line."""
     text, found, examples = inspect.cleandoc(doc).partition("\nExamples:\n")
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
     return "\n\n".join(paragraphs), f"Examples:\n{examples}" if found else ""

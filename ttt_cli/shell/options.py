@@ -1,8 +1,4 @@
-"""Options that commands share, numbers as people write them, and what the shell offers for a word.
-
-``argument``, ``option``, ``number`` and ``flag`` are Typer's, spelled shortly; the annotations below them are
-the parameters that several commands have.
-"""
+"""Arguments and options that commands share, the numbers people may write, and shell completion."""
 
 import re
 from collections.abc import Callable
@@ -28,8 +24,7 @@ _ZEROS = {"": 0, "k": 3, "m": 6, "g": 9}
 
 
 def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
-    """The parser of an option that takes whole numbers as people write them: ``10k``, ``1.5M``, ``1e6``,
-    ``1,000,000``."""
+    """Return a parser for whole numbers such as ``10k``, ``1.5M``, ``1e6`` or ``1,000,000``."""
 
     def number(text: Any) -> int:
         if match := _NUMBER.fullmatch(str(text).strip()):
@@ -47,7 +42,7 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
 
 
 def stored_files(store: Path) -> list[Path]:
-    """The files of a store that may be states, by name."""
+    """Return the files of a store that may be states, sorted by name."""
     try:
         found = [path for path in store.iterdir() if path.suffix in (".json", ".csv") and path.is_file()]
     except OSError:
@@ -56,34 +51,30 @@ def stored_files(store: Path) -> list[Path]:
 
 
 def player_names(store: Path) -> list[str]:
-    """Players that need no file, and the states in a store."""
+    """Return the names of the built-in players and of the states in a store."""
     return list(dict.fromkeys([*BUILT_IN, *LEVELS, *(path.stem for path in stored_files(store))]))
 
 
 def complete_agents(context: typer.Context, incomplete: str) -> list[str]:
-    """Players that need no file and their options, and states in the store; where none begins so, the shell
-    offers files."""
+    """Complete the name of a player or one of its options; if none fits, the shell completes file names."""
     player, colon, _ = incomplete.partition(":")
     names = player_names(Path(context.params.get("store") or DEFAULT_STORE))
     if colon and player in BUILT_IN:
         names = [f"{player}:{option}=" for option in players()[player].options]
-    # Nothing that a shell acts on: zsh evaluates what it is offered, and whoever made a file chose its name.
+    # Anybody may have named a file, and zsh evaluates what it is offered.
     return [name for name in names if name.startswith(incomplete) and re.fullmatch(r"[\w.,:=@%+/ ~-]*", name)]
 
 
 def complete_states(context: typer.Context, incomplete: str) -> list[str]:
-    """States in the store; where none begins so, the shell offers files."""
     stored = {path.stem for path in stored_files(Path(context.params.get("store") or DEFAULT_STORE))}
     return [name for name in complete_agents(context, incomplete) if name in stored]
 
 
 def complete_learners(incomplete: str) -> list[str]:
-    """The methods that are built in."""
     return [name for name in LEARNERS if name.startswith(incomplete)]
 
 
 Complete = Callable[..., list[str]] | None
-"""What completes a word in the shell."""
 
 
 def argument(metavar: str, help: str, complete: Complete = None, **more: Any) -> Any:
@@ -91,12 +82,11 @@ def argument(metavar: str, help: str, complete: Complete = None, **more: Any) ->
 
 
 def option(metavar: str | None, help: str, *names: str, complete: Complete = None, **more: Any) -> Any:
-    """An option with a value, called as its parameter unless ``names`` say otherwise."""
+    """Return an option with a value, named after its parameter unless ``names`` are given."""
     return typer.Option(*names, metavar=metavar, help=help, autocompletion=complete, readable=False, **more)
 
 
 def number(help: str, *names: str, least: int = 1, most: int = MOST, **more: Any) -> Any:
-    """An option whose value is a whole number."""
     return typer.Option(*names, parser=whole(least, most), metavar="N", help=help, **more)
 
 
@@ -104,24 +94,42 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
-AgentName = Annotated[str, argument("AGENT", "A player's name or file.", complete_agents)]
-FileNames = Annotated[list[str], argument("FILE...", "States, or any files ttt reads.", complete_states)]
+AgentName = Annotated[str, argument("AGENT", "A player: a name, a file or a program.", complete_agents)]
+FileNames = Annotated[list[str], argument("FILE...", "States, or any files that ttt reads.", complete_states)]
 PositionGiven = Annotated[str, argument("POSITION", "Such as X...O....; - reads positions from stdin.")]
-Games = Annotated[int | None, number("The number of games; by default the method's own.", "--games", "-n")]
+Games = Annotated[int | None, number("Number of games; by default the method's own.", "--games", "-n")]
 Opponent = Annotated[
-    str | None, option("AGENT", "By default self, or the article's opponent.", complete=complete_agents)
+    str | None,
+    option("AGENT", "By default itself, or the article's opponent.", complete=complete_agents),
 ]
 Out = Annotated[Path | None, option("FILE", "The state to write.", "--out", "-o")]
 Report = Annotated[str | None, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
 Seed = Annotated[int | None, number("Random seed.", least=0)]
-Symmetry = Annotated[bool, flag("--symmetry", "One entry for all rotations and reflections of a position.")]
+Symmetry = Annotated[bool, flag("--symmetry", "Rotations and reflections of a position share an entry.")]
 Walked = Annotated[int | None, number("Visit at most N positions.", show_default="10,000,000")]
 
 
-def given_rules(env: Environment) -> "Rules | None":
-    """The rules that ``--board`` and ``--line`` say, ``None`` if neither is given.
+READINGS = """\
+What a file leaves open can be stated behind a colon (q_table.json:values=x):
+  values=x|o|mover|moved  whose wins the large values mean: one side's, the
+                          mover's, or those of the side that has just moved
+  unknown=NUMBER|random   the value of a move that is not in the file; random:
+                          such a move is made only where none is known
+  wins=known|unknown      whether the program finds winning moves by itself
+  ties=random|first|last  which of exactly equal moves the program makes
+  choice=draw|most        whether it draws a bead or takes the most frequent
+  visits=N                the visits of an entry that has no count
+  spelling.NAME=VALUE     how positions are spelled; NAME is first, second,
+                          mine, theirs, turn, empty, cells, board, order,
+                          player-x or symmetry
+"""
+"""The help on options of foreign files."""
 
-    :raises UsageError: if they describe no game.
+
+def given_rules(env: Environment) -> "Rules | None":
+    """Return the rules that ``--board`` and ``--line`` describe, None if neither is given.
+
+    :raises UsageError: if they make no sense.
     """
     if env.board is None and env.line is None:
         return None
