@@ -145,6 +145,7 @@ def test_an_untrained_learner_says_so_plays_and_learns(ttt):
     result = ttt("play", "td.article", "--as", "x", "--games", 1, stdin=GAME)
     assert "td.article has learned nothing yet; this trains it: ttt train td --preset article" in result.err
     assert "td.article knows 0 positions from 0 games" in result.err
+    assert "10 % of its moves are random" in result.err
     assert re.search(r"td.article has learned the game: \d+ new positions; it knows \d+", result.err)
     state = library.load(Path("state_store/td.article.json")).state
     assert (state.learner.choice, state.games) == ("article", 1)

@@ -6,6 +6,7 @@ from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
+from ttt_cli.play import hints
 from ttt_cli.play.hints import beat, hint
 
 
@@ -39,3 +40,8 @@ def test_a_player_is_beaten_where_all_that_can_happen_can_be_gone_through():
     found = beat(Position("XX.OO...."), Uniform(Rules()))
     assert found is not None and found.best == (2,) and found.win[2] == 1
     assert beat(Position.start(Rules(8, 8, 5)), Uniform(Rules(8, 8, 5))) is None
+
+
+def test_nobody_waits_long_for_what_beats_a_slow_player(monkeypatch):
+    monkeypatch.setattr(hints, "SECONDS", -1.0)
+    assert beat(Position("XX.OO...."), Uniform(Rules())) is None

@@ -11,7 +11,7 @@ from ttt_cli.documents import put
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, UsageError
-from ttt_cli.play.player import players_of
+from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
 from ttt_cli.shell.match import play_machines, play_with_people
@@ -28,7 +28,7 @@ from ttt_cli.shell.options import (
 from ttt_cli.store.games import try_log
 from ttt_cli.store.library import Loaded
 from ttt_cli.views.levels import level_in_words
-from ttt_cli.views.numbers import counted
+from ttt_cli.views.numbers import counted, percent
 
 MENU_STATES = 9
 """The most states that the menu of opponents lists."""
@@ -142,6 +142,9 @@ def _introduce(env: Environment, agents: Sequence[Agent], learn: bool) -> None:
         env.remark(agent.remarks)
         games = "" if agent.games is None else f" from {counted(agent.games, 'game')}"
         env.say(f"{agent.name} knows {counted(loaded.state.positions, 'position')}{games}")
+        if epsilon := exploration(agent, loaded.state):
+            often = f"{percent(epsilon, 0)} of its moves are random, as in its author's program"
+            env.say(f"{often}; evaluate judges it without them, as {agent.name}:epsilon=0 plays")
         if learn and not loaded.native:
             what = f"{loaded.path} is a {loaded.format} file, which is read-only here"
             env.say(f"{what}; to teach it, first:", command_line("ttt", "import", loaded.path))

@@ -63,11 +63,17 @@ def players_of(agents: Sequence[Agent], store: Path, *, learn: bool) -> list[Pla
 
 
 def plays_by(agent: Agent, state: State) -> Policy:
-    """How an agent plays by ``state``: by its options, and exploring where its author has it so."""
+    """How an agent plays by ``state``: by its options, and exploring where its author's program does."""
     options = dict(agent.options)
-    learner = state.learner
-    if "choice" in options:
-        learner = state.choosing(options["choice"]).learner
-    if learner.explores_in_play and learner.choice == "article":
-        options.setdefault("epsilon", learner.parameters()["epsilon"])
+    if epsilon := exploration(agent, state):
+        options["epsilon"] = epsilon
     return play_by(state, **options)
+
+
+def exploration(agent: Agent, state: State) -> float:
+    """How often an agent moves at random because its author's program does; ``epsilon`` overrides it."""
+    choice = agent.options.get("choice")
+    learner = (state.choosing(choice) if choice else state).learner
+    if "epsilon" in agent.options or not learner.explores_in_play or learner.choice != "article":
+        return 0.0
+    return float(learner.parameters()["epsilon"])

@@ -50,7 +50,7 @@ def from_response(response: Response | None, hint: Analysis, name: str) -> Advic
     """The most that each move can get against the player called ``name``, with what perfect play knows below
     it."""
     if response is None:
-        return Advice({}, f"too much can still happen against {name} to go through it all; try b again later")
+        return Advice({}, f"too much can still happen against {name}; try b again a few moves later")
     notes = {
         move.cell: [
             _chance(response.win[move.cell], response.save[move.cell]),
