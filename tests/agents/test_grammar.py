@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests import tables
+from ttt_cli import train
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
@@ -14,11 +15,7 @@ from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
 from ttt_cli.store import library
-from ttt_cli.store.games import GameRecord
 from ttt_cli.store.state import State, learner_of
-from ttt_cli.store.teaching import teach
-
-GAME = (5, 1, 3, 7, 4, 6, 8, 2, 9)
 
 
 @pytest.fixture
@@ -26,11 +23,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store with td and td.3x4-3, in a working directory with a file called td."""
     monkeypatch.chdir(tmp_path)
     store = tmp_path / "store"
-    state = State.empty(learner_of("td", "default"), STANDARD)
-    taught = teach(state, [GameRecord(GAME, "draw", "td", "td")]).state
+    taught = train("td", games=1, seed=1)
     library.save(taught, store / "td.json")
-    library.save(State.empty(learner_of("td", "default"), Rules(3, 4)), store / "td.3x4-3.json")
-    library.save(state, tmp_path / "td")
+    library.save(State.empty(taught.learner, Rules(3, 4)), store / "td.3x4-3.json")
+    library.save(State.empty(taught.learner, STANDARD), tmp_path / "td")
     library.save(taught, tmp_path / "odd:name=1.json")
     return store
 
@@ -111,31 +107,22 @@ def test_agents_that_meet_play_the_same_game(store: Path) -> None:
     ("text", "error", "says"),
     [
         ("minmax", UsageError, "did you mean 'minimax'"),
-        ("tdd", UsageError, "did you mean 'td'"),
         ("xyzzy", UsageError, "there are random, heuristic, minimax, search, human"),
         ("q", UsageError, "ttt train q makes it"),
         ("q.article", UsageError, "ttt train q --preset article makes it"),
         ("./nothing", InvalidFileError, "no such file"),
-        ("tdx.json", InvalidFileError, "no such file"),
         ("minimax:dept=2", UsageError, "did you mean 'depth'"),
         ("minimax:depth=0", UsageError, "depth is N (from 1), not '0'"),
-        ("minimax:depth=two", UsageError, "depth is N (from 1), not 'two'"),
         ("minimax:depth", UsageError, "depth is N (from 1), and needs a value"),
         ("minimax:ties=frist", UsageError, "did you mean 'first'"),
         ("minimax:speed=maybe", UsageError, "speed is true|false"),
         ("minimax:depth=2,depth=3", UsageError, "given twice"),
-        ("minimax:", UsageError, "minimax takes ties="),
         ("random:epsilon=1", UsageError, "random takes no options"),
-        ("human:ties=first", UsageError, "human takes no options"),
-        ("td:epsilon=1.5", UsageError, "from 0 to 1"),
         ("td:epsilon=nan", UsageError, "from 0 to 1"),
         ("td:side=z", UsageError, "side is x|o"),
-        ("td:search=0", UsageError, "search is N (from 1), not '0'"),
-        ("search:depth=x", UsageError, "depth is N (from 1), not 'x'"),
         ("search:ties=first", UsageError, "search takes depth=N (from 1), nodes=N (from 1)"),
         ("td:choice=nothing", UsageError, "no choice rule 'nothing'"),
         ("td:depth=2", UsageError, "a state takes epsilon="),
-        ("nobody:depth=2", UsageError, "no agent is called 'nobody'"),
         ("", UsageError, "no agent is called ''"),
     ],
 )
@@ -146,9 +133,9 @@ def test_what_cannot_be_meant(store: Path, text: str, error: type[TttError], say
     assert "\n" not in str(found.value)
 
 
-@pytest.mark.parametrize("name", [name for name, player in players().items() if not player.argument])
-def test_names_win_over_paths(store: Path, name: str) -> None:
-    Path(name).write_text("not a state", encoding="utf-8")
-    assert resolve(name, store).source is None
-    with pytest.raises(InvalidFileError):
-        resolve(f"./{name}", store)
+def test_names_win_over_paths(store: Path) -> None:
+    for name in (name for name, player in players().items() if not player.argument):
+        Path(name).write_text("not a state", encoding="utf-8")
+        assert resolve(name, store).source is None
+        with pytest.raises(InvalidFileError):
+            resolve(f"./{name}", store)
