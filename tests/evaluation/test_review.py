@@ -45,7 +45,7 @@ def test_resigning_a_draw_is_no_move_and_has_no_turning_point():
     assert (lost.resigned, lost.turning_point) == (-1, 2)
 
 
-@pytest.mark.parametrize("seed", range(1, 41))
+@pytest.mark.parametrize("seed", range(1, 13))
 def test_it_says_what_the_analysis_says(seed: int):
     """Against the definition, on boards with a state space."""
     rules = (STANDARD, Rules(3, 4, 3))[seed % 2]
@@ -74,11 +74,11 @@ def check_turning_point(found: Review) -> None:
     assert found.turning_point == (chances[-1] if winner is not None and chances else None)
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", range(1, 3))
 def test_where_there_is_no_state_space_only_what_is_proved_counts(seed: int):
     """With few nodes less is known than with many, and nothing else."""
     game = at_random(Rules(5, 5, 4), seed)
-    little, much = review(game, nodes=3), review(game, nodes=20_000)
+    little, much = review(game, nodes=3), review(game, nodes=5_000)
     for few, many in zip(little.moves, much.moves, strict=True):
         for name in ("before", "after"):
             assert getattr(few, name) in (None, getattr(many, name))

@@ -75,9 +75,17 @@ def test_mistakes_count_as_reachable_where_the_policy_is_to_move() -> None:
     assert not judge(answers).unbeatable
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4), Rules(2, 2, 2)], ids=str)
 @pytest.mark.parametrize(
-    "options", [{}, {"speed": False}, {"ties": "first"}, {"ties": "last"}, {"ties": "trap"}, {"depth": 99}]
+    ("rules", "options"),
+    [
+        *(
+            (Rules(), options)
+            for options in ({"speed": False}, {"ties": "last"}, {"ties": "trap"}, {"depth": 99})
+        ),
+        (Rules(2, 4, 3), {"ties": "first"}),
+        (Rules(2, 2, 2), {}),
+    ],
+    ids=str,
 )
 def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, options: dict[str, Any]) -> None:
     policy = tables.minimax(StateSpace.of(rules), **options)
@@ -89,11 +97,11 @@ def test_perfect_play_is_unbeatable_whatever_the_game_is_worth(rules: Rules, opt
 
 
 def test_a_winner_who_lets_the_win_slip_is_beatable() -> None:
-    space = StateSpace.of(Rules(3, 4))  # X can win, but not after every first move
+    space = StateSpace.of(Rules(1, 7, 2))  # X can win, but not after every first move
     slips = np.flatnonzero(space.legal[0] & (solve(space).values[space.successors[0]] > -1))
     assert len(slips)
     rows = tables.minimax(space).played.copy()
-    rows[0] = np.eye(12)[slips[0]]
+    rows[0] = np.eye(space.cells)[slips[0]]
     verdict = judge(policy := PolicyTable(space, rows))
     assert not verdict.unbeatable and not is_unbeatable(policy)
     assert verdict.as_x.guaranteed < 1

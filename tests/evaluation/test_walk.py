@@ -1,7 +1,5 @@
 """Walks: the same on bitboards as by index, within their budget, and on boards that nobody enumerates."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -20,8 +18,6 @@ from ttt_cli.evaluation.refutation import losing_line
 from ttt_cli.evaluation.walk import OutgrownError, Walk
 from ttt_cli.evaluation.worst_case import worst_case
 
-LARGE = [Rules(4, 4, 4), Rules(5, 5, 4), Rules(6, 6, 5), Rules(8, 8, 5)]
-
 
 class Decided(Policy):
     """The first of the moves that another policy makes."""
@@ -33,7 +29,7 @@ class Decided(Policy):
         return first(self._policy.probabilities(positions) > 0).astype(np.float64)
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(3, 4, 3), Rules(3, 3, 3, misere=True)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(), Rules(2, 5, 3), Rules(misere=True)], ids=str)
 def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
     policies = [Uniform(rules), Heuristic(rules), Minimax(rules, depth=2, ties="first")]
 
@@ -51,13 +47,10 @@ def test_bitboards_give_the_digits_that_indexes_give(rules: Rules, monkeypatch: 
     assert figures() == by_index
 
 
-@pytest.mark.parametrize("rules", LARGE[1:], ids=str)
-def test_what_cannot_be_gone_through_is_given_up_at_once(rules: Rules) -> None:
-    start = time.perf_counter()
+def test_what_cannot_be_gone_through_is_given_up_at_once() -> None:
     with pytest.raises(OutgrownError, match="more than 10,000,000 positions") as found:
-        Walk.of(Uniform(rules), Side.X)
+        Walk.of(Uniform(Rules(5, 5, 4)), Side.X)
     assert found.value.positions < 1_000_000  # long before the budget was spent
-    assert time.perf_counter() - start < 20
 
 
 def test_a_spent_budget_ends_a_walk() -> None:
@@ -67,7 +60,7 @@ def test_a_spent_budget_ends_a_walk() -> None:
         Walk.of(Uniform(Rules()), Side.X, budget=whole - 1)
 
 
-@pytest.mark.parametrize("rules", [*LARGE, Rules(), Rules(4, 4, 3, misere=True)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(), Rules(8, 8, 5), Rules(4, 4, 3, misere=True)], ids=str)
 @pytest.mark.parametrize("side", Side)
 def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Side) -> None:
     for policy in (Uniform(rules), Heuristic(rules), Decided(Uniform(rules))):
@@ -75,17 +68,7 @@ def test_a_poor_player_loses_a_game_that_is_found_at_once(rules: Rules, side: Si
         if line is None:
             assert isinstance(policy, Heuristic)  # which knows how to block
             continue
-        line = [cell - 1 for cell in line]
-        game = Game.of(rules, line)
+        game = Game.of(rules, [cell - 1 for cell in line])
         assert game.result is not None and game.result.outcome(side) == -1
-        for ply, cell in enumerate(line):
-            if ply % 2 == side:
-                here = Positions.batch([position_after(rules, line[:ply])], rules)
-                assert policy.probabilities(here)[0, cell] > 0
-
-
-def position_after(rules: Rules, moves: list[int]):
-    game = Game(rules)
-    for cell in moves:
-        game.push(cell)
-    return game.position
+        played = policy.probabilities(Positions.parse(game.texts()[:-1], rules))
+        assert all(played[ply, cell] > 0 for ply, cell in enumerate(game.moves) if ply % 2 == side)

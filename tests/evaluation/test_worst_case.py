@@ -1,6 +1,5 @@
 """The worst case, against a plain recursion with fractions and OpenSpiel's numbers."""
 
-import numpy as np
 import pytest
 
 from tests import tables
@@ -15,12 +14,11 @@ from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case
 
 def test_the_uniform_policy_is_as_exploitable_as_openspiel_says() -> None:
     policy = tables.uniform(StateSpace.of())
-    assert sum(worst_case(Walk.of(policy, Side(side))).gain for side in (0, 1)) == pytest.approx(
-        1.9196593915343918, abs=1e-14
-    )
+    gains = [worst_case(Walk.of(policy, side)).gain for side in Side]
+    assert sum(gains) == pytest.approx(1.9196593915343918, abs=1e-14)
 
 
-@pytest.mark.parametrize("rules", [Rules(2, 3, 2), Rules(2, 3, 3), Rules(1, 6, 2)], ids=str)
+@pytest.mark.parametrize("rules", [Rules(2, 3, 2), Rules(1, 6, 2)], ids=str)
 @pytest.mark.parametrize("resigning", [0.0, 0.1])
 def test_loss_and_gain_are_those_of_a_plain_recursion(rules: Rules, resigning: float) -> None:
     space = StateSpace.of(rules)
@@ -37,12 +35,7 @@ def test_loss_and_gain_are_those_of_a_plain_recursion(rules: Rules, resigning: f
 @pytest.mark.parametrize("rules", [Rules(), Rules(2, 4, 3)], ids=str)
 def test_the_line_is_a_game_that_the_policy_loses(rules: Rules) -> None:
     space = StateSpace.of(rules)
-    for policy in (
-        tables.uniform(space),
-        tables.heuristic(space),
-        some_policy(space, 1),
-        some_policy(space, 2, resigning=0.1),
-    ):
+    for policy in (tables.uniform(space), tables.heuristic(space), some_policy(space, 2, resigning=0.1)):
         for side in (0, 1):
             line = worst_case(Walk.of(policy, Side(side))).line
             assert line is not None
@@ -65,9 +58,7 @@ def test_the_line_is_the_likeliest_and_of_equally_likely_ones_the_shortest() -> 
         assert found.line is not None
         assert found.loss == 1  # without chance, what can be forced is certain …
         assert len(found.line) == (6, 5)[side]  # … and here it takes three stones in a row
-    row = np.zeros((len(space), 9))
-    sound = tables.minimax(space).played
-    row[:] = sound
+    row = tables.minimax(space).played.copy()
     index = space.index(space.position(0).play(0))
     row[index] = 0
     row[index, [4, 1, 8]] = 0.9, 0.06, 0.04  # the answer to the corner is wrong in two ways
