@@ -3,7 +3,6 @@
 import pytest
 
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.position import Position
 from ttt_cli.engine.rules import Rules
 from ttt_cli.play import hints
@@ -22,10 +21,10 @@ def test_perfect_play_is_shown_with_distances():
 
 @pytest.mark.compiled
 def test_where_the_best_move_is_not_proved_a_search_suggests_one():
-    game = Game(Rules(8, 8, 5))
+    position = Position.start(Rules(8, 8, 5))
     for cell in (27, 35, 28, 36, 29):  # X has three in a row, open at both ends
-        game.push(cell)
-    found, suggested = hint(game.position)
+        position = position.play(cell)
+    found, suggested = hint(position)
     assert not found.best and set(suggested) <= {26, 30}
 
 
