@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -19,7 +18,8 @@ from ttt_cli.errors import TttError
 from ttt_cli.training import workers
 from ttt_cli.training.workers import cluster_workers
 
-pytestmark = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.long
 
 SECONDS = 120
 """How long to wait for a process to come up."""
@@ -73,49 +73,39 @@ def address() -> Iterator[str]:
         yield at
 
 
-@pytest.mark.long
 def test_a_cluster_gives_the_same_bytes(address: str) -> None:
     with cluster_workers(address) as cluster:
         assert trained(Fragile(), cluster) == trained(Fragile())
 
 
-@pytest.mark.long
 def test_a_killed_worker_changes_nothing(address: str, tmp_path: Path) -> None:
     with cluster_workers(address) as cluster:
         assert trained(Fragile(deaths=str(tmp_path), fatal=1), cluster) == trained(Fragile())
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.long
 def test_a_worker_of_another_version_trains_nothing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "code_digest", lambda: "another digest")
     with pytest.raises(TttError, match="runs another version of ttt"), cluster_workers(address) as cluster:
         trained(Fragile(), cluster)
 
 
-def train(folder: Path, *more: str) -> list[str]:
-    """A run of many blocks, each of several shards."""
-    return ["train", "td", *more, "-o", str(folder / "td.json")]
-
-
-GAMES = ("--games", "8000000", "--seed", "1")
-
-
-@pytest.mark.long
 def test_a_killed_scheduler_is_told_and_the_run_goes_on_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "td.json"
     with scheduler() as (at, process), worker(at):
-        words = train(tmp_path, *GAMES, "--checkpoint", "0.1", "--cluster", at)
-        with start(*words) as trainer:
+        new = ("--games", "4000000", "--seed", "1", "--checkpoint", "0.1", "--cluster", at)
+        with start("train", "td", "-o", path, *new) as trainer:
             said = read_until(trainer, trainer.stderr, "saved")
             process.kill()
             said += trainer.communicate(timeout=SECONDS)[1]
     assert trainer.returncode == 1, said
     assert "Traceback" not in said, said
     assert "the connection to the scheduler was lost (--resume goes on from the last save)" in said
-    assert finish(*train(tmp_path, "--resume")).code == 0
+    assert finish("train", "td", "-o", path, "--resume").code == 0
 
 
-@pytest.mark.long
-def test_a_cluster_that_does_not_answer_is_named() -> None:
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda at, **more: client(at, **{**more, "timeout": 1}))
     with pytest.raises(TttError, match="no scheduler answers"), cluster_workers("tcp://127.0.0.1:9"):
         pass

@@ -29,9 +29,9 @@ def run(curve: Curve, games: int, block: int) -> list[int]:
 def test_a_row_is_exact():
     found = row(5, RANDOM)
     assert (found.games, found.unbeatable) == (5, 0)
-    assert found.x_win == pytest.approx(737 / 1260, abs=1e-15)
-    assert found.x_draw == pytest.approx(8 / 63, abs=1e-15)
-    assert found.o_win == pytest.approx(121 / 420, abs=1e-15)
+    assert (found.x_win, found.x_draw, found.o_win) == pytest.approx(
+        (737 / 1260, 8 / 63, 121 / 420), abs=1e-15
+    )
     assert found.exploitability == pytest.approx(0.9598296957671959, abs=1e-14)
     assert found.mistakes == found.reachable > 0
     perfect = row(0, PERFECT)
@@ -42,17 +42,13 @@ def test_a_row_is_exact():
 @given(st.integers(1, 10**12))
 def test_points_are_few_and_go_from_the_start_to_the_end(games):
     found = points(games)
-    assert found == sorted(set(found))
-    assert found[0] == 0
-    assert found[-1] == games
+    assert found == sorted(set(found)) and (found[0], found[-1]) == (0, games)
     assert len(found) <= 8 * 12 + 2
 
 
 def test_a_run_is_looked_at_in_even_steps_of_the_logarithm(tmp_path):
-    looked = run(Curve(10**6, tmp_path / "a.csv"), 10**6, 1000)
-    assert looked[:3] == [0, 1000, 2000]
-    assert run(Curve(50, tmp_path / "b.csv"), 50, 50) == [0, 50]
-    assert looked[-1] == 10**6
+    looked = run(Curve(10**5, tmp_path / "a.csv"), 10**5, 1000)
+    assert (looked[:3], looked[-1]) == ([0, 1000, 2000], 10**5)
     late = [b / a for a, b in pairwise(looked) if a >= 10**4]
     assert all(ratio == pytest.approx(10 ** (1 / 8), rel=0.1) for ratio in late)
 
@@ -92,15 +88,13 @@ def test_a_player_to_whom_too_much_can_happen_has_no_row(tmp_path, caplog):
 
 def test_a_resumed_run_goes_on_with_its_curve(tmp_path):
     whole, broken = tmp_path / "whole.csv", tmp_path / "broken.csv"
-    run(Curve(1000, whole), 1000, 10)
-    first = Curve(1000, broken)
-    for games in range(0, 410, 10):
+    run(Curve(200, whole), 200, 10)
+    first = Curve(200, broken)
+    for games in range(0, 110, 10):
         first.look(games, lambda: RANDOM)
-    again = Curve(1000, broken, done=300)  # the checkpoint was behind the curve
-    for games in range(300, 1001, 10):
-        again.look(games, lambda: RANDOM)
+    run(Curve(200, broken, done=70), 200, 10)  # the checkpoint was behind the curve
     assert broken.read_bytes() == whole.read_bytes()
-    assert [row.games for row in Curve(1000, broken).rows] == []  # a new run starts anew
+    assert [row.games for row in Curve(200, broken).rows] == []  # a new run starts anew
 
 
 def test_no_other_file_is_overwritten(tmp_path):
@@ -119,12 +113,10 @@ LAST = GOOD.splitlines()[2]
     ("text", "said"),
     [
         ("", "is not a learning curve"),
-        ("games,x_win\n0,1\n", "is not a learning curve"),
         (GOOD + "10,1\n", "line 4: expected 13 fields, found 2"),
         (GOOD + LAST + "\n", "line 4: 9 games do not come after 9"),
         (GOOD.replace("\n9,", "\n9.5,"), 'line 3: "games": expected a whole number from 0'),
         (GOOD.replace("\n9,", "\n9,nan,0,0,0,0,0,0,0,0,0,0,0\n10,"), 'line 3: "x_win": expected a number'),
-        (GOOD.replace("\n9,", "\n9,1e999,0,0,0,0,0,0,0,0,0,0,0\n10,"), 'line 3: "x_win"'),
     ],
 )
 def test_faults_are_named_with_their_place(tmp_path, text, said):

@@ -10,7 +10,7 @@ from ttt_cli.learners.q import Q
 from ttt_cli.training.runs import FIRST_BLOCK, Plan, run
 
 
-@pytest.mark.parametrize("games", [1, 255, 256, 257, 50_000, 1_000_000, 12_000_000])
+@pytest.mark.parametrize("games", [1, 256, 257, 12_000_000])
 def test_blocks_double_up_to_their_full_size_and_add_up(games: int):
     plan = Plan(Q(), games, seed=1)
     sizes = []
@@ -33,19 +33,12 @@ def test_shards_follow_from_the_call_alone():
     assert Plan(Q.from_params(**Q.article), 10_000_000, 1).shards_a_block == 1
     plan, again = Plan(Q(), 100_000_000, 1), Plan(Q(), 100_000_000, 1)
     blocks = [plan.block(index) for index in range(20)]
-    for index, block in enumerate(blocks):
-        for one, other in zip(block, again.block(index), strict=True):
-            assert one.rng.random() == other.rng.random()
-    draws = {shard.rng.random() for block in blocks for shard in block}
-    assert len(draws) == sum(map(len, blocks))
-
-
-def test_small_blocks_are_not_split():
-    plan = Plan(Q(), 100_000_000, 1)
-    blocks = [plan.block(index) for index in range(20)]
     assert {len(block) for block in blocks} == {1, 8}
-    for block in blocks:
+    for index, block in enumerate(blocks):
         assert (len(block) == 8) == (sum(shard.games for shard in block) >= Q.block_games)
+        draws = [shard.rng.random() for shard in block]
+        assert draws == [shard.rng.random() for shard in again.block(index)]
+        assert len(set(draws)) == len(block)
 
 
 def unbeatable_from(shards: int, seed: int) -> int:
@@ -63,4 +56,4 @@ def unbeatable_from(shards: int, seed: int) -> int:
 
 @pytest.mark.compiled
 def test_sharding_does_not_cost_learning():
-    assert [unbeatable_from(8, seed) for seed in (1, 2)] == [unbeatable_from(1, seed) for seed in (1, 2)]
+    assert unbeatable_from(8, seed=1) == unbeatable_from(1, seed=1)

@@ -20,7 +20,7 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     learner = type(kind.__name__, (kind,), {"block_games": 1000, "shard_games": 500}).from_params()
 
     def trained(executor: Executor) -> bytes:
-        *_, last = run(Plan(learner, 8000, seed=1, shards=8), learner.empty(STANDARD), executor=executor)
+        *_, last = run(Plan(learner, 4000, seed=1, shards=8), learner.empty(STANDARD), executor=executor)
         return content(learner, last.table)
 
     found = {trained(here)}
@@ -30,7 +30,7 @@ def test_the_number_of_workers_changes_no_byte(name: str) -> None:
     assert len(found) == 1
 
 
-def test_what_goes_wrong_in_a_worker_is_told_and_the_others_end() -> None:
+def test_what_goes_wrong_in_a_worker_is_raised_and_the_others_end() -> None:
     class Broken(Fragile):
         def train(self, table: object, shard: Shard) -> object:
             raise MemoryError("no room")
