@@ -22,12 +22,13 @@ FULL = StateSpace.of()
 SPACE = StateSpace.of(symmetric=True)
 ROWS = FIRST + np.arange(len(SPACE))
 DRAWING, MOST, MICHIE = Menace(), Menace(choice="most"), Menace.from_params(**Menace.article)
-BOXES = DRAWING.holds(SPACE.legal)
+BOXES = DRAWING.has_entry(SPACE.legal)
 
 
 def all_beads(table: Table) -> np.ndarray:
     """The beads in all boxes, by class and cell."""
-    return DRAWING.beads(table, ROWS, SPACE, SPACE.legal)
+    values = DRAWING.answer(table, ROWS, SPACE, SPACE.legal)[1]
+    return np.where(np.isnan(values), SPACE.legal, values)
 
 
 def changes(table: Table) -> np.ndarray:

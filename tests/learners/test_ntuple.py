@@ -92,10 +92,10 @@ def test_what_is_known_are_patterns():
 @pytest.mark.parametrize(
     ("key", "says"),
     [
-        ("X.......", "is not the stones on a set of cells"),
-        ("X...............", "is not the stones on a set of cells"),
-        ("X..-X..-X..-----", "of symmetric ones the first"),
-        ("XXXXXXXX--------", "no game leads to this"),
+        ("X.......", "must be the stones on a set of cells"),
+        ("X...............", "must be the stones on a set of cells"),
+        ("X..-X..-X..-----", "the first of symmetric ones"),
+        ("XXXXXXXX--------", "no game leads to it"),
     ],
 )
 def test_keys_that_cannot_be(key: str, says: str):

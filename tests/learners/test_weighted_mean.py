@@ -27,7 +27,7 @@ def random_part(rng: np.random.Generator, base: tuple[np.ndarray, np.ndarray]):
 
 def test_merging_is_the_definition_entry_by_entry(monkeypatch: pytest.MonkeyPatch):
     """Whichever entries the parts tell of, and in whatever order."""
-    monkeypatch.setattr(table, "PIECE", 100)
+    monkeypatch.setattr(table, "CHUNK", 100)
     rng = np.random.default_rng(1)
     base = rng.uniform(-1, 1, 500), rng.integers(0, 5, 500)
     parts, merging = [random_part(rng, base) for _ in range(4)], WeightedMean()

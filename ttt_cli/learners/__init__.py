@@ -1,7 +1,7 @@
-"""The methods of learning by name; each file is loaded when its learner is first asked for.
+"""Learners by name; the file of each is loaded when it is first asked for.
 
-Besides those that are built in there are those of plug-ins, and those of Python files that were typed
-(``FILE.py:CLASS``), which count for the call they were typed in.
+Besides the built-in learners there are those of plug-ins, and of Python files named in the call
+(``FILE.py:CLASS``), which are known during that call.
 """
 
 import re
@@ -28,26 +28,26 @@ LEARNERS = {
     "menace": "Michie's matchboxes and beads (1961)",
     "ntuple": "an n-tuple network, for boards that no table holds",
 }
-"""All learners: the method in a few words, by the name of the learner and of its file. Whoever adds one adds
-a line here, and nothing else outside its file."""
+"""The built-in learners: the method in a few words, by the name of the learner and of its file. Adding one
+takes a line here, and nothing else outside its file."""
 
 EXAMPLE = "such as ./mine.py:MyLearner"
 
 REMEDY = "install the plug-in that has it, or name its file: --learner FILE.py:CLASS"
-"""Where a learner is not found."""
+"""The hint if a learner is not found."""
 
 _PLAYERS = {"random", "heuristic", "minimax", "search", "human", "exec", "py"}
 RESERVED = {*_PLAYERS, "easy", "medium", "hard", "self"}
-"""The players without a file: a learner of such a name could not be called."""
+"""The names of other players, which a learner cannot have."""
 
 _typed: ContextVar[Mapping[str, "type[Learner[Any]]"]] = ContextVar("_typed", default=MappingProxyType({}))
 
 
 def learner_class(name: str) -> "type[Learner[Any]]":
-    """The learner of that name: built in, typed in this call, or of a plug-in.
+    """The learner of that name: built-in, named by its file in this call, or a plug-in's.
 
     :raises UsageError: if there is none.
-    :raises TttError: if it is a plug-in's that cannot be used.
+    :raises TttError: if the plug-in cannot be used.
     """
     if name in LEARNERS:
         items = vars(import_module(f"ttt_cli.learners.{name}")).values()
@@ -58,81 +58,78 @@ def learner_class(name: str) -> "type[Learner[Any]]":
     if plugged is None:
         hint = did_you_mean(name, LEARNERS) or f"there are {', '.join(LEARNERS)}, and FILE.py:CLASS"
         raise UsageError(f"no learner is called {name!r}", hint=hint)
-    found = checked(plugged, name)
-    if found.name != name:
-        raise UsageError(f"the plug-in's learner is called {found.name!r}", where=name)
-    return found
+    learner = checked(plugged, name)
+    if learner.name != name:
+        raise UsageError(f"the plug-in's learner is called {learner.name!r}", where=name)
+    return learner
 
 
 def plugged_learners() -> "list[type[Learner[Any]]]":
-    """Those of plug-ins that can be used, by name."""
-    found = []
+    """The usable learners of plug-ins, by name."""
+    learners = []
     for name in sorted({*plugin_names(PLUGGED)} - {*LEARNERS}):
         with suppress(TttError):
-            found.append(learner_class(name))
-    return found
+            learners.append(learner_class(name))
+    return learners
 
 
 def is_learner(name: str) -> bool:
-    """Whether there is a learner of that name; nothing of a plug-in is loaded."""
+    """Whether there is a learner of that name; loads no plug-in."""
     known = name in LEARNERS or name in _typed.get()
     return known or name in plugin_names(PLUGGED)
-
-
-def is_name(name: Any) -> bool:
-    """Whether a learner may be called so."""
-    return isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", name) is not None
 
 
 def from_file(argument: str) -> "type[Learner[Any]]":
     """The learner that ``FILE.py:CLASS`` names.
 
-    :raises UsageError: if it names no learner, or one that takes a name it must not.
+    :raises UsageError: if it is not a learner, or cannot have its name.
     :raises InvalidFileError: if the file cannot be run.
     """
-    found = checked(named_in(argument, EXAMPLE)[0], argument)
-    found.typed = argument
-    return found
+    learner = checked(named_in(argument, EXAMPLE)[0], argument)
+    learner.typed = argument
+    return learner
 
 
-def checked(found: Any, where: str = "") -> "type[Learner[Any]]":
-    """A class from outside, if it is a learner.
+def checked(kind: Any, where: str = "") -> "type[Learner[Any]]":
+    """A class from outside, once it is known to be a learner.
 
-    :raises UsageError: if it is not, or it takes a name that is taken.
+    :raises UsageError: if it is not one, or cannot have its name.
     """
     from ttt_cli.learners.base import Learner
 
-    if not (isinstance(found, type) and issubclass(found, Learner)):
-        kind = "is not a Learner" if isinstance(found, type) else f"is {type(found).__name__}, not a class"
-        raise UsageError(kind, where=where, hint="subclass ttt_cli.PlainLearner")
-    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if not (isinstance(kind, type) and issubclass(kind, Learner)):
+        fault = "is not a Learner" if isinstance(kind, type) else f"is {type(kind).__name__}, not a class"
+        raise UsageError(fault, where=where, hint="subclass ttt_cli.PlainLearner")
+    missing = sorted(getattr(kind, "__abstractmethods__", ()))
     if missing:
         raise UsageError(f"does not define {', '.join(missing)}", where=where)
-    name = getattr(found, "name", None)
-    if not is_name(name) or name in RESERVED or name in LEARNERS:
-        taken = "is taken" if is_name(name) else "is not a name of small letters and digits"
-        raise UsageError(f"the name {name!r} of {found.__name__} {taken}", where=where)
-    if not isinstance(found.title, str):
-        raise UsageError(f"title is {found.title!r}, not a text", where=where)
+    name = getattr(kind, "name", None)
+    if not (isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", name)):
+        fault = "is not a name of small letters and digits"
+        raise UsageError(f"the name {name!r} of {kind.__name__} {fault}", where=where)
+    if name in RESERVED or name in LEARNERS:
+        raise UsageError(f"the name {name!r} of {kind.__name__} is taken", where=where)
+    if not isinstance(kind.title, str):
+        raise UsageError(f"title is {kind.title!r}, not a text", where=where)
     for attribute in ("block_games", "shard_games", "default_games", "kernel_version"):
-        number = getattr(found, attribute)
+        number = getattr(kind, attribute)
         if not (type(number) is int and 0 < number < 1 << 53):
             raise UsageError(f"{attribute} is {number!r}, not a whole number from 1", where=where)
-    if not (isinstance(found.choices, tuple) and {"default"} <= {*found.choices}):
-        raise UsageError(f"choices are {found.choices!r}, without 'default'", where=where)
-    return found
+    if not (isinstance(kind.choices, tuple) and "default" in kind.choices):
+        raise UsageError(f"choices are {kind.choices!r}, without 'default'", where=where)
+    return kind
 
 
 def offer(kind: "type[Learner[Any]]") -> str:
-    """Let a learner be found by its name for the rest of this call; returns the name."""
+    """Make a learner known by its name for the rest of this call; returns the name."""
     _typed.set({**_typed.get(), kind.name: kind})
     return kind.name
 
 
 def offer_file(argument: str) -> str:
-    """Let the learner that ``FILE.py:CLASS`` names be found for the rest of this call; returns its name.
+    """Make the learner of ``FILE.py:CLASS`` known for the rest of this call; returns its name.
 
-    :raises TttError: as ``from_file``; a file that was run for this call is not run again.
+    :raises TttError: as ``from_file``; a file is run only once in a call.
     """
     known = (name for name, kind in _typed.get().items() if kind.typed == argument)
     return next(known, None) or offer(from_file(argument))
@@ -140,7 +137,7 @@ def offer_file(argument: str) -> str:
 
 @contextmanager
 def offered(kind: "type[Learner[Any]] | None") -> Iterator[None]:
-    """Let a learner be found by its name meanwhile."""
+    """Make a learner, if any, known by its name within the context."""
     token = _typed.set(_typed.get())
     try:
         if kind is not None:
@@ -151,10 +148,11 @@ def offered(kind: "type[Learner[Any]] | None") -> Iterator[None]:
 
 
 def any_offered() -> bool:
-    """Whether a learner from outside takes part in this call."""
+    """Whether this call uses a learner from outside."""
     return not _typed.get().keys() <= LEARNERS.keys()
 
 
 def typed_as(name: str) -> str:
-    """How a learner was typed: ``FILE.py:CLASS``, or its name."""
-    return (name in _typed.get() and _typed.get()[name].typed) or name
+    """The ``FILE.py:CLASS`` by which a learner was named, or its name."""
+    kind = _typed.get().get(name)
+    return kind.typed or name if kind else name

@@ -1,29 +1,29 @@
 """``book``: an experience book of moves and how their games ended.
 
-Every finished game leaves one row a ply: the position, the move, and how the game ended, its *stage*. That is
-plies - 1 for a won game, which also says who won, and one more than the longest win for a draw: on the usual
-board 4 to 8, and 9. Nothing is worked out while learning; all thinking is in the choice.
+Every finished game leaves a row for each ply: the position, the move, and how the game ended, its *stage*.
+For a won game the stage is plies - 1, which also says who won; for a draw it is one more than for the longest
+win: on the usual board 4 to 8, and 9. Learning only records; the choice does the rest.
 
-The author's book is a set of rows, filled by a trainer that completes lines, blocks lines, or moves anywhere
-(``heuristic``); it leaves out the move from the empty board. Its player looks up the rows of the position in
-hand, draws aside, keeps those of the smallest stage, whoever won that game, and picks one. Without any, O
-takes the centre if it is free; else the move is random. X's first move always is.
+**The author's book** is a set of rows, filled by a trainer that completes lines, blocks lines, or moves
+anywhere (``heuristic``), without the moves from the empty board. Its player takes the rows of the position,
+draws excluded, of the smallest stage, whoever won, and picks one. Without any, O takes the centre if it is
+free, and otherwise the move is random, as X's first move always is.
 
-The default counts how often each row was seen (the author's own idea for a further criterion), from the first
-move on, and plays the move with the best result for the mover:
+**The default** counts how often each row was seen (the author's own idea for a further criterion), first
+moves included, and plays the move with the best result for the mover:
 
     score = (wins + draws / 2 + 1 / 2) / (games + 1)
 
-as if every move had been seen to draw once, so that few sightings weigh little. It trains by playing what the
-book says so far, with exploration: Monte Carlo control by averaging (Sutton and Barto, Reinforcement
-Learning, 2018, section 5.4). A row never goes away, so the early games, in which both sides blunder, spoil
-the averages until enough good ones have come. Exploration falls soon, with the number of the game, to keep
-them few, but not to nothing, since positions off the beaten track are reached by exploring only.
+as if every move had been seen to draw once, so that few sightings weigh little. It trains by playing its own
+scores with exploration: Monte Carlo control by averaging (Sutton and Barto, Reinforcement Learning, 2018,
+section 5.4). Rows never go away, so the early games, in which both sides blunder, spoil the averages until
+enough good ones have come. Exploration falls soon with the number of games, to keep those few, but not to
+nothing, since only exploring reaches positions off the beaten track.
 
-What stands in the way of more: an average holds the exploration of both sides, so a move scores by what
-comes of it when everybody slips now and then. From a fifth on (``epsilon_end`` 0.2) that bets on slips, and
-gives up a draw in the game with the wins of X and O exchanged; below a tenth, rare positions keep the
-averages of the first games. No result is worth more for being near, so X takes the duller of two openings.
+Its limit is that averages include the exploration of both sides: a move scores by what comes of it when
+everybody slips now and then. From ``epsilon_end`` 0.2 on this bets on slips, and gives up a draw in the
+misère game; below 0.1, rare positions keep the averages of the first games. Near results are worth no more
+than distant ones, so X takes the duller of two openings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +35,6 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Bools, Int8s, Int32s, Int64s, Uint16s
 from ttt_cli.engine.kernel import Inlined, Part, u32
@@ -43,28 +42,37 @@ from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import Entry, parameter
-from ttt_cli.learners.entries import BATCH, Batch, are_lists, chained, counts, in_batches, numbered, require
+from ttt_cli.learners.entries import (
+    BATCH,
+    Batch,
+    are_lists,
+    as_counts,
+    flatten,
+    in_batches,
+    places_of_members,
+    require,
+)
 from ttt_cli.learners.growth import FIRST
-from ttt_cli.learners.table import Column, Table, pieces
-from ttt_cli.learners.table_learner import Answers, TableLearner
+from ttt_cli.learners.table import Column, Table, chunks
+from ttt_cli.learners.table_learner import Answer, TableLearner
 
 SETTLING = 20_000.0
-"""The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
+"""Games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
 
 LATEST = 100.0
-"""By the author's rule a row's score is by how much its stage is earlier than this: 0 is no row."""
+"""By the author's rule a move's score is this minus its earliest stage; 0: no row."""
 
 RESULTS = "O", "draw", "X"
 
 Rows = tuple[Int64s, Int64s]
-"""int64[k], the numbers of rows, ascending: that of the move times the number of stages, plus the place of
-the stage among them; and int64[k], how often they were seen."""
+"""int64[k], the keys of rows, ascending: the index of the move times the number of stages, plus the place of
+the stage; and int64[k], how often each was seen."""
 
 
 class BookTable(Table):
     """The rows of a book.
 
-    :ivar runs: those of each run. What no run has been named for yet is in the column ``seen`` alone.
+    :ivar runs: the rows of each run. Rows not yet tagged with a run are in the column ``seen`` alone.
     """
 
     def __init__(self, *arguments: Any) -> None:
@@ -72,7 +80,7 @@ class BookTable(Table):
         self.runs: dict[str, Rows] = {}
 
     def hold(self, shares: dict[str, Rows]) -> None:
-        """Hold the rows of these runs; those of no run yet under an empty name."""
+        """Hold exactly the rows of these runs; untagged rows have an empty name."""
         self.moves["seen"] = 0
         for keys, seen in shares.values():
             self.moves["seen"][np.divmod(keys, self.stages)] += seen
@@ -80,13 +88,13 @@ class BookTable(Table):
 
     @property
     def stages(self) -> int:
-        """How many stages a row can have."""
+        """The number of possible stages."""
         return len(stages_of(self.rules))
 
     @property
     def shares(self) -> dict[str, Rows]:
-        """The rows of each run, those of no run yet under an empty name."""
-        left = self.moves["seen"].ravel()  # a copy: records lie between
+        """The rows of each run, untagged ones under an empty name."""
+        left = self.moves["seen"].ravel()  # a copy, since the column is not contiguous
         for keys, seen in self.runs.values():
             left[keys] -= seen
         (keys,) = np.nonzero(left > 0)
@@ -94,34 +102,28 @@ class BookTable(Table):
 
 
 def combined(how: np.ufunc, parts: list[Rows]) -> Rows:
-    """The rows of all parts, the counts of each taken together."""
-    together = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    keys, places = np.unique(together[0], return_inverse=True)
+    """The rows of all parts, the counts of each row combined by ``how``."""
+    all_keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    keys, places = np.unique(all_keys, return_inverse=True)
     seen = np.zeros(len(keys), np.int64)
-    how.at(seen, places, together[1])
+    how.at(seen, places, counts)
     return keys[seen > 0], seen[seen > 0]
 
 
 def stages_of(rules: Rules) -> Int64s:
-    """int64[n]: the stages that games can end at, from that of the shortest to that of a draw."""
+    """int64[n]: the stages that games can end at, from the earliest win's to a draw's."""
     return np.arange(min(2 * rules.line - 2, rules.cells), rules.cells + 1)
 
 
 def stage_results(rules: Rules) -> Int64s:
-    """int64[n]: who has won at each of these stages, +1 X, -1 O, 0 nobody: whose the last stone was."""
+    """int64[n]: who has won at each of these stages: +1 X, -1 O, 0 nobody."""
     stages = stages_of(rules)
-    won = np.where(stages % 2 == 0, 1, -1) * (-1 if rules.misere else 1)
+    won = np.where(stages % 2 == 0, 1, -1) * (-1 if rules.misere else 1)  # whose the last stone was
     return np.where(stages < rules.cells, won, 0)
 
 
-def sighted(moves: NDArray[Any]) -> Bools:
-    """bool[moves]: which of them the book has rows of."""
-    found: Bools = np.any(moves["seen"], axis=1)
-    return found
-
-
 def centre_of(rules: Rules) -> int:
-    """The middle cell; -1 where there is none."""
+    """The middle cell, or -1."""
     return rules.cells // 2 if rules.rows % 2 and rules.cols % 2 else -1
 
 
@@ -149,9 +151,8 @@ class Book(TableLearner[BookTable]):
     epsilon_end: float = parameter(0.13, "exploration that it falls to with the games", least=0, most=1)
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``seen``: how often the row of each stage was. What the book says of a move follows from these: the
-        ``points`` won with it, two for a win and one for a draw, its ``games``, and by how much its ``score``
-        is better than a draw."""
+        """``seen``: how often the row of each stage was seen. Derived: the ``points`` won with the move, two
+        for a win and one for a draw, its ``games``, and its ``score``, relative to that of a draw."""
         seen = Column("seen", "i8", shape=(len(stages_of(rules)),))
         return Column("score"), Column("points", "i8"), Column("games", "i8"), seen
 
@@ -167,7 +168,6 @@ class Book(TableLearner[BookTable]):
         return float(self.epsilon), float(self.epsilon_end), SETTLING
 
     def derive(self, table: BookTable) -> None:
-        """Work out what the book says of its moves."""
         moves, rules = table.moves, table.rules
         side = 1 - 2 * (table.positions(table.owners_of(np.arange(len(moves)))).plies.astype(np.int64) % 2)
         moves["games"] = moves["seen"].sum(axis=1)
@@ -176,27 +176,29 @@ class Book(TableLearner[BookTable]):
         if self.choice == "article":
             won = moves["seen"][:, :-1] > 0
             moves["score"] = np.max(won * (LATEST - stages_of(rules)[:-1]), axis=1, initial=0.0)
-            moves["score"][: table.rows["number"][FIRST]] = 0  # the first move is random
+            moves["score"][: table.rows["number"][FIRST]] = 0  # first moves are random
 
     @property
     def value_scale(self) -> tuple[float, float] | None:
         return None if self.choice == "article" else (0.0, 1.0)
 
-    def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
+    def answer(self, table: BookTable, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         moves, centre = self.updated(table).moves, centre_of(table.rules)
-        games, seen = (table.by_cell(one, rows, legal) for one in (moves["games"], sighted(moves)))
-        values, known = (table.by_cell(moves["points"], rows, legal) + 1) / (2 * games + 2), seen
+        points, games = (table.by_cell(moves[name], rows, legal) for name in ("points", "games"))
+        seen = table.by_cell(np.any(moves["seen"], axis=1), rows, legal)
+        values, rated = (points + 1) / (2 * games + 2), seen
         if self.choice == "article":
             scores = table.by_cell(moves["score"], rows, legal)
-            values, known = scores - LATEST, scores > 0
+            values, rated = scores - LATEST, scores > 0
         chosen = best(values, legal)
         if self.choice == "article" and centre >= 0:
-            by_rule = legal[:, centre] & (positions.plies % 2 == 1) & ~known.any(axis=1)
-            chosen[by_rule] = np.arange(legal.shape[1]) == centre
-        return uniform(chosen), np.where(known, values, np.nan), np.any(seen, axis=1)
+            centred = legal[:, centre] & (positions.plies % 2 == 1) & ~rated.any(axis=1)
+            chosen[centred] = np.arange(legal.shape[1]) == centre
+        return uniform(chosen), np.where(rated, values, np.nan), np.any(seen, axis=1)
 
     def seen(self, table: BookTable) -> Positions:
-        return table.spread(table.positions(table.owners(sighted(table.moves))))
+        (moves,) = np.nonzero(table.moves["seen"].any(axis=1))
+        return table.all_positions(table.positions(np.unique(table.owners_of(moves))))
 
     # ---- Runs and merging ----
 
@@ -210,12 +212,12 @@ class Book(TableLearner[BookTable]):
         return part
 
     def merge(self, base: BookTable, parts: Sequence[BookTable]) -> BookTable:
-        """Rows of the same run count once, with the larger count; rows of no run yet add up."""
+        """The larger count of a row that several parts have of the same run; the sum of untagged counts."""
         merged, together = deepcopy(base), {run: [rows] for run, rows in base.shares.items()}
         keys, seen = together[""][0]
         together[""] = [(keys, seen * (1 - len(parts)))]
         for part in parts:
-            moves = merged.moves_in(merged.take_in(part))[1]
+            moves = merged.moves_of(merged.include_table(part))[1]
             for run, (keys, seen) in part.shares.items():
                 at, stages = np.divmod(keys, merged.stages)
                 together.setdefault(run, []).append((moves[at] * merged.stages + stages, seen))
@@ -232,77 +234,78 @@ class Book(TableLearner[BookTable]):
         return len({row[0] for row in entry})
 
     def to_entries(self, table: BookTable) -> Iterator[Entry]:
-        """For each position its rows, sorted: ``[move, plies, result, run, count]`` with the cell from 1 and
-        the result ``X``, ``O`` or ``draw``; the run is empty where none has been named yet."""
+        """For each position its rows, sorted: ``[move, plies, result, run, count]``, with cells from 1 and
+        the results ``X``, ``O`` and ``draw``; the run of untagged rows is empty."""
         for text, rows in groupby(_rows_in_order(table), itemgetter(0)):
             yield text, [row for _, row in rows]
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> BookTable:
-        table, numbers = self.empty(rules, symmetric), dict[str, int]()
-        found: list[tuple[Any, ...]] = [(np.zeros(0, np.int64),) * 3]
-        batches = in_batches(rules, symmetric, entries, partial(_read_rows, numbers))
-        for rows, (at, places, stages, of_run, seen) in table.include_all(batches):
+        table, runs = self.empty(rules, symmetric), dict[str, int]()
+        parts: list[tuple[Any, ...]] = [(np.zeros(0, np.int64),) * 3]
+        batches = in_batches(rules, symmetric, entries, partial(_read_rows, runs))
+        for rows, (at, places, stages, run_of, seen) in table.include_batches(batches):
             moves = table.rows["first"][rows][at].astype(np.int64) + places
-            found.append((moves * len(stages_of(rules)) + stages, seen, of_run))
-        keys, seen, of_run = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.lexsort((keys, of_run))
-        bounds = np.searchsorted(of_run[order], np.arange(1, max(len(numbers), 1)))
+            parts.append((moves * table.stages + stages, seen, run_of))
+        keys, seen, run_of = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.lexsort((keys, run_of))
+        bounds = np.searchsorted(run_of[order], np.arange(1, max(len(runs), 1)))
         each = zip(np.split(keys[order], bounds), np.split(seen[order], bounds), strict=True)
-        table.hold(dict(zip(numbers, each, strict=False)))
+        table.hold(dict(zip(runs, each, strict=False)))
         self.derive(table)
         return table
 
 
-def _read_rows(numbers: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8s, Int32s, Int64s]:
-    """Of each row in entries: the number of the entry, the move's place among the position's, that of the
-    stage, the number of the run, and the count.
+def _read_rows(runs: dict[str, int], batch: Batch) -> tuple[Uint16s, Int8s, Int8s, Int32s, Int64s]:
+    """For each row of some entries: the place of its entry in the batch, of the move among the position's,
+    and of the stage, the number of the run, and the count.
 
-    :param numbers: those of the runs met so far, which is added to.
+    :param runs: the numbers of the runs, to which new ones are added.
     :raises InvalidFileError: for an entry that is not one of a book.
     """
-    rules, found, kinds = batch.positions.rules, batch.found, dict(zip(RESULTS, (-1, 0, 1), strict=True))
+    rules, result_codes = batch.positions.rules, dict(zip(RESULTS, (-1, 0, 1), strict=True))
     expected, ending = "expected rows of [move, plies, result, run, count]", "no game with the move ends so"
-    require(are_lists(found), expected)
-    rows, at = chained(found), numbered(found)
+    require(are_lists(batch.entries), expected)
+    rows, at = flatten(batch.entries), places_of_members(batch.entries)
     require(are_lists(rows, 5), expected)
-    every = chained(rows)
-    moves, plies, results, runs, seen = (every[column::5] for column in range(5))
-    cells = counts(moves, "a move cannot be played here", 1, rules.cells) - 1
+    members = flatten(rows)
+    moves, plies, results, names, counts = (members[column::5] for column in range(5))
+    cells = as_counts(moves, "a move cannot be played here", 1, rules.cells) - 1
     require(batch.legal[at, cells], "the move cannot be played here", rows)
-    require({*map(type, results), *map(type, runs)} == {str} and kinds.keys() >= {*results}, expected)
-    codes, ends = np.array(list(map(kinds.get, results)), np.int64), counts(plies, ending, 1, rules.cells)
+    require({*map(type, results), *map(type, names)} == {str} and {*results} <= {*RESULTS}, expected)
+    codes = np.array(list(map(result_codes.get, results)), np.int64)
+    ends = as_counts(plies, ending, 1, rules.cells)
     stages = ends - ((codes != 0) | (ends < rules.cells))
     shortest = stages_of(rules)[0]
     require(stages >= np.maximum(batch.positions.plies[at], shortest), ending, rows)
     stages -= shortest
     require(stage_results(rules)[stages] == codes, ending, rows)
-    counted = counts(seen, "expected a count from 1", 1)
-    for run in dict.fromkeys(runs):
-        numbers.setdefault(run, len(numbers))
-    of_run = np.array(list(map(numbers.__getitem__, runs)), np.int64)
-    once = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + of_run * (BATCH << 14))
-    require(len(once) == len(rows), "the same row of the same run twice")
-    ends_at, run_of = stages.astype(np.int8), of_run.astype(np.int32)  # all of a file is held so
-    return at.astype(np.uint16), batch.places[at, cells], ends_at, run_of, counted
+    seen = as_counts(counts, "expected a count from 1", 1)
+    for name in dict.fromkeys(names):
+        runs.setdefault(name, len(runs))
+    run_of = np.array(list(map(runs.__getitem__, names)), np.int64)
+    keys = np.unique((at * rules.cells + cells) * (rules.cells + 1) + stages + run_of * (BATCH << 14))
+    require(len(keys) == len(rows), "the same row of the same run twice")
+    compact = stages.astype(np.int8), run_of.astype(np.int32)  # all batches of a file are kept
+    return at.astype(np.uint16), batch.places[at, cells], *compact, seen
 
 
 def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
     """The position of each row, and the row."""
     shares, rules = table.shares, table.rules
     runs = sorted(shares)
-    of_run = np.repeat(np.arange(len(runs)), [len(shares[run][0]) for run in runs])
+    run_of = np.repeat(np.arange(len(runs)), [len(shares[run][0]) for run in runs])
     keys, seen = (np.concatenate(column) for column in zip(*(shares[run] for run in runs), strict=True))
     moves, stages = np.divmod(keys, table.stages)
     owners, cells = table.owners_of(moves), table.moves["cell"][moves]
     place = np.empty(len(table.rows), np.int64)
-    place[np.concatenate(list(table.pieces()))] = np.arange(len(table.rows) - FIRST)
-    order = np.lexsort((of_run, stages, cells, place[owners]))
+    place[np.concatenate(list(table.chunks_by_text()))] = np.arange(len(table.rows) - FIRST)
+    order = np.lexsort((run_of, stages, cells, place[owners]))
     results = np.array(RESULTS)[stage_results(rules) + 1]
     lengths = np.minimum(stages_of(rules) + 1, rules.cells)
-    for some in pieces(order):
-        stage = stages[some]
-        columns = cells[some] + 1, lengths[stage], results[stage], of_run[some], seen[some]
-        texts = table.positions(owners[some]).texts()
+    for chunk in chunks(order):
+        stage = stages[chunk]
+        columns = cells[chunk] + 1, lengths[stage], results[stage], run_of[chunk], seen[chunk]
+        texts = table.positions(owners[chunk]).texts()
         listed = (column.tolist() for column in columns)
         for text, cell, plies, result, run, count in zip(texts, *listed, strict=True):
             yield text, [cell, plies, result, runs[run], count]
@@ -310,7 +313,7 @@ def _rows_in_order(table: BookTable) -> Iterator[tuple[str, list[Any]]]:
 
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    """Any of the best moves; by the author's rule, if nothing is known, the centre for O; exploring, any."""
+    """Any of the best moves; by the author's rule the centre for O if none is known; exploring, any."""
     (epsilon, explored, trusted), centre = chance, rule[2]
     free, first = rows[row].number, rows[row].first
     if u < epsilon:
@@ -342,7 +345,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """A row for each move of both sides, and what the book says of it then."""
+    """Add a row for each move of both sides, and update what is derived from it."""
     (_, taken, plies), (shortest, longest, _) = game, rule
     stage = (plies - 1 if result != 0 else longest) - shortest
     for ply in range(plies):
@@ -355,7 +358,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
 
 @Inlined
 def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """The author's: a row for each move from the second on, once."""
+    """The author's: add a row for each move from the second on, unless there is one."""
     (_, taken, plies), (shortest, longest, _) = game, rule
     stage = plies - 1 if result != 0 else longest
     for ply in range(1, plies):

@@ -1,7 +1,7 @@
-"""Reading the entries of a state file: the positions they are about, and how their faults are reported.
+"""Reading the entries of a state file: their positions, and how their faults are reported.
 
-Entries pass by in batches, which are taken apart into arrays. Where a batch has a fault its entries are read
-one at a time, for the one to be named.
+Entries are read in batches, which are turned into arrays. If a batch has a fault its entries are read one at
+a time, to find the one to name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,30 +22,26 @@ from ttt_cli.errors import InvalidFileError, NotationError
 T = TypeVar("T")
 
 BATCH = 1 << 12
-"""Entries that are taken apart at a time."""
+"""Entries in a batch."""
 
 MOST = 2**53
-"""The largest count in a file: what no program reaches, and a float still holds. A thousand files of such
+"""The largest count in a file: one that no program reaches, and a float can hold. A thousand files of such
 counts can be merged before 63 bits overflow."""
 
 LARGEST = 1e150
 """The largest value in a file, so that no weighted mean overflows."""
 
 
-def unfit(text: str, fault: str, *, hint: str = "") -> InvalidFileError:
-    """The error that names the entry of a position."""
-    return InvalidFileError(fault, where=f'"entries": {text[:80]!r}', hint=hint)
+def entry_error(key: str, fault: str, *, hint: str = "") -> InvalidFileError:
+    return InvalidFileError(fault, where=f'"entries": {key[:80]!r}', hint=hint)
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some entries of a file.
-
-    :ivar positions: what they are about; ``found``: what the file says of each.
-    """
+    """Some entries of a file, and the positions that are their keys."""
 
     positions: Positions
-    found: list[Any]
+    entries: list[Any]
     symmetric: bool
 
     @cached_property
@@ -55,84 +51,83 @@ class Batch:
 
     @cached_property
     def places(self) -> Int8s:
-        """int8[k, cells]: which of a row's moves a legal cell is."""
+        """int8[k, cells]: the place of a legal cell among the moves of its row."""
         return np.cumsum(self.legal, axis=1, dtype=np.int8) - np.int8(1)
 
     @property
     def cells(self) -> str:
-        """The moves of the first position, as messages have them."""
+        """The legal cells of the first position, for messages."""
         return ", ".join(str(cell + 1) for cell in np.flatnonzero(self.legal[0]))
 
 
 def in_batches(
     rules: Rules, symmetric: bool, entries: Iterable[tuple[str, Any]], read: Callable[[Batch], T]
 ) -> Iterator[tuple[Positions, T]]:
-    """The positions of a file's entries, batch by batch, and what ``read`` makes of each.
+    """The positions of a file's entries, batch by batch, and what ``read`` makes of each batch.
 
-    :param read: raises InvalidFileError for a batch with a fault, with what is wrong with its first entry.
-    :raises InvalidFileError: naming an entry that is not one of this table.
+    :param read: raises InvalidFileError, saying what is wrong, if an entry of the batch has a fault.
+    :raises InvalidFileError: naming the first entry with a fault.
     """
     remaining = iter(entries)
-    while some := list(islice(remaining, BATCH)):
-        texts, found = map(list, zip(*some, strict=True))
-        positions = positions_of(texts, rules, symmetric)
+    while batch := list(islice(remaining, BATCH)):
+        keys, values = map(list, zip(*batch, strict=True))
+        positions = parse_keys(keys, rules, symmetric)
 
-        def read_some(some: slice, positions: Positions = positions, found: list[Any] = found) -> T:
-            return read(Batch(positions[some], found[some], symmetric))
+        def read_slice(some: slice, positions: Positions = positions, values: list[Any] = values) -> T:
+            return read(Batch(positions[some], values[some], symmetric))
 
-        yield positions, named(texts, found, read_some)
+        yield positions, read_entries(keys, values, read_slice)
 
 
-def named(texts: Sequence[str], found: Sequence[Any], read: Callable[[slice], T]) -> T:
-    """What ``read`` makes of all entries, given their keys and what the file says of each.
+def read_entries(keys: Sequence[str], values: Sequence[Any], read: Callable[[slice], T]) -> T:
+    """What ``read`` makes of all entries.
 
     :raises InvalidFileError: naming the first entry that it refuses.
     """
     try:
         return read(slice(None))
     except InvalidFileError:
-        for at, text in enumerate(texts):
+        for at, key in enumerate(keys):
             try:
                 read(slice(at, at + 1))
             except InvalidFileError as error:
-                shown = f", found {found[at]!r}"[:80] if error.message.startswith("expected") else ""
-                raise unfit(text, error.message + shown, hint=error.hint) from None
+                shown = f", found {values[at]!r}"[:80] if error.message.startswith("expected") else ""
+                raise entry_error(key, error.message + shown, hint=error.hint) from None
         raise
 
 
-def positions_of(texts: Sequence[str], rules: Rules, symmetric: bool = False) -> Positions:
-    """The positions that the keys of entries are.
+def parse_keys(keys: Sequence[str], rules: Rules, symmetric: bool = False) -> Positions:
+    """The positions that the keys of entries name.
 
-    :raises InvalidFileError: naming a key that is no position of the board, or of no class's own board.
+    :raises InvalidFileError: naming a key that is not a position of the board, or of a class's own board.
     """
-    if set(map(len, texts)) != {rules.cells} or "".join(texts).strip(SYMBOLS):
-        odd = (text for text in texts if len(text) != rules.cells or text.strip(SYMBOLS))
-        raise no_position(next(odd), rules)
-    positions = Positions.parse(texts, rules)
+    if set(map(len, keys)) != {rules.cells} or "".join(keys).strip(SYMBOLS):
+        malformed = (key for key in keys if len(key) != rules.cells or key.strip(SYMBOLS))
+        raise _key_error(next(malformed), rules)
+    positions = Positions.parse(keys, rules)
     fits = positions.reachable
     if symmetric:
         own = classes(positions).positions
         fits = fits & (own.x == positions.x) & (own.o == positions.o)
     if not fits.all():
-        raise no_position(texts[int(np.argmin(fits))], rules)
+        raise _key_error(keys[int(np.argmin(fits))], rules)
     return positions
 
 
-def no_position(text: str, rules: Rules) -> InvalidFileError:
-    """Why a text cannot be the key of an entry."""
-    if len(text) != rules.cells:
-        return unfit(text, f"expected a position of {rules.cells} cells, found {len(text)}")
+def _key_error(key: str, rules: Rules) -> InvalidFileError:
+    if len(key) != rules.cells:
+        return entry_error(key, f"expected a position of {rules.cells} cells, found {len(key)}")
     try:
-        Position(text, rules)
+        Position(key, rules)
     except NotationError as error:
-        return unfit(text, str(error))
-    return unfit(text, "a symmetric table holds the smallest text of each class, and this is not it")
+        return entry_error(key, str(error))
+    return entry_error(key, "a symmetric table holds the smallest text of each class, and this is not it")
 
 
 def require(fits: Any, fault: str, items: Sequence[Any] = ()) -> None:
-    """Make sure that entries are sound.
+    """Raise an error unless entries are sound.
 
-    :param fits: a truth value, or bool[k] of ``items``, the first of which that does not fit is shown.
+    :param fits: a truth value, or bool[k] for ``items``: then the first unfit item is shown.
     :raises InvalidFileError: if they are not.
     """
     if not np.all(fits):
@@ -140,61 +135,60 @@ def require(fits: Any, fault: str, items: Sequence[Any] = ()) -> None:
         raise InvalidFileError(fault + shown)
 
 
-def counts(values: Sequence[Any], fault: str, least: int = 0, most: int = MOST) -> Int64s:
-    """int64[k] of values that can count something, within these limits.
+def as_counts(values: Sequence[Any], fault: str, least: int = 0, most: int = MOST) -> Int64s:
+    """int64[k] of whole numbers within these limits.
 
-    :raises InvalidFileError: if one cannot.
+    :raises InvalidFileError: if a value is something else.
     """
     whole = {*map(type, values)} <= {int}
     require(whole and min(values, default=least) >= least and max(values, default=most) <= most, fault)
     return np.array(values, np.int64)
 
 
-def numbers(values: Sequence[Any], fault: str) -> Floats:
-    """float64[k] of values that are finite numbers, and not absurdly large.
+def as_floats(values: Sequence[Any], fault: str) -> Floats:
+    """float64[k] of finite numbers of reasonable size.
 
-    :raises InvalidFileError: if one is not.
+    :raises InvalidFileError: if a value is something else.
     """
     require({*map(type, values)} <= {int, float}, fault)
     require(max(values, default=0) <= LARGEST and min(values, default=0) >= -LARGEST, fault)
-    found = np.array(values, np.float64) + 0.0  # no -0.0
-    require(not np.isnan(found).any(), fault)
-    return found
+    floats = np.array(values, np.float64) + 0.0  # no -0.0
+    require(not np.isnan(floats).any(), fault)
+    return floats
 
 
-def members(found: Sequence[Any], names: Mapping[str, int], fault: str) -> tuple[Int64s, Int64s, list[Any]]:
-    """The members of entries that are objects with some of these names, each with at least one.
+def members(entries: Sequence[Any], names: Mapping[str, int], fault: str) -> tuple[Int64s, Int64s, list[Any]]:
+    """The members of entries that are objects with at least one of these names and no other.
 
-    :returns: of each the number of its entry, what its name stands for, and its value.
-    :raises InvalidFileError: if an entry is none.
+    :returns: for each member the place of its entry, the number of its name, and its value.
+    :raises InvalidFileError: if an entry is something else.
     """
-    require({*map(type, found)} == {dict} and all(found), fault)
-    keys = chained(found)
+    require({*map(type, entries)} == {dict} and all(entries), fault)
+    keys = flatten(entries)
     require(names.keys() >= {*keys}, fault)
     which = np.fromiter(map(names.__getitem__, keys), np.int64, len(keys))
-    return numbered(found), which, chained(map(dict.values, found))
+    return places_of_members(entries), which, flatten(map(dict.values, entries))
 
 
-def are_lists(found: Sequence[Any], length: int | None = None) -> bool:
-    """Whether all of at least one value are lists, of this length if one is given, and else not empty."""
-    return {*map(type, found)} == {list} and (
-        all(found) if length is None else {*map(len, found)} == {length}
-    )
+def are_lists(values: Sequence[Any], length: int | None = None) -> bool:
+    """Whether all values, at least one, are lists of this length; by default, lists that are not empty."""
+    if {*map(type, values)} != {list}:
+        return False
+    return all(values) if length is None else {*map(len, values)} == {length}
 
 
-def numbered(found: Sequence[Any]) -> Int64s:
-    """The number of the entry that each of the members of entries belongs to."""
-    lengths = np.fromiter(map(len, found), np.int64, len(found))
-    return np.repeat(np.arange(len(found)), lengths)
+def places_of_members(entries: Sequence[Any]) -> Int64s:
+    """int64[k]: for each member of all entries the place of its entry."""
+    lengths = np.fromiter(map(len, entries), np.int64, len(entries))
+    return np.repeat(np.arange(len(entries)), lengths)
 
 
-def chained(found: Iterable[Iterable[Any]]) -> list[Any]:
-    """The members of one after the other."""
-    return list(chain.from_iterable(found))
+def flatten(parts: Iterable[Iterable[Any]]) -> list[Any]:
+    return list(chain.from_iterable(parts))
 
 
 def alike(mine: Any, theirs: Any, tolerance: float) -> bool:
-    """Whether two entries, or files' worth of them, are the same, floats to within a tolerance."""
+    """Whether two entries, or objects of entries, are equal, floats to within a tolerance."""
     if isinstance(mine, float) and isinstance(theirs, float):
         return abs(mine - theirs) <= tolerance
     if isinstance(mine, dict) and isinstance(theirs, dict):

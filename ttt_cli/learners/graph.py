@@ -1,31 +1,31 @@
 """``graph``: a graph of the positions seen in play, each scored by a discounted back-up of its successors.
 
-Every position of every game becomes a node, every move an edge from the node before it; nodes are numbered
-and edges kept in the order in which they were first seen. A won position scores +1 (X) or -1 (O), a draw 0,
-a node that nobody has moved from 0, and any other node
+Each position of a game becomes a node, each move an edge, both in the order of first sight. A won position
+scores +1 (X) or -1 (O), a draw 0, a node without edges 0, and any other node
 
     score = 0.9 * score of one of its known successors
 
-so that what is near counts more than what is far. The author's machine backs up the successor's score of
-largest magnitude, whichever side that is good for (the first in edge order of several). The default backs up
-the mover's best (minimax): a near win beats a far one, a far loss a near one. Scores follow from nodes and
-edges alone, so a file does not hold them.
+so that near results count more than distant ones. The author's machine backs up the successor's score of
+largest magnitude, whichever side it favours (the first edge's, of several). The default backs up the mover's
+best (minimax): a near win beats a distant one, a distant loss a near one. Scores follow from nodes and edges,
+so files do not hold them.
 
-The author's choice: X wants the successor of the largest score if that is above 0, O that of the smallest if
-it is below. Failing that, the walk goes on to the successor that the opponent likes best and asks for the
-opponent, and so on; where there is none it begins anew at the empty board, for the other side. What it finds
-in the end is a position, and the move is the lowest free cell where that position holds the wanted stone:
-the mover's, or the opponent's if the walk took any step. No such cell: the lowest with the other stone; and
-if nothing helps, any cell. The machine never explores: it plays a known position the same way for ever.
+**The author's choice.** X wants the successor of the largest score if that is above 0, O that of the smallest
+if it is below. Otherwise the walk goes on to the successor that the opponent likes best and asks for the
+opponent there, and so on; from a node without edges it starts anew at the empty board, for the other side.
+The move is the lowest free cell where the position that it finds holds the mover's stone, or the opponent's
+if the walk took any step; without one, the lowest with the other stone; without that, any cell. The machine
+never explores: it always plays a known position in the same way.
 
-The default chooses the best known successor, or an untried move if that is a loss. Of successors with the
-same score it takes the one that promises most against an opponent who picks any known reply. Training plays
-untried moves first; where there are none, with probability epsilon one that leads to where it has been least
-often, so that rare lines are not left to chance (counter-based exploration: Thrun, Efficient exploration in
-reinforcement learning, 1992), else one of the best. Positions that are well known are explored by any move.
+**The default's choice** is the best known successor, or an untried move if that is a loss. Of successors with
+the same score it takes the one that promises most against an opponent who picks any known reply. Training
+plays untried moves first; if there are none, with probability epsilon a move that leads to where it has been
+least often, so that rare lines are not left to chance (counter-based exploration: Thrun, Efficient
+exploration in reinforcement learning, 1992), else one of the best. Well-known positions are explored by any
+move.
 
-A game is entered when it is over. The author enters each ply before the next move is chosen, which could make
-a difference only to walks that begin anew at the empty board: in 150,000 games of his training it made none.
+A game is entered when it is over. The author enters each ply before the next move is chosen, which could only
+matter to walks that start anew at the empty board: in 150,000 games of his training it never did.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,18 +45,26 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Entry, parameter
-from ttt_cli.learners.entries import Batch, chained, counts, in_batches, numbered, require, unfit
+from ttt_cli.learners.entries import (
+    Batch,
+    as_counts,
+    entry_error,
+    flatten,
+    in_batches,
+    places_of_members,
+    require,
+)
 from ttt_cli.learners.growth import DRAWN, FIRST, OPEN, Growth, predecessor
 from ttt_cli.learners.loop import RARE
 from ttt_cli.learners.table import Column, Table
-from ttt_cli.learners.table_learner import Learned, TableLearner
+from ttt_cli.learners.table_learner import Answer, TableLearner, TablePolicy
 
 DISCOUNT = 0.9
 
 ALL = np.uint64(2**64 - 1)
 
 KEYS = {"next", "seen", "visits"}
-"""What an entry holds; one of an earlier version may hold ``score`` too, which follows from these."""
+"""The members of an entry; those of an earlier version may have ``score`` too, which follows from these."""
 
 MOST_NODES = 2**31
 
@@ -80,16 +88,16 @@ class Graph(TableLearner[Table]):
     article_opponent: ClassVar[str] = "random"
 
     choice: str = parameter("default", "article: the author's scores and walk", choices=choices)
-    epsilon: float = parameter(0.5, "exploration, where no move is untried", least=0, most=1)
+    epsilon: float = parameter(0.5, "exploration, if no move is untried", least=0, most=1)
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
-        """``visits``: how often a position came up; ``seen``: its place in the order of first sight, -1 if it
-        is no node; of the empty board, always the first, how many nodes there are.
+        """``visits``: how often the position came up; ``seen``: its place in the order of first sight, -1 if
+        it is not a node; for the empty board, always the first, the number of nodes.
 
-        What follows from these and the edges: ``score``; ``tried``, how many edges there are; ``best``, those
-        that lead to the best score for the mover, a bit for each by its place among the moves; ``low``, the
-        row after the first edge to the smallest score, 0 if none is below +1, and ``high``, after the one to
-        the largest, 0 if none is above -1."""
+        Derived: ``score``; ``tried``, the number of edges; ``best``, the edges to the best score for the
+        mover, as bits by their places among the moves; ``low``, the row after the first edge to the smallest
+        score, 0 if none is below +1; ``high``, that after the first edge to the largest, 0 if none is above
+        -1."""
         return (
             Column("visits", "i8", counts=True),
             Column("seen", "i4", -1),
@@ -99,8 +107,8 @@ class Graph(TableLearner[Table]):
         )
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``order``: of the moves played from a position its place in the order of first sight, from 1; 0 of
-        those that have not been played: the others are the edges."""
+        """``order``: for an edge, its place among those of its node in the order of first sight, from 1; 0
+        for a move that has not been played."""
         return (Column("order", "u1"),)
 
     @property
@@ -110,19 +118,15 @@ class Graph(TableLearner[Table]):
     def rule(self, table: Table) -> Rule:
         return self.choice == "article", table.growth, np.zeros(len(table.room[0]), np.uint32)
 
-    def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
-        return float(self.epsilon), float(self.epsilon), 1.0
-
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
         """The graph without nodes.
 
         :raises UsageError: if it is to be symmetric and the choice is the author's.
         """
-        self._check_fits(symmetric)
+        self._refuse_symmetry(symmetric)
         return super().empty(rules, symmetric)
 
     def derive(self, table: Table) -> None:
-        """Work out all that follows from nodes and edges."""
         table.link()
         records, after = table.rows, table.moves["after"]
         for name in ("tried", "best", "low", "high"):
@@ -133,35 +137,35 @@ class Graph(TableLearner[Table]):
             for name, sign in (("low", 1.0), ("high", -1.0)):
                 least, found = first_least(sign * scores, at, starts)
                 records[name][nodes] = np.where(least < 1, after[edges[found]], OPEN)
-            least, found = first_least(-side * scores, at, starts)
+            least, backed_up = first_least(-side * scores, at, starts)
             bits = place_bits(table, nodes[at], edges) * (least[at] == -side * scores)
             records["best"][nodes] = np.bitwise_or.reduceat(bits, starts)
             records["tried"][nodes] = np.bincount(at)
             if self.choice == "article":
-                _, found = first_least(-np.abs(scores), at, starts)
-            records["score"][nodes] = DISCOUNT * scores[found] + 0.0
+                _, backed_up = first_least(-np.abs(scores), at, starts)
+            records["score"][nodes] = DISCOUNT * scores[backed_up] + 0.0
 
     @property
     def has_ties(self) -> bool:
         return self.choice != "article"
 
     def policy(self, table: Table) -> Policy:
-        """What the machine plays; the values are the known successors' scores from the mover's side."""
-        self._check_fits(table.symmetric)
+        """The machine's choices; the values are the known successors' scores for the mover."""
+        self._refuse_symmetry(table.symmetric)
         self.updated(table)
         chosen = None if self.choice == "article" else sound_moves(table)
 
-        def answer(rows: Int64s, positions: Positions, legal: Bools) -> tuple[Floats, Floats, Bools]:
+        def answer(rows: Int64s, positions: Positions, legal: Bools) -> Answer:
             tried = table.by_cell(table.moves["order"], rows, legal) > 0
-            some: Bools = np.any(tried, axis=1)
+            known: Bools = np.any(tried, axis=1)
             scores = table.rows["score"][table.by_cell(table.moves["after"], rows, legal)]
             values = np.where(tried, np.where(positions.x_to_move, 1, -1)[:, None] * scores + 0.0, np.nan)
             if chosen is None:
-                return uniform(authors_moves(table, rows, positions)), values, some
-            played = np.where(some[:, None], table.by_cell(chosen, rows, legal), legal)
-            return uniform(played), values, some
+                return uniform(authors_moves(table, rows, positions)), values, known
+            played = np.where(known[:, None], table.by_cell(chosen, rows, legal), legal)
+            return uniform(played), values, known
 
-        return Learned(table, answer)
+        return TablePolicy(table, answer)
 
     def position_scores(self, table: Table, positions: Positions) -> Floats:
         rows = self.updated(table).rows_of(positions)
@@ -169,20 +173,20 @@ class Graph(TableLearner[Table]):
         return scores
 
     def seen(self, table: Table) -> Positions:
-        return table.spread(table.positions(np.flatnonzero(table.rows["tried"])))
+        return table.all_positions(table.positions(np.flatnonzero(table.rows["tried"])))
 
     # ---- Merging ----
 
     def changes(self, base: Table, part: Table) -> Table:
-        return part  # all of it: it may hold what all others do, and keeps its order then
+        return part  # whole, for it may be the one whose order stays
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
         """The union of nodes and edges, the visits added up. If one part alone has found new ones its order
-        stays; if several have, nodes are numbered by plies, then text, and edges go by cell."""
+        stays; if several have, nodes are numbered by plies, then text, and edges by cell."""
         merged, grown = deepcopy(base), 0
         for part in parts:
-            rows = merged.take_in(part)
-            moves = merged.moves_in(rows)[1]
+            rows = merged.include_table(part)
+            moves = merged.moves_of(rows)[1]
             old, mine, edges = rows < len(base.rows), merged.rows, merged.moves["order"]
             mine["visits"][rows] += part.rows["visits"]
             mine["visits"][rows[old]] -= base.rows["visits"][rows[old]]
@@ -211,42 +215,42 @@ class Graph(TableLearner[Table]):
         """For each node ``{"next": [cells from 1, in the order of first sight], "seen": place in that order,
         "visits": how often it came up}``."""
         records, moves = table.rows, table.moves
-        for piece in table.pieces():
-            rows = piece[records["seen"][piece] >= 0]
-            at, edges = table.moves_in(rows)
-            some = moves["order"][edges] > 0
-            at, edges = at[some], edges[some]
+        for chunk in table.chunks_by_text():
+            rows = chunk[records["seen"][chunk] >= 0]
+            at, edges = table.moves_of(rows)
+            played = moves["order"][edges] > 0
+            at, edges = at[played], edges[played]
             in_order = np.lexsort((moves["order"][edges], at))
-            played = iter((moves["cell"][edges[in_order]] + 1).tolist())
+            cells = iter((moves["cell"][edges[in_order]] + 1).tolist())
             numbers = np.bincount(at, minlength=len(rows))
             columns = numbers, np.where(rows == FIRST, 0, records["seen"][rows]), records["visits"][rows]
             listed = (column.tolist() for column in columns)
             for text, number, place, visits in zip(table.positions(rows).texts(), *listed, strict=True):
-                yield text, {"next": list(islice(played, number)), "seen": place, "visits": visits}
+                yield text, {"next": list(islice(cells, number)), "seen": place, "visits": visits}
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
-        table, given = self.empty(rules, symmetric), 0
+        table, count = self.empty(rules, symmetric), 0
         batches = in_batches(rules, symmetric, entries, read_nodes)
-        for rows, (seen, visits, at, places, order) in table.include_all(batches):
+        for rows, (seen, visits, at, places, order) in table.include_batches(batches):
             table.rows["seen"][rows], table.rows["visits"][rows] = seen, visits
             table.moves["order"][table.rows["first"][rows][at] + places] = order
-            given += len(rows)
+            count += len(rows)
         records = table.rows
-        if given:
+        if count:
             nodes = records["seen"][records["seen"] >= 0]
-            if records["seen"][FIRST] != 0 or not np.array_equal(np.sort(nodes), np.arange(given)):
-                fault = f'"seen" must count the {given} entries from 0 on, the empty board first'
+            if records["seen"][FIRST] != 0 or not np.array_equal(np.sort(nodes), np.arange(count)):
+                fault = f'"seen" must count the {count} entries from 0 on, the empty board first'
                 raise InvalidFileError(fault, where='"entries"')
-            records["seen"][FIRST] = given
+            records["seen"][FIRST] = count
         self.derive(table)
         owners, edges = edges_of(table)
         for loose in np.flatnonzero(records["seen"][table.moves["after"][edges]] < 0)[:1]:
             cell = int(table.moves["cell"][edges[loose]]) + 1
             text = table.positions(owners[loose : loose + 1]).text(0)
-            raise unfit(text, f'"next" holds {cell}, but the position after it has no entry')
+            raise entry_error(text, f'"next" holds {cell}, but the position after it has no entry')
         return table
 
-    def _check_fits(self, symmetric: bool) -> None:
+    def _refuse_symmetry(self, symmetric: bool) -> None:
         if self.choice == "article" and symmetric:
             raise UsageError(
                 "the graph article's choice depends on the board's orientation: it has no symmetry",
@@ -255,8 +259,8 @@ class Graph(TableLearner[Table]):
 
 
 def edges_of(table: Table) -> tuple[Int64s, Int64s]:
-    """int64[k] each: the rows that edges start from, ascending, and the edges of each in the order of first
-    sight, as numbers of moves."""
+    """int64[k] each, for all edges: their nodes' rows, ascending, and their indices among the moves, those of
+    a node in the order of first sight."""
     order = table.moves["order"]
     edges = np.flatnonzero(order)
     owners = table.owners_of(edges)
@@ -264,14 +268,13 @@ def edges_of(table: Table) -> tuple[Int64s, Int64s]:
 
 
 def place_bits(table: Table, owners: Int64s, moves: Int64s) -> Uint64s:
-    """uint64[k]: a bit for each of some moves, by its place among those of the row that it belongs to."""
+    """uint64[k]: for each of some moves the bit of its place in its row, given the rows."""
     return ONE << (moves - table.rows["first"][owners].astype(np.int64)).astype(np.uint64)
 
 
 def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64s]]:
-    """The edges, from the full board to the empty one: the stones on the board before; the nodes; and of each
-    edge in the order of first sight its number, which of the nodes it starts from, and where those of each
-    node begin."""
+    """The edges by plies, from the last ply to the first: the ply; its nodes; its edges, node by node in the
+    order of first sight; the place of each edge's node among the nodes; and where each node's edges start."""
     owners, edges = edges_of(table)
     plies = table.positions(owners).plies
     for ply in range(table.rules.cells - 1, -1, -1):
@@ -284,15 +287,15 @@ def backwards(table: Table) -> Iterator[tuple[int, Int64s, Int64s, Int64s, Int64
 def first_least(values: Floats, at: Int64s, starts: Int64s) -> tuple[Floats, Int64s]:
     """The least value of each node's edges, and the place of the first edge that has it."""
     least = np.minimum.reduceat(values, starts)
-    found, places = np.flatnonzero(values == least[at])[::-1], np.zeros(len(starts), np.int64)
-    places[at[found]] = found  # backwards: the first is written last
+    edges, places = np.flatnonzero(values == least[at])[::-1], np.zeros(len(starts), np.int64)
+    places[at[edges]] = edges  # backwards: the first is written last
     return least, places
 
 
 def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
-    """The author's walks from some rows at once.
+    """Walk as the author's machine from some rows at once.
 
-    :returns: int64[k] each: the targets, 0 where there is none, and the steps taken to reach them.
+    :returns: int64[k] each: the rows found, 0 if none, and the steps taken.
     """
     records, plies = table.rows, table.positions(start).plies.astype(np.int64)
     targets, steps = np.zeros((2, len(start)), np.int64)
@@ -308,24 +311,24 @@ def walk(table: Table, start: Int64s) -> tuple[Int64s, Int64s]:
 
 
 def authors_moves(table: Table, rows: Int64s, positions: Positions) -> Bools:
-    """bool[k, cells]: what the author's machine chooses from in the positions of these rows."""
+    """bool[k, cells]: what the author's machine chooses from in these rows' positions."""
     targets, steps = walk(table, rows)
     goal, cells = table.positions(targets).stones, positions.legal.copy()
     wanted = np.where(positions.x_to_move == (steps == 0), 2, 1)[:, None]
     for stone in (3 - wanted, wanted):
-        found = first(positions.legal & (goal == stone))
-        some = (targets > 0) & found.any(axis=1)
-        cells[some] = found[some]
+        lowest_cell = first(positions.legal & (goal == stone))
+        found = (targets > 0) & lowest_cell.any(axis=1)
+        cells[found] = lowest_cell[found]
     return cells
 
 
 def sound_moves(table: Table) -> Bools:
-    """bool[moves]: what the default plays at each node. Of the best known successors those that promise most
-    against an opponent who replies with any known move, when going on in the same way: the mean result, wins
-    minus losses. Untried moves where the best is a loss."""
+    """bool[moves]: what the default chooses from at each node: the best known successors that promise the
+    largest mean result, if the opponent replies with any known move and this side goes on in the same way;
+    untried moves if the best is a loss."""
     records, chosen = table.rows, np.zeros(len(table.moves), np.bool_)
     for parity, sign in ((0, 1.0), (1, -1.0)):
-        hope = sign * records["end"]  # a side's, when it plays so
+        hope = sign * records["end"]  # the mean result of one side
         for ply, nodes, edges, at, starts in backwards(table):
             after = hope[table.moves["after"][edges]]
             if ply % 2 == parity:
@@ -334,46 +337,44 @@ def sound_moves(table: Table) -> Bools:
                 is_best = records["best"][nodes[at]] & place_bits(table, nodes[at], edges) > 0
                 after[~is_best | desperate[at]] = -np.inf
                 promised = np.where(desperate, np.inf, np.maximum.reduceat(after, starts))
-                chosen[table.moves_in(nodes[desperate])[1]] = True
-                chosen[edges] = after >= promised[at] - 1e-12  # closer ones are equal
+                chosen[table.moves_of(nodes[desperate])[1]] = True
+                chosen[edges] = after >= promised[at] - 1e-12  # within rounding
                 hope[nodes] = np.where(desperate, hope[nodes], promised)
             else:
-                by_cell = np.argsort(edges)  # so that sums are always the same
+                by_cell = np.argsort(edges)  # so that rounding is always the same
                 hope[nodes] = np.bincount(at[by_cell], after[by_cell]) / np.bincount(at)
     return chosen
 
 
 def read_nodes(batch: Batch) -> tuple[Int32s, Int64s, Uint16s, Int8s, Uint8s]:
-    """What entries tell of nodes: their places in the order of first sight and their visits; of edges: the
-    number of the entry, the place among the position's moves and that in the order of first sight.
+    """For each node its place in the order of first sight and its visits; for each edge the place of its
+    entry in the batch, its place among the position's moves, and its place in the order of first sight.
 
     :raises InvalidFileError: for an entry that is not one of a graph.
     """
-    found, legal = batch.found, batch.legal
-    fits = all(isinstance(entry, dict) and entry.keys() - {"score"} == KEYS for entry in found)
+    entries, legal = batch.entries, batch.legal
+    fits = all(isinstance(entry, dict) and entry.keys() - {"score"} == KEYS for entry in entries)
     require(fits, 'expected an object of "next", "seen" and "visits"')
-    following, seen, visits = ([entry[name] for entry in found] for name in ("next", "seen", "visits"))
-    places = counts(seen, '"seen" must be a place in the order of first sight, from 0', 0, MOST_NODES - 1)
-    visited = counts(visits, '"visits" must be a whole number from 0')
-    named = (
-        f"hold different ones of the cells {batch.cells}" if legal[0].any() else "be empty: the game is over"
-    )
-    require(all(isinstance(cells, list) for cells in following), f'"next" must {named}')
-    at, played = (
-        numbered(following),
-        counts(chained(following), f'"next" must {named}', 1, legal.shape[1]) - 1,
-    )
+    following, seen, visits = ([entry[name] for entry in entries] for name in ("next", "seen", "visits"))
+    places = as_counts(seen, '"seen" must be a place in the order of first sight, from 0', 0, MOST_NODES - 1)
+    visited = as_counts(visits, '"visits" must be a whole number from 0')
+    fault = '"next" must be empty: the game is over'
+    if legal[0].any():
+        fault = f'"next" must hold different ones of the cells {batch.cells}'
+    require(all(isinstance(cells, list) for cells in following), fault)
+    at = places_of_members(following)
+    played = as_counts(flatten(following), fault, 1, legal.shape[1]) - 1
     edges = np.zeros(legal.shape, np.bool_)
     edges[at, played] = True
-    require(np.count_nonzero(edges & legal) == len(played), f'"next" must {named}')
+    require(np.count_nonzero(edges & legal) == len(played), fault)
     order = np.arange(len(at)) - np.searchsorted(at, at) + 1
-    few = at.astype(np.uint16), batch.places[at, played], order.astype(np.uint8)  # all of a file is held so
-    return places.astype(np.int32), visited, *few
+    compact = at.astype(np.uint16), batch.places[at, played], order.astype(np.uint8)  # all batches are kept
+    return places.astype(np.int32), visited, *compact
 
 
 @Inlined
 def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
-    """One of some moves, each a bit, by a uniform number, and what is left of that."""
+    """One of the candidates, a bit for each, by a uniform number, and what is left of that number."""
     count = popcount(candidates)
     if count > 1:
         u *= count
@@ -386,7 +387,7 @@ def pick(candidates: np.uint64, u: float) -> tuple[int, float]:
 
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    """An untried move; else one of the best; exploring, one that leads to where it has been least often."""
+    """An untried move; if there is none, one of the best, or when exploring the least visited."""
     epsilon, explored, trusted = chance
     free, start = rows[row].number, rows[row].first
     candidates = ALL >> np.uint64(64 - free)
@@ -410,7 +411,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 @Part
 def longest_walk(cells: int) -> int:
-    """So many steps lead to the empty board twice for one side: such a walk would never end."""
+    """The steps after which a walk has been at the empty board twice for one side, and would never end."""
     return 3 * (cells + 1)
 
 
@@ -418,7 +419,7 @@ def longest_walk(cells: int) -> int:
 def choose_article(
     rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
 ) -> tuple[int, float]:
-    """The author's walk, and the cell that its target tells; exploring, any cell."""
+    """The author's walk, and the cell that its target gives; when exploring, any cell."""
     epsilon, explored, trusted = chance
     free, start = rows[row].number, rows[row].first
     legal, chosen = ALL >> np.uint64(64 - free), -1
@@ -448,7 +449,7 @@ def choose_article(
 
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """Enter the plies of both sides, and back up from the edges that are new."""
+    """Enter the plies of both sides, and back up scores from new edges."""
     path, taken, plies = game
     if rows[FIRST].seen < 0:
         rows[FIRST].seen = 1
@@ -470,8 +471,8 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
 
 @Part
 def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: np.uint64) -> None:
-    """From the last position of a game to the first, score anew what leads to those that are ``new``, a bit
-    for each by its ply, and then what leads to whatever has changed by that."""
+    """Rescore the predecessors of the positions with a ``new`` edge, a bit for each ply, from the last ply to
+    the first, and then the predecessors of every position whose score has changed."""
     article, growth, queue = rule
     at, queued = 0, 0
     for ply in range(plies, 0, -1):
@@ -492,7 +493,7 @@ def back_up_from(rows: Any, moves: Any, rule: Any, path: Any, plies: int, new: n
 
 @Part
 def scored_anew(rows: Any, moves: Any, row: int, ply: int, article: bool) -> bool:
-    """Back up the scores of a node's successors, which have ``ply`` stones; whether its own has changed."""
+    """Back up the scores of a node's successors, which have ``ply`` stones; return whether it changes."""
     start, low, high, best, sign = rows[row].first, u32(OPEN), u32(OPEN), ZERO, 2 * (ply & 1) - 1
     least, most, largest, top = 1.0, -1.0, 0.0, -2.0
     lows, highs, largests = 0, 0, 0  # the places of those edges in the order of first sight

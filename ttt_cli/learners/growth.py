@@ -1,12 +1,12 @@
-"""How tables grow: the parts of the game loop that give a position a row when a game first meets it.
+"""How tables grow: the parts of the game loop that add a row when a game first reaches a position.
 
-A link is there as soon as both of its rows are, whichever came first: so neither the numbers of rows nor the
-rows that happen to exist can change what is learned. Only a new row is found by its hash.
+A link is set as soon as both of its rows exist, whichever came first, so neither the order of rows nor which
+rows exist can change what is learned. Only new rows are found by their hash.
 
-``growth`` is what they all read: ``slots``, an open-addressing hash table, the upper half of a position's
-hash, then its row, 0 where a slot is free; ``used``, how many rows and moves there are; ``lines``,
-uint64[cells, l], those through each cell; int8[s, cells] each, the symmetries, the identity first, as where a
-cell goes (``images``) and where its stone comes from (``sources``); and whether who completes a line loses.
+All parts read ``growth``: ``slots``, an open-addressing hash table of entries with the upper half of a
+position's hash and its row, 0 if free; ``used``, the numbers of rows and moves; ``lines``, uint64[cells, l],
+the lines through each cell; ``images`` and ``sources``, int8[s, cells], the symmetries, the identity first,
+as where a cell goes and where its stone comes from; and whether completing a line loses.
 """
 
 from typing import Any
@@ -29,12 +29,11 @@ from ttt_cli.engine.bits import (
 from ttt_cli.engine.kernel import Inlined, Kernel, Part, u32
 
 OPEN, X_WON, O_WON, DRAWN, FIRST = 0, 1, 2, 3, 4
-"""The rows that stand for successors which have none yet, one for each thing that the rules alone tell of
-them, so that what an unseen entry holds is read like any other; and the first row of a position, the empty
-board's."""
+"""The rows that represent all positions without a row, by how the game stands, so that unseen entries are
+read like any other; and the first row of a position, the empty board's."""
 
 SYMMETRIC = False
-"""Whether rows are those of classes up to symmetry; composed with True for a table of classes."""
+"""Whether rows are those of classes up to symmetry; True in kernels composed for tables of classes."""
 
 LOWER = np.uint64(2**32 - 1)
 
@@ -43,7 +42,7 @@ Growth = tuple[Uint64s, Any, Uint64s, Int8s, Int8s, bool]
 
 @Part
 def find(rows: Any, growth: Growth, x: np.uint64, o: np.uint64) -> int:
-    """The row of a position, ``OPEN`` where it has none."""
+    """The row of a position, or ``OPEN``."""
     slots, _, lines, _, _, _ = growth
     mask, mixed = np.uint64(slots.shape[0] - 1), hashed(x, o)
     slot = mixed & mask
@@ -69,7 +68,7 @@ def enter(slots: Uint64s, x: np.uint64, o: np.uint64, row: int) -> None:
 
 @Part
 def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int) -> int:
-    """Where a move on this cell leads: a row, or the one that stands for what has none."""
+    """The row after a move on this cell, or the one that represents it."""
     _, _, lines, _, sources, misere = growth
     stone = ONE << np.uint64(cell)
     own = (o if ply & 1 else x) | stone
@@ -91,8 +90,8 @@ def successor(rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, 
 def predecessor(
     rows: Any, growth: Growth, x: np.uint64, o: np.uint64, cell: int, ply: int
 ) -> tuple[int, int]:
-    """The row of a position before the last stone was put on this cell, ``OPEN`` where it has none; and the
-    symmetry that takes it to the board of its class."""
+    """The row of a position before the last stone was placed on this cell, or ``OPEN``; and the symmetry that
+    takes it to its class's own board."""
     sources, stone, image = growth[4], ONE << np.uint64(cell), 0
     if ply & 1:
         x ^= stone
@@ -106,7 +105,7 @@ def predecessor(
 
 @Part
 def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
-    """Link a row to its successors, and all moves that lead to it to the row."""
+    """Link the moves of a row to their successors, and all moves that lead to it to the row."""
     _, _, lines, images, sources, _ = growth
     x, o = np.uint64(rows[row].x), np.uint64(rows[row].o)
     for move in range(rows[row].first, rows[row].first + rows[row].number):
@@ -131,7 +130,7 @@ def link(rows: Any, moves: Any, growth: Growth, row: int, ply: int) -> None:
 
 @Part
 def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
-    """Read the slots of all neighbours of a position: to wait for memory once, and not for each."""
+    """Read the slots of all neighbours of a position, to wait for memory once instead of for each."""
     slots, _, lines, _, _, _ = growth
     mask, found = np.uint64(slots.shape[0] - 1), ZERO
     for cell in range(lines.shape[0]):
@@ -146,8 +145,8 @@ def touched(growth: Growth, x: np.uint64, o: np.uint64, ply: int) -> int:
 
 @Part
 def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
-    """The row of the position that a move leads to, which has none: it is added, and begins as what stood for
-    it. A growing board's part of the game loop.
+    """Add a row for the position after a move, with the unseen values of its kind; return the row. The part
+    of the game loop for growing tables.
 
     :param ply: the plies played before the move.
     """
@@ -177,13 +176,13 @@ def find_or_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, p
 
 @Inlined
 def nothing_to_add(rows: Any, moves: Any, growth: Growth, parent: int, move: int, ply: int) -> int:
-    """The same for complete boards, where every position has its row."""
+    """The part of the game loop for complete tables."""
     return u32(OPEN)
 
 
 @Kernel
 def link_rows(rows: Any, moves: Any, growth: Growth, start: int) -> None:
-    """Link the rows from ``start`` on, and those before them to these."""
+    """Link the rows from ``start`` on, in both directions."""
     for row in range(start, growth[1][0]):
         ply = popcount(np.uint64(rows[row].x) | np.uint64(rows[row].o))
         link(rows, moves, growth, u32(row), int(ply))

@@ -1,16 +1,16 @@
-"""The game loop: every method that keeps a table plays and learns by it.
+"""The game loop, in which every method that keeps a table plays and learns.
 
-A method gives two parts, ``choose`` and ``learn``, plain functions that the loop is compiled with:
+A method gives two parts, plain functions that the loop is compiled with:
 
     choose(rows, moves, rule, row, ply, chance, u) -> (option, rest of u)
     learn(rows, moves, rule, game, sides, result)
 
-``choose`` picks one of a position's moves by its place among them; their number resigns. Its only chance is
-``u``, uniform in [0, 1): what a decision leaves of it, stretched to [0, 1) again, is handed back, and may
-serve the decisions to come. ``chance`` is the exploration, epsilon, and the factors that stretch ``u`` where
-it was below epsilon and above. ``learn`` takes what a finished game teaches into the table: of the ``game``
-the rows it went through, the moves made, one less, and how many those are, and of the bits of ``sides`` the
-first where X learns, the second where O does. ``rule`` is whatever constants and arrays the method needs.
+``choose`` picks one of a position's moves by its place among them; their number means resigning. Its only
+source of chance is ``u``, uniform in [0, 1); the part of ``u`` that a decision leaves, stretched to [0, 1),
+is returned and may serve the next decisions. ``chance`` is epsilon, and the factors that stretch ``u`` where
+it was below epsilon, and above. ``learn`` updates the table from a finished ``game``: the rows that it went
+through, its moves, and the number of moves. The first bit of ``sides`` says whether X learns, the second
+whether O does. ``rule`` is whatever constants and arrays the method needs.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,11 +29,11 @@ from ttt_cli.learners.growth import FIRST, OPEN, find_or_add, nothing_to_add
 from ttt_cli.learners.table import Table, complete_table
 
 CHUNK = 4096
-"""Games that are played per call, given a uniform number for each ply: enough to make the call itself cheap,
-few enough for the caches."""
+"""Games per call of the loop with a uniform number for each ply: enough to make the call itself cheap, few
+enough for the caches."""
 
 LOCKSTEP = 1024
-"""Games of the largest batch that is played ply by ply."""
+"""Games of the largest batch played ply by ply."""
 
 ONE_NUMBER = 16
 """The most cells for which the 53 bits of one uniform number last a whole game: 16! takes 44 of them."""
@@ -42,33 +42,34 @@ BELOW_ONE = 1.0 - 2.0**-50
 """Scales what a decision leaves of a uniform number, which rounding might otherwise raise to 1."""
 
 RARE = 64
-"""What has come up less often is explored by the move made least often; what is well known, by any move."""
+"""Visits below which a position is explored by its least visited move, not by any."""
 
 UNSEEN = OPEN
-"""Positions for which the rows up to this one stand are added when they are met."""
+"""Positions represented by the rows up to this one are added when a game reaches them."""
 
 LEARNS_RESIGNED = False
-"""Whether a game that was given up teaches anything."""
+"""Whether ``learn`` is called for resigned games."""
 
 NOT_YET, RESIGNED = -1, -2
-"""In a game's history: no move so far, and the end of it."""
+"""In a game's history: no move yet; the side to move has resigned."""
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 SURPLUS = np.uint64(11)
-"""SplitMix64's constants, and the bits of 64 that a float64 from [0, 1) has no room for."""
+"""SplitMix64's constants, and the bits of 64 that a float64 in [0, 1) has no room for."""
 
 
 Fixed = tuple[Bools, Floats, Uint32s]
-"""The opponent's side, then the learner's own: bool[2], which of them are fixed; float64[2, rows, cells],
-what they do, as ``engine.policy.thresholds`` has it, but of the legal moves alone, one after the other.
-uint32[games], if not empty: each game is left where a fixed side moves, and the row is put there, 0 where it
-is over. Nothing is learned."""
+"""What the loop knows of fixed sides, the opponent's side first, then the learner's own.
 
+- bool[2]: which of them are fixed;
+- float64[2, rows, cells]: the ``engine.policy.thresholds`` of their moves, the legal ones first;
+- uint32[games], or empty: if given, each game stops where a fixed side is to move, with that row written
+  here, ``OPEN`` if the game is over; nothing is learned."""
 
-Asked = Callable[[Policy, Int64s], Floats]
-"""The ``thresholds`` of what a policy plays in some games of a batch: float64[k, cells]."""
+Ask = Callable[[Policy, Int64s], Floats]
+"""Ask a policy about some games of a batch: float64[k, cells], the ``thresholds`` of its moves."""
 
 
 @Part
@@ -99,15 +100,14 @@ def play_games(
     path: Uint32s,
     taken: Uint32s,
 ) -> None:
-    """Play games, or follow those in ``history`` if there is no ``luck``, and learn from each.
+    """Play games, or replay those in ``history`` if there is no ``luck``, and learn from each.
 
-    :param exploration: epsilon in the first game and in the last, and the games after which it has fallen
-        half way.
+    :param exploration: epsilon at first, epsilon in the end, and the games after which it is half way.
     :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
-    :param history: int8[games, cells], the cells of moves; those that stand there are made.
-    :param luck: float64[games, plies], uniform numbers for so many plies.
-    :param number: the number in the run of the first game.
-    :param results: int64[3], games won by O, drawn, won by X, to be counted.
+    :param history: int8[games, cells], the cells played; moves already there are made.
+    :param luck: float64[games, plies], uniform numbers.
+    :param number: the number of the first game in the run.
+    :param results: int64[3], counts of games won by O, drawn, won by X.
     :param path: uint32[cells + 1], scratch; so is ``taken``.
     """
     draws, recorded = luck.shape[1], luck.shape[0] == 0
@@ -159,8 +159,8 @@ def play_games(
             learn(rows, moves, rule, (path, taken, ply), learning, result)
 
 
-def shared(weight: float, cells: int) -> Floats:
-    """float64[cells + 1]: a weight shared evenly among so many moves."""
+def shares(weight: float, cells: int) -> Floats:
+    """float64[cells + 1]: each move's share of a weight, by the number of moves that share it."""
     return weight / np.maximum(np.arange(cells + 1), 1)
 
 
@@ -168,7 +168,7 @@ def shared(weight: float, cells: int) -> Floats:
 def composed(
     name: str, choose: Part, learn: Part, unseen: int, resigned: bool, grows: bool, symmetric: bool
 ) -> Kernel:
-    """The loop with a method's parts in it."""
+    """The loop with a method's parts."""
     name += "_growing" * grows + "_symmetric" * (grows and symmetric)
     parts = {"choose": choose, "learn": learn, "find_or_add": find_or_add if grows else nothing_to_add}
     return play_games.composed(
@@ -177,28 +177,28 @@ def composed(
 
 
 NO_SIDE: Fixed = (np.zeros(2, np.bool_), np.zeros((2, 0, 0)), np.zeros(0, np.uint32))
-"""Where no side is fixed."""
+"""No side is fixed."""
 
 
 @lru_cache(maxsize=4)
 def fixed_sides(
     rules: Rules, symmetric: bool, complete: bool, opponent: Policy | None, behaviour: Policy | None
 ) -> Fixed:
-    """What the fixed sides do in every position of a complete board; elsewhere only which those are."""
+    """The fixed sides, with their thresholds where the table is complete."""
     sides, known = (opponent, behaviour), NO_SIDE[1]
     if complete:
         table = complete_table(rules, symmetric)
         known = np.zeros((2, len(table.rows), rules.cells))
         for side, policy in enumerate(sides):
             if policy is not None:
-                found, legal = probabilities(table, policy, np.arange(FIRST, len(table.rows)))
-                order = np.argsort(~legal, axis=1, kind="stable")  # the legal moves first
-                known[side, FIRST:] = np.take_along_axis(thresholds(found), order, axis=1)
+                played, legal = probabilities(table, policy, np.arange(FIRST, len(table.rows)))
+                order = np.argsort(~legal, axis=1, kind="stable")
+                known[side, FIRST:] = np.take_along_axis(thresholds(played), order, axis=1)
     return np.array([policy is not None for policy in sides]), known, NO_SIDE[2]
 
 
 def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, Bools]:
-    """float64[k, cells]: what a policy plays in these rows' positions, and bool[k, cells], their moves."""
+    """A policy's probabilities in the positions of some rows, and the legal moves: both [k, cells]."""
     positions = table.positions(rows)
     if not table.symmetric:
         return policy.probabilities(positions), positions.legal
@@ -208,11 +208,11 @@ def probabilities(table: Table, policy: Policy, rows: Int64s) -> tuple[Floats, B
 
 @Kernel
 def uniform(numbers: Floats, seed: np.uint64, first: int) -> None:
-    """Fill float64[n] with uniform numbers from [0, 1), those of this seed from place ``first`` on, by
-    SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014).
+    """Fill float64[n] with the uniform numbers of a seed from place ``first`` on, by SplitMix64 (Steele, Lea
+    and Flood, Fast splittable pseudorandom number generators, 2014).
 
-    NumPy's own generators are called once a number, and took a tenth of the time of a game; this loop becomes
-    vector code. Each number is a hash of the seed and of its place: there is no state to carry along.
+    NumPy's generators are called once for each number, which took a tenth of the time of a game; this loop
+    becomes vector code, since each number is a hash of the seed and its place.
     """
     for place in range(numbers.shape[0]):
         bits = seed + np.uint64(first + place + 1) * STEP
@@ -229,15 +229,16 @@ def batches(
     cells: int,
     draws: int,
     choice: str,
-    ahead: Callable[[Int8s, Floats, int], tuple[Int64s, Asked]] | None = None,
+    ahead: Callable[[Int8s, Floats, int], tuple[Int64s, Ask]] | None = None,
 ) -> Iterator[tuple[Int8s, Floats, int]]:
-    """The games of a shard, some at a time: int8[k, cells], room for their moves; float64[k, draws], uniform
-    numbers; and the number in the run of the first.
+    """The games of a shard in batches: int8[k, cells], their history; float64[k, draws], uniform numbers; and
+    the number of the first game in the run.
 
-    :param ahead: where fixed sides are to be asked: goes on with such games as far as these need not move,
-        and returns the games that wait, none at last, and how to ask for them. Then all have been played, in
-        lockstep, and can be learned at once: the more games have been learned the more, so that no learner
-        plays from an empty brain for long; one by an author's rule. There are no uniform numbers then.
+    :param ahead: given if fixed sides must be asked. The batch is then played in lockstep before it is
+        yielded, complete and without uniform numbers, to be learned. ``ahead`` advances its games as far as
+        no fixed side is to move, and returns those that wait, and how to ask about them. Batches grow with
+        the games learned, so that no learner plays from an empty table for long; an author's rule learns
+        after each game.
     """
     seed, done = shard.rng.integers(0, 2**64 - 1, endpoint=True, dtype=np.uint64), 0
     size = min(LOCKSTEP if ahead else CHUNK * cells // draws, shard.games)
@@ -251,7 +252,7 @@ def batches(
         uniform(luck.reshape(-1), seed, done * draws)
         done += count
         while ahead:
-            games, asked = ahead(history, luck, number)
+            games, ask = ahead(history, luck, number)
             if not len(games):
                 luck = luck[:0]
                 break
@@ -261,6 +262,6 @@ def batches(
                 some = own == side
                 if policy is not None and some.any():
                     at = games[some], plies[some]
-                    moved = drawn(asked(policy, at[0]), luck[at])
-                    history[at] = np.where(moved < 0, RESIGNED, moved)
+                    cells_drawn = drawn(ask(policy, games[some]), luck[at])
+                    history[at] = np.where(cells_drawn < 0, RESIGNED, cells_drawn)
         yield history, luck, number

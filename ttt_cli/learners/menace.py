@@ -1,26 +1,25 @@
-"""``menace``: Michie's Matchbox Educable Noughts And Crosses Engine, boxes full of beads (1961).
+"""``menace``: Michie's Matchbox Educable Noughts And Crosses Engine, boxes of beads (1961).
 
-There is a box for each position with more than one move, one for all that are turned or mirrored images
-of each other, and in it beads of a kind for each move, equivalent moves sharing one. It begins with
+There is a box for each position with more than one move (one box for all of its rotations and reflections),
+and beads of one kind for each move, equivalent moves sharing a kind. A box begins with
 
     4, 3, 2, 1 beads of each kind for the machine's 1st, 2nd, 3rd and later move.
 
 The machine draws a bead at random and makes its move. After the game each box that was opened gets its bead
-back, and 3 more of the kind if the machine won, 1 more if it drew; if it lost, the bead is taken away. An
-empty box resigns, and the game is lost. (D. Michie, Trial and error, Penguin Science Survey 2, 1961;
-Experiments on the mechanization of game-learning, The Computer Journal 6, 1963.) His machine always made the
-first move; as O it begins with the same beads, by its own move number.
+back, with 3 more of its kind for a win and 1 more for a draw; for a loss the bead is taken away. An empty box
+resigns. (D. Michie, Trial and error, Penguin Science Survey 2, 1961; Experiments on the mechanization of
+game-learning, The Computer Journal 6, 1963.) His machine always made the first move; as O it begins with the
+same beads, by its own move number.
 
-The table holds by how much each kind has changed, not how many beads there are, so that tables add up. A sum
-may fall below what a box began with: there are never fewer than no beads.
+The table holds the change of each kind, not the number of beads, so that tables can be added. A sum may fall
+below what a box began with: the box then has no beads of that kind.
 
-``choice=most`` plays the commonest kind instead of drawing (any of equally common ones).
+``choice=most`` plays the most common kind instead of drawing, any of several.
 
-What his rule lacks is a reason to go on trying. In self-play the side that wins first fills its boxes with
-beads of one kind; then both play the same few games for ever, and what lies beside them is never learned. So
-in default training the machine makes any move with probability ``epsilon``, and the game teaches it like any
-other. In long runs the boxes of lost positions run empty, and the commonest beads hold the draw; that they
-must do so in the end is not proved.
+Michie's rule does not explore. In self-play the side that wins first fills its boxes with beads of one kind;
+then both sides repeat the same few games and never learn what lies beside them. So default training makes a
+random move with probability ``epsilon``, and the game teaches it like any other. In long runs the boxes of
+lost positions run empty, and the most common beads hold the draw; that they always do is not proved.
 """
 
 from collections.abc import Sequence
@@ -36,7 +35,7 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.table import Column, Table
-from ttt_cli.learners.table_learner import Answers, TableLearner
+from ttt_cli.learners.table_learner import Answer, TableLearner
 
 
 @dataclass(frozen=True)
@@ -50,30 +49,22 @@ class Menace(TableLearner[Table]):
     default_games: ClassVar[int] = 1_000_000
     learns_resigned: ClassVar[bool] = True
     symmetric_only: ClassVar[bool] = True
-    article: ClassVar[dict[str, Any]] = {
-        "choice": "article",
-        "win": 3,
-        "draw": 1,
-        "loss": 1,
-        "epsilon": 0.0,
-    }
+    article: ClassVar[dict[str, Any]] = {"choice": "article", "win": 3, "draw": 1, "loss": 1, "epsilon": 0.0}
     article_games: ClassVar[int] = 440
-    """Michie's tournament went over 220 games, in all of which his machine made the first move; here it does
-    in every other one. What it learns as O lies in other boxes."""
+    """Michie's machine made the first move in all 220 games of its tournament; here it does in every other
+    one. What it learns as O lies in other boxes."""
     article_opponent: ClassVar[str] = "random"
-    """In place of Michie himself, who varied his play. Against one that sees wins and threats the first box
-    is soon empty, and the machine dead, in a third of all runs."""
+    """Michie himself varied his play. Against an opponent that sees wins and threats the first box is soon
+    empty, and every game resigned, in a third of all runs."""
 
-    choice: str = parameter(
-        "default", "default and article: draw a bead; most: play the commonest", choices=choices
-    )
+    choice: str = parameter("default", "most: play the most common kind of bead", choices=choices)
     win: int = parameter(3, "beads added to each box opened in a game won", least=0, most=1000)
     draw: int = parameter(1, "beads added to each box opened in a game drawn", least=-1000, most=1000)
     loss: int = parameter(1, "beads taken from each box opened in a game lost", least=0, most=1000)
-    epsilon: float = parameter(0.2, "exploration: how often any move is made", least=0, most=1)
+    epsilon: float = parameter(0.2, "probability of a random move", least=0, most=1)
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``change``: the beads that have been added for each move, less those taken away."""
+        """``change``: the beads added for the move, minus those taken away."""
         return (Column("change", "i8", counts=True),)
 
     def empty(self, rules: Rules, symmetric: bool = True) -> Table:
@@ -86,18 +77,9 @@ class Menace(TableLearner[Table]):
     def rule(self, table: Table) -> tuple[int, int, int]:
         return self.win, self.draw, -self.loss
 
-    def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
-        return float(self.epsilon), float(self.epsilon), 1.0
-
-    def holds(self, legal: Bools) -> Bools:
-        """Those that have a box: with more than one move."""
+    def has_entry(self, legal: Bools) -> Bools:
+        """Positions with more than one move have a box."""
         return np.greater(legal.sum(axis=1), 1)
-
-    def beads(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Int64s:
-        """int64[k, cells]: the beads in the boxes; a single move without a box counts as one bead."""
-        start = np.maximum(4 - positions.plies.astype(np.int64) // 2, 1)[:, None]
-        found = np.maximum(start + table.by_cell(table.moves["change"], rows, legal), 0)
-        return np.where(self.holds(legal)[:, None], found, 1) * legal
 
     @property
     def has_ties(self) -> bool:
@@ -107,28 +89,29 @@ class Menace(TableLearner[Table]):
     def value_scale(self) -> None:
         return None
 
-    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
-        """Zeros where the box is empty; the values are the numbers of beads."""
-        beads = self.beads(table, rows, positions, legal)
+    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
+        """Resign where the box is empty; the values are the numbers of beads."""
+        changes = table.by_cell(table.moves["change"], rows, legal)
+        start = np.maximum(4 - positions.plies.astype(np.int64) // 2, 1)[:, None]
+        has_box = self.has_entry(legal)[:, None]
+        beads = np.where(has_box, np.maximum(start + changes, 0), 1) * legal
         total = beads.sum(axis=1, keepdims=True)
         if self.choice == "most":
             played = uniform(best(beads.astype(np.float64), legal) & (total > 0))
         else:
             played = beads / np.maximum(total, 1)
-        changed = table.by_cell(table.moves["change"], rows, legal) != 0
-        values = np.where(legal & self.holds(legal)[:, None], beads, np.nan)
-        return played, values, np.any(changed, axis=1)
+        return played, np.where(legal & has_box, beads, np.nan), np.any(changes, axis=1)
 
 
 @Inlined
 def beads(moves: Any, move: int, ply: int) -> int:
-    """How many beads a box has for a move."""
+    """How many beads of a move's kind its box holds."""
     return max(max(4 - (ply >> 1), 1) + moves[move].change, 0)
 
 
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    """Draw a bead; exploring, or where there is no box, any move."""
+    """Draw a bead; when exploring, or where there is no box, make any move."""
     epsilon, free = chance[0], rows[row].number
     blind = u < epsilon or free == 1
     u = u / epsilon if u < epsilon else (u - epsilon) / (1.0 - epsilon)
@@ -149,7 +132,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """The beads of each box that was opened."""
+    """Add or take away beads in each box that was opened."""
     (path, taken, plies), (win, draw, loss) = game, rule
     for ply in range(plies):
         if sides >> (ply & 1) & 1 and rows[path[ply]].number > 1:

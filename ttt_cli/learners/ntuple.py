@@ -1,33 +1,32 @@
-"""``ntuple``: an n-tuple network, for boards that no table holds.
+"""``ntuple``: an n-tuple network, for boards too large for a table.
 
 Lucas, Learning to play Othello with n-tuple systems (2008); Thill, Koch and Konen, Reinforcement learning
 with n-tuples on the game Connect-4 (2012); Szubert and Jaskowski, Temporal difference learning of n-tuple
 networks for the game 2048 (2014).
 
 **Values.** A position is worth V = x / (1 + |x|) to the side that has just moved, where x is the sum of the
-weights of what is seen on small sets of cells (``engine.network``): every block of 3x3 cells, every winning
-line together with itself moved by one cell, and, up to ``FORKS`` of them, any two lines that cross, which
-show a fork. Sets that a symmetry of the board takes to one another share their weights, and so do patterns
-that are symmetric to one another: all its tables are symmetric. What the rules tell is not learned: a win,
-a draw on the full board, and that who does not win now must block a line that the other side is about to
-complete. Weights are multiples of 2^-40: their sums are exact, and symmetric positions are worth the same to
-the last bit.
+weights of the patterns on small sets of cells (``engine.network``): every block of 3x3 cells; every winning
+line together with itself moved by one cell; and, up to ``FORKS`` of them, any two lines that cross, which
+show forks. Sets that are symmetric to one another share their weights, and so do symmetric patterns. What
+follows from the rules is not learned: a win, a draw on the full board, and that whoever cannot win must block
+a line that the other side is about to complete. Weights are multiples of 2^-40, so that sums are exact, and
+symmetric positions are worth the same to the last bit.
 
-**Learning** (of afterstates, in self-play). A finished game is gone through backwards. What follows
-after a move is the best that the opponent has then, by the values of now; with ``t`` minus its value
+**Learning** (of afterstates, in self-play) goes backwards through a finished game. The target ``t`` of a move
+is minus the value of the opponent's best reply, by the present values:
 
     w += alpha / m * |N| / A * (t - V)        for each of the ``m`` weights in x
 
-whoever chose the opponent's actual move, and why. It is not the gradient of (t - V)^2: the derivative of V
-by x, 1 / (1 + |x|)^2, is left out, and large sums still move. N is the sum of a weight's errors t - V so far,
-A that of their absolute values (temporal coherence: Beal and Smith, 1999): where they agree in sign the
-weight takes whole steps, where they cancel out it comes to rest.
+whichever reply was played. This is not the gradient of (t - V)^2: the derivative of V by x, 1 / (1 + |x|)^2,
+is left out, so that large sums can still move. N is the sum of a weight's errors t - V so far, A that of
+their absolute values (temporal coherence: Beal and Smith, 1999): a weight whose errors agree in sign takes
+whole steps, one whose errors cancel out comes to rest.
 
-**Choosing.** In training a uniformly random cell with probability ``epsilon``, else the one of the largest
-value, ties at random. Its policy searches two plies ahead by these values (``engine.alpha_beta``),
-``ntuple:search=N`` N plies; 1 is greedy play.
+**Choosing.** Training plays a random cell with probability ``epsilon``, else one of the largest value. The
+policy searches two plies ahead by these values (``engine.alpha_beta``); ``ntuple:search=N`` searches N plies,
+1 being greedy play.
 
-**Merging.** Weights are joined by their visits like other values; the sums N and A add up.
+**Merging.** Weights are averaged by their visits, like other values; the sums N and A add up.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,39 +51,38 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter, taught
-from ttt_cli.learners.entries import counts, named, numbers, require
-from ttt_cli.learners.loop import NOT_YET, RESIGNED, Asked, batches
-from ttt_cli.learners.table import on_classes
+from ttt_cli.learners.entries import are_lists, as_counts, as_floats, read_entries, require
+from ttt_cli.learners.loop import NOT_YET, RESIGNED, Ask, batches
+from ttt_cli.learners.table import cells_on_classes
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 BLOCK = 3
 """Rows and columns of a block."""
 
 WIDEST = 10
-"""Cells of a set at most: 59,049 patterns."""
+"""The most cells of a set: 59,049 patterns."""
 
 FORKS = 200
-"""Two lines that cross are a set where the board has at most so many such pairs: 32 on 4x4 with four in a
-row, 184 on 5x5. The 520 of 6x6 would make a game several times slower."""
+"""The most pairs of crossing lines for which they are sets: 32 on 4x4 with four in a row, 184 on 5x5. The 520
+of 6x6 would make a game several times slower."""
 
 PLIES = 2
-"""How far its policy looks ahead."""
+"""How far the policy looks ahead."""
 
 NOBODY = np.uint64(2**64 - 1)
 NONE_WAITS = np.zeros((0, 2), np.uint64)
-"""Of games in which no fixed side is waited for."""
 
-_SEEN = b".XO-"
+_SYMBOLS = b".XO-"
 """In the key of an entry: a free cell, a stone of the side that has just moved, one of the other side, and a
-cell that is not in the set."""
+cell outside the set."""
 
 ROUND = 1.5 * 2**12
-"""What is added to a number and taken away again leaves a multiple of 2^-40. Sums of such numbers are exact
-up to 4,096, in whatever order, so that symmetric positions have equal values to the last bit."""
+"""Adding this to a number and subtracting it again rounds to a multiple of 2^-40. Sums of such numbers are
+exact up to 4,096, in any order."""
 
 
 def sets_of(rules: Rules) -> list[frozenset[int]]:
-    """The sets of cells of a board, none within another."""
+    """The sets of cells of a board, none a subset of another."""
     rows, cols = rules.rows, rules.cols
     high, wide = min(BLOCK, rows), min(BLOCK, cols)
     found = {
@@ -103,16 +101,16 @@ def sets_of(rules: Rules) -> list[frozenset[int]]:
     forks = {one | other for one, other in combinations(lines, 2) if len(one & other) == 1}
     if len(forks) <= FORKS:
         found.update(fork for fork in forks if len(fork) <= WIDEST)
-    return sorted((one for one in found if not any(one < other for other in found)), key=sorted)
+    return sorted((cells for cells in found if not any(cells < other for other in found)), key=sorted)
 
 
 class Shape(NamedTuple):
-    """The sets of a board and the weights of their patterns.
+    """The network of a board.
 
-    :ivar kinds: for each kind of set, that is, sets that symmetries take to one another, the cells of one.
-    :ivar sets: the cells of each set, in the order of those of its kind.
+    :ivar kinds: the cells of one set of each kind; sets of a kind are symmetric to one another.
+    :ivar sets: the cells of each set, in the order of the corresponding cells of its kind.
     :ivar network: with weights of 0.
-    :ivar keys: bytes[weights], what each is about, as files have it; ascending.
+    :ivar keys: bytes[weights], the keys of the weights in files, ascending.
     """
 
     kinds: tuple[tuple[int, ...], ...]
@@ -123,7 +121,6 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=8)
 def shape_of(rules: Rules) -> Shape:
-    """The shape of a board's network."""
     kinds: dict[tuple[int, ...], int] = {}
     sets, kind_of = [], []
     for cells in sets_of(rules):
@@ -143,24 +140,23 @@ def shape_of(rules: Rules) -> Shape:
                 smallest = np.minimum(smallest, digits @ 3 ** np.array([kind.index(cell) for cell in turned]))
         own, numbers = np.unique(smallest, return_inverse=True)
         slots.append(weights + numbers.reshape(-1))
-        stones.append(np.full((len(own), rules.cells), len(_SEEN) - 1, np.uint8))
+        stones.append(np.full((len(own), rules.cells), len(_SYMBOLS) - 1, np.uint8))
         stones[-1][:, list(kind)] = digits[own]
         first.append(first[-1] + len(smallest))
         weights += len(own)
-    keys = np.frombuffer(_SEEN, np.uint8)[np.concatenate(stones)].view(f"S{rules.cells}").reshape(-1)
+    keys = np.frombuffer(_SYMBOLS, np.uint8)[np.concatenate(stones)].view(f"S{rules.cells}").reshape(-1)
     slot_of = np.argsort(np.argsort(keys))[np.concatenate(slots)].astype(np.int32)
     starts = [first[kind] for kind in kind_of]
-    return Shape(
-        tuple(kinds), sets, network(rules.cells, sets, starts, slot_of, np.zeros(weights)), np.sort(keys)
-    )
+    net = network(rules.cells, sets, starts, slot_of, np.zeros(weights))
+    return Shape(tuple(kinds), sets, net, np.sort(keys))
 
 
 class NTupleTable:
-    """What has been learned of ``n`` weights.
+    """The ``n`` weights of a network.
 
     :ivar weights: float64[n].
-    :ivar visits: int64[n], how often each was changed.
-    :ivar sums: float64[n], of the errors; sizes: of their absolute values.
+    :ivar visits: int64[n], how often each was updated.
+    :ivar sums: float64[n], the sums of the errors; sizes: those of their absolute values.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -171,7 +167,6 @@ class NTupleTable:
 
     @property
     def network(self) -> Network:
-        """The network as kernels read it."""
         return shape_of(self.rules).network._replace(weights=self.weights)
 
 
@@ -181,7 +176,6 @@ Boards = tuple[Uint64s, Int32s, Floats]
 
 @Part
 def rounded(change: float) -> Any:
-    """A number as a multiple of 2^-40."""
     return (change + ROUND) - ROUND
 
 
@@ -189,7 +183,7 @@ def rounded(change: float) -> Any:
 def best_reply(
     stones: Uint64s, patterns: Int32s, side: int, left: int, game: Board, net: Network, values: Floats
 ) -> Any:
-    """Fill what each move is worth to the side to move, -2 where none is, and return the best.
+    """Fill ``values`` with what each move is worth to the side to move, -2 on other cells; return the best.
 
     :param stones: uint64[2], of X and O; patterns: int32[2, t].
     :param left: free cells.
@@ -220,7 +214,7 @@ def best_reply(
 
 @Part
 def put(stones: Uint64s, patterns: Int32s, ply: int, side: int, cell: int, net: Network) -> None:
-    """Enter the board, and its patterns, after a stone of a side on a cell."""
+    """Write the board and its patterns after a side's stone on a cell."""
     for each in range(2):
         stones[ply + 1, each] = stones[ply, each]
         for at in range(patterns.shape[2]):
@@ -233,8 +227,7 @@ def put(stones: Uint64s, patterns: Int32s, ply: int, side: int, cell: int, net: 
 def learn_from(
     plies: int, sides: int, game: Board, net: Network, learned: Learned, boards: Boards, rate: float
 ) -> None:
-    """Go backwards through the boards of a finished game of so many plies, and learn from the moves of these
-    sides: 1 X, 2 O, 3 both."""
+    """Learn from the moves of these sides (1 X, 2 O, 3 both), backwards through a finished game."""
     visits, sums, sizes = learned
     stones, patterns, values = boards
     number = len(net.starts)
@@ -258,7 +251,7 @@ def learn_from(
 
 @Part
 def choose(values: Floats, lowest: float, number: float) -> int:
-    """The cell that a uniform number picks among those worth at least so much."""
+    """The cell that a uniform number picks among those worth at least ``lowest``."""
     fitting = 0
     for cell in range(len(values)):
         fitting += int(values[cell] >= lowest)
@@ -287,13 +280,13 @@ def play_games(
     waiting: Uint64s,
     results: Int64s,
 ) -> None:
-    """Play games, or follow those in ``history`` if there is no ``luck``, and learn from each.
+    """Play games, or replay those in ``history`` if there is no ``luck``, and learn from each.
 
     :param sides: 1 X learns, 2 O, 3 both; 0: whoever is the learner in that game.
     :param luck: float64[games, cells], uniform numbers.
-    :param fixed: bool[2], which of the opponent's side and the learner's own are fixed.
-    :param waiting: uint64[games, 2], if not empty: each game is left where a fixed side moves, and its stones
-        are put there, or ``NOBODY`` where it is over; nothing is learned.
+    :param fixed: bool[2], whether the opponent's side is fixed, and the learner's own.
+    :param waiting: uint64[games, 2], or empty: if given, each game stops where a fixed side is to move, with
+        its stones written here, ``NOBODY`` if it is over; nothing is learned.
     """
     stones, patterns, values = boards
     cells = len(values)
@@ -335,7 +328,7 @@ play_games.name, play_games.seconds = "ntuple", 4.0
 
 
 class NTuplePolicy(Search):
-    """Looks ahead by the network of a table, as it is now."""
+    """Searches by the network of a table."""
 
     def __init__(self, table: NTupleTable, *, depth: int = PLIES) -> None:
         super().__init__(table.rules, depth=depth, network=table.network)
@@ -345,11 +338,10 @@ class NTuplePolicy(Search):
         return NTuplePolicy(self._table, depth=depth)
 
     def known(self, positions: Positions) -> Bools:
-        """Whether all that is seen on the sets has been seen before."""
+        """bool[k]: the positions of which all patterns have been learned."""
         shape, stones = shape_of(self.rules), positions.stones
         found = np.full(len(positions), self._visited.any())
         digits = np.where(stones == 0, 0, 1 + ((stones == 1) == positions.x_to_move[:, None]))
-        # The side that has just moved is X (2 of ``stones``) where O is to move.
         for cells, start in zip(shape.sets, shape.network.starts.tolist(), strict=True):
             pattern = sum(digits[:, cell].astype(np.int64) * 3**at for at, cell in enumerate(cells))
             found &= self._visited[shape.network.slots[start + pattern]] | (positions.plies == 0)
@@ -358,7 +350,7 @@ class NTuplePolicy(Search):
 
 @dataclass(frozen=True)
 class NTuple(Learner[NTupleTable]):
-    """TD learning of an n-tuple network."""
+    """TD learning of an n-tuple network; see the module."""
 
     name: ClassVar[str] = "ntuple"
     title: ClassVar[str] = "n-tuple network"
@@ -371,8 +363,8 @@ class NTuple(Learner[NTupleTable]):
     symmetric_only: ClassVar[bool] = True
 
     choice: str = parameter("default", "the only one", choices=choices)
-    alpha: float = parameter(0.5, "the whole step size, shared among the weights", least=0, most=1)
-    epsilon: float = parameter(0.4, "how often any cell is played", least=0, most=1)
+    alpha: float = parameter(0.5, "step size, shared among the weights", least=0, most=1)
+    epsilon: float = parameter(0.4, "probability of a random cell", least=0, most=1)
 
     def empty(self, rules: Rules, symmetric: bool = False) -> NTupleTable:
         return NTupleTable(rules)
@@ -382,25 +374,25 @@ class NTuple(Learner[NTupleTable]):
         fixed = np.array([shard.opponent is not None, shard.behaviour is not None])
         kernel = self._kernel(table, shard.taught)
 
-        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Asked]:
+        def ahead(history: Int8s, luck: Floats, number: int) -> tuple[Int64s, Ask]:
             waiting = np.zeros((len(history), 2), np.uint64)
             kernel(history, luck, number, fixed, waiting, results)
 
-            def asked(policy: Policy, games: Int64s) -> Floats:
+            def ask(policy: Policy, games: Int64s) -> Floats:
                 stones, at = np.unique(waiting[games], axis=0, return_inverse=True)
                 positions = Positions(rules, stones[:, 0], stones[:, 1])
                 return thresholds(policy.probabilities(positions))[at.reshape(-1)]
 
-            return np.flatnonzero(waiting[:, 0] != NOBODY), asked
+            return np.flatnonzero(waiting[:, 0] != NOBODY), ask
 
-        stepped = ahead if fixed.any() else None
-        for history, luck, number in batches(shard, rules.cells, rules.cells, self.choice, stepped):
+        lockstep = ahead if fixed.any() else None
+        for history, luck, number in batches(shard, rules.cells, rules.cells, self.choice, lockstep):
             kernel(history, luck, number, fixed, NONE_WAITS, results)
             if shard.journal is not None:
                 shard.journal.append(np.full_like(history, NOT_YET))
                 for line, cells in zip(shard.journal[-1], history, strict=True):
                     played = cells[cells >= 0].tolist()
-                    line[: len(played)] = on_classes(Game.of(rules, played, resigned=RESIGNED in cells))
+                    line[: len(played)] = cells_on_classes(Game.of(rules, played, resigned=RESIGNED in cells))
         return results
 
     def learn(self, table: NTupleTable, game: Game, sides: str = "xo") -> None:
@@ -411,14 +403,12 @@ class NTuple(Learner[NTupleTable]):
             kernel(history, np.zeros((0, 1)), 0, np.zeros(2, np.bool_), NONE_WAITS, np.zeros(3, np.int64))
 
     def _kernel(self, table: NTupleTable, sides: int) -> Callable[..., None]:
-        """What plays and learns, given the games."""
-        cells, net = table.rules.cells, table.network
+        """``play_games`` for a table and the sides that learn."""
+        cells, net, learned = table.rules.cells, table.network, (table.visits, table.sums, table.sizes)
         patterns = np.zeros((cells + 1, 2, len(net.starts)), np.int32)
         boards = np.zeros((cells + 1, 2), np.uint64), patterns, np.zeros(cells)
         rule = (float(self.epsilon), float(self.alpha), sides)
-        return partial(
-            play_games, board_of(table.rules), net, (table.visits, table.sums, table.sizes), boards, *rule
-        )
+        return partial(play_games, board_of(table.rules), net, learned, boards, *rule)
 
     def policy(self, table: NTupleTable) -> Policy:
         return NTuplePolicy(deepcopy(table))
@@ -434,18 +424,18 @@ class NTuple(Learner[NTupleTable]):
             grown = part.visits[at] - base.visits[at]
             weights.add(at, part.weights[at], grown)
             merged.visits[at] += grown
-            for added, whole, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
-                added.add(at, whole[at])
-                added.add(at, -before[at])
+            for exact, totals, before in ((sums, part.sums, base.sums), (sizes, part.sizes, base.sizes)):
+                exact.add(at, totals[at])
+                exact.add(at, -before[at])
         merged.weights, at = rounded(weights.replaced(base.weights)), weights.places
-        for added, whole in ((sums, merged.sums), (sizes, merged.sizes)):
-            added.add(at, whole[at])
-            whole[at] = added.totals(at)
+        for exact, totals in ((sums, merged.sums), (sizes, merged.sizes)):
+            exact.add(at, totals[at])
+            totals[at] = exact.totals(at)
         return merged
 
     def to_entries(self, table: NTupleTable) -> Iterator[Entry]:
-        """``[weight, visits, sum, size]`` by what is seen: the stones of a set of cells, X those of the side
-        that has just moved."""
+        """``[weight, visits, sum, size]`` by pattern: the stones on a set of cells, X those of the side that
+        has just moved."""
         used = np.flatnonzero(table.visits)
         columns = table.weights + 0.0, table.visits, table.sums + 0.0, table.sizes + 0.0
         entries = map(list, zip(*(column[used].tolist() for column in columns), strict=True))
@@ -453,30 +443,25 @@ class NTuple(Learner[NTupleTable]):
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> NTupleTable:
         table, known, listed = NTupleTable(rules), shape_of(rules).keys, list(entries)
-        texts, found = [text for text, _ in listed], [entry for _, entry in listed]
+        texts, values = [text for text, _ in listed], [entry for _, entry in listed]
 
-        def read(some: slice) -> tuple[Int64s, list[Any]]:
-            fault = f"is not the stones on a set of cells of {rules.describe()}, of symmetric ones the first"
+        def read(some: slice) -> tuple[NDArray[Any], ...]:
+            fault = f"must be the stones on a set of cells of {rules.describe()}, the first of symmetric ones"
             require([len(text) == rules.cells and text.isascii() for text in texts[some]], fault)
             keys = np.array(texts[some], known.dtype)
             slots = np.minimum(np.searchsorted(known, keys), len(known) - 1)
             require(known[slots] == keys, fault)
-            require(possible(rules, keys), "no game leads to this")
+            require(possible(rules, keys), "no game leads to it")
             fault = "expected [weight, visits, sum of errors, sum of their sizes]"
-            require(all(isinstance(entry, list) and len(entry) == 4 for entry in found[some]), fault)
-            weights, visits, sums, sizes = (list(column) for column in zip(*found[some], strict=True))
-            learned = (
-                numbers(weights, fault),
-                counts(visits, fault, 1),
-                numbers(sums, fault),
-                numbers(sizes, fault),
-            )
-            # Learning adds the same numbers to both, but for their signs: only rounding can part them.
-            require(np.abs(learned[2]) <= learned[3] * (1 + 1e-9), fault)
-            return slots, list(learned)
+            require(are_lists(values[some], 4), fault)
+            weights, visits, sums, sizes = map(list, zip(*values[some], strict=True))
+            totals, of_sizes = as_floats(sums, fault), as_floats(sizes, fault)
+            # Both add the same numbers but for the signs, so only rounding can make the sum larger.
+            require(np.abs(totals) <= of_sizes * (1 + 1e-9), fault)
+            return slots, as_floats(weights, fault), as_counts(visits, fault, 1), totals, of_sizes
 
         if listed:
-            slots, learned = named(texts, found, read)
+            slots, *learned = read_entries(texts, values, read)
             table.weights[slots], table.visits[slots], table.sums[slots], table.sizes[slots] = learned
         return table
 
@@ -488,13 +473,13 @@ class NTuple(Learner[NTupleTable]):
 
 
 def possible(rules: Rules, keys: NDArray[np.bytes_]) -> Bools:
-    """bool[k]: whether what weights are about can be seen on a board that is not over."""
+    """bool[k]: the patterns that can occur on a board that is not over."""
     stones = keys.view(np.uint8).reshape(-1, rules.cells)
-    own, other, outside = ((stones == symbol).sum(axis=1) for symbol in _SEEN[1:])
+    own, other, outside = ((stones == symbol).sum(axis=1) for symbol in _SYMBOLS[1:])
     # The side that has just moved has as many stones as the other one, or one more.
     missing = np.maximum(np.maximum(own - other - 1, other - own), 0)
     found = (missing <= outside) & (own + other + missing < rules.cells)
     for line in rules.lines:
         on_line = stones[:, list(line)]
-        found &= ~((on_line == _SEEN[1]).all(axis=1) | (on_line == _SEEN[2]).all(axis=1))
+        found &= ~((on_line == _SYMBOLS[1]).all(axis=1) | (on_line == _SYMBOLS[2]).all(axis=1))
     return found

@@ -1,5 +1,5 @@
-"""Learners in plain Python: a dict for a table, a method that learns from a finished game, and one that says
-what a move is worth. How such a learner plays, trains, is merged and kept in files follows from that.
+"""Learners in plain Python: a dict as the table, a method that learns from a finished game, and one that
+values a move. How such a learner plays, trains, and is merged and saved follows from that.
 """
 
 from abc import abstractmethod
@@ -21,18 +21,24 @@ from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError, NotationError, TttError, UsageError
 from ttt_cli.learners.base import Entry, Learner, Shard, parameter
-from ttt_cli.learners.entries import LARGEST, chained, counts, named, numbers, positions_of, require, unfit
+from ttt_cli.learners.entries import (
+    LARGEST,
+    as_counts,
+    as_floats,
+    entry_error,
+    flatten,
+    parse_keys,
+    read_entries,
+    require,
+)
 
 KEPT_ANSWERS = 1 << 17
-"""Answers of fixed sides that are kept."""
+"""Answer of fixed sides that are kept."""
 
 
 class Table(dict[str, Any]):
-    """What a plain learner has learned: numbers, or short lists of them, by the text of a position
-    (``X...O....``) or of a position and one of its free cells from 1 (``X...O.... 3``).
-
-    :ivar rules: the game.
-    """
+    """What a plain learner has learned: numbers, or short lists of numbers, by the text of a position
+    (``X...O....``) or of a position and one of its free cells from 1 (``X...O.... 3``)."""
 
     def __init__(self, rules: Rules, entries: Iterable[tuple[str, Any]] = ()) -> None:
         super().__init__(entries)
@@ -42,7 +48,7 @@ class Table(dict[str, Any]):
 @dataclass(frozen=True)
 class PlainLearner(Learner[Table]):
     """A learner in plain Python: a subclass has a ``name``, ``learn`` and ``value``. If it is a frozen
-    dataclass, its fields, made by ``parameter``, are options of ``ttt train``.
+    dataclass, its fields, declared with ``parameter``, are options of ``ttt train``.
 
     >>> from ttt_cli import PlainLearner, Side, train
     >>> class MonteCarlo(PlainLearner):
@@ -70,27 +76,27 @@ class PlainLearner(Learner[Table]):
     block_games: ClassVar[int] = 1 << 10
     shard_games: ClassVar[int] = 1 << 12
     numbers: ClassVar[Literal["sums", "means"]] = "sums"
-    """What entries hold, which says how tables are merged. ``sums``: a number or a list of them, counts and
-    totals, which add up. ``means``: ``[value, visits]``, merged by the mean weighted by visits."""
+    """What entries hold and how tables are merged. ``sums``: a number or a list of numbers, which add up.
+    ``means``: ``[value, visits]``, merged by the mean weighted by visits."""
 
     choice: str = parameter("default", "the only one", choices=choices)
-    epsilon: float = parameter(0.1, "how often training plays any move", least=0, most=1)
+    epsilon: float = parameter(0.1, "probability of a random move in training", least=0, most=1)
 
     @abstractmethod
     def learn(self, table: Table, game: Game, sides: str = "xo") -> None:
-        """Learn from one finished game, from the moves of these sides, changing ``table``.
+        """Learn from the moves of these sides in a finished game, changing ``table``.
 
-        ``game.texts()`` are the boards gone through, ``game.moves`` the cells from 0, ``game.result`` says
-        each side's ``outcome(side)``, 1, 0 or -1. Nothing but table and game may make a difference.
+        ``game.texts()`` are the boards from the empty one on, ``game.moves`` the cells from 0, and
+        ``game.result.outcome(side)`` is 1, 0 or -1. Only table and game may make a difference.
         """
 
     @abstractmethod
     def value(self, table: Table, position: Position, cell: int) -> float | None:
-        """What playing a cell (from 0) is worth to the side to move, from -1, a sure loss, to 1; None where
-        nothing is known, which counts as 0. Changes nothing."""
+        """The value of playing a cell (from 0) for the side to move, from -1, a sure loss, to 1; None if
+        unknown, which counts as 0. Must not change the table."""
 
     def explore(self, table: Table, position: Position, rng: "np.random.Generator") -> int:
-        """The cell that training plays: with probability ``epsilon`` any, else one of the best."""
+        """The cell that training plays: any with probability ``epsilon``, else one of the best."""
         cells = position.legal
         if rng.random() >= self.epsilon:
             values = [self._worth(table, position, cell) or 0.0 for cell in cells]
@@ -99,13 +105,11 @@ class PlainLearner(Learner[Table]):
         return cells[int(rng.random() * len(cells))]
 
     def empty(self, rules: Rules, symmetric: bool = False) -> Table:
-        """As ``Learner.empty``."""
         if symmetric:
             raise UsageError(f"{self.name} keeps no table of classes of positions", where="--symmetry")
         return Table(rules)
 
     def train(self, table: Table, shard: Shard) -> Int64s:
-        """As ``Learner.train``."""
         results, rules = np.zeros(3, np.int64), table.rules
 
         @lru_cache(KEPT_ANSWERS)
@@ -113,26 +117,29 @@ class PlainLearner(Learner[Table]):
             listed: list[float] = thresholds(policy.probabilities(Positions.parse([text], rules)))[0].tolist()
             return listed
 
+        def move_by(policy: Policy, game: Game) -> None:
+            u = shard.rng.random()
+            limits = enumerate(answer(policy, game.text))
+            cell = next((cell for cell, limit in limits if limit > u), None)
+            if cell is None:
+                game.resign()
+            else:
+                game.push(cell)
+
         for number in range(shard.games):
             game = Game(rules)
             while not game.is_over:
                 own = shard.opponent is None or game.to_move == (shard.first + number) % 2
-                policy, text = shard.behaviour if own else shard.opponent, game.position.text
-                if policy is None:
-                    cell = self.explore(table, game.position, shard.rng)
-                else:
-                    drawn = shard.rng.random()
-                    cell = next((cell for cell, most in enumerate(answer(policy, text)) if most > drawn), -1)
-                if policy is not None and cell < 0:
-                    game.resign()
+                policy = shard.behaviour if own else shard.opponent
+                if policy is not None:
+                    move_by(policy, game)
                     continue
+                cell = self.explore(table, game.position, shard.rng)
                 try:
                     game.push(cell)
                 except (NotationError, TypeError):
-                    hint = "one of position.legal"
-                    raise TttError(
-                        f"explore plays {cell!r} in {text!r}", where=self.name, hint=hint
-                    ) from None
+                    message, hint = f"explore plays {cell!r} in {game.text!r}", "one of position.legal"
+                    raise TttError(message, where=self.name, hint=hint) from None
             assert game.result is not None
             results[game.result + 1] += 1
             if self.learns_resigned or not game.resigned:
@@ -143,9 +150,9 @@ class PlainLearner(Learner[Table]):
         return results
 
     def _worth(self, table: Table, position: Position, cell: int) -> float | None:
-        """What ``value`` says.
+        """The move's ``value``.
 
-        :raises TttError: if it is no number.
+        :raises TttError: if it is not a number.
         """
         value = self.value(table, position, cell)
         if value is None or (isinstance(value, Real) and abs(value) <= LARGEST):
@@ -153,99 +160,94 @@ class PlainLearner(Learner[Table]):
         raise TttError(
             f"value of cell {cell} in {position.text!r} is {value!r}",
             where=self.name,
-            hint="a finite number, or None where nothing is known",
+            hint="a finite number, or None if it is unknown",
         )
 
     def policy(self, table: Table) -> Policy:
-        """Any of the moves that are worth most."""
         return _Greedy(self, table)
 
     def seen(self, table: Table) -> Positions:
-        """The positions of the entries."""
         texts = sorted({key.partition(" ")[0] for key in table})
         positions = Positions.parse(texts, table.rules) if texts else Positions.start(table.rules)[:0]
         return positions[positions.order()]
 
     def merge(self, base: Table, parts: Sequence[Table]) -> Table:
-        """By what ``numbers`` are: sums, or weighted means.
+        """Merge the entries by what ``numbers`` says.
 
-        :raises TttError: if a table holds what is no finite number.
+        :raises TttError: if an entry is not a finite number or a list of them.
         """
         try:
-            found = (_means if self.numbers == "means" else _sums)(base, parts)
+            entries = (_means if self.numbers == "means" else _sums)(base, parts)
         except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
             raise TttError(f"cannot be merged: {error}", where=self.name) from None
-        return Table(base.rules, sorted(found.items()))
+        return Table(base.rules, sorted(entries.items()))
 
     def to_entries(self, table: Table) -> Iterator[Entry]:
-        """As they are, in the order of their keys.
+        """The entries in the order of their keys.
 
         :raises TttError: if a file with them could not be read.
         """
         plain = {key: _plain(entry) for key, entry in table.items()}
         try:
-            found = self.from_entries(table.rules, False, plain.items())
+            self.from_entries(table.rules, False, plain.items())
         except InvalidFileError as error:
             raise TttError(f"cannot be saved: {error}", where=self.name) from None
-        yield from sorted(found.items())
+        yield from sorted(plain.items())
 
     def from_entries(self, rules: Rules, symmetric: bool, entries: Iterable[Entry]) -> Table:
-        """As ``Learner.from_entries``."""
         table = self.empty(rules, symmetric)
         table.update(entries)
-        keys, found = list(table), list(table.values())
+        keys, values = list(table), list(table.values())
 
         def read(some: slice) -> None:
             fault = "expected a number, or a list of numbers"
-            listed = [entry if isinstance(entry, list) else [entry] for entry in found[some]]
+            listed = [entry if isinstance(entry, list) else [entry] for entry in values[some]]
             require(all(listed), fault)
-            numbers(chained(listed), fault)
+            as_floats(flatten(listed), fault)
             if self.numbers == "means":
                 require({*map(len, listed)} == {2}, "expected [value, visits]")
-                counts([visits for _, visits in listed], "expected [value, visits]")
+                as_counts([visits for _, visits in listed], "expected [value, visits]")
 
         if keys:
-            named(list(map(str, keys)), found, read)
+            read_entries(list(map(str, keys)), values, read)
             _check_keys(keys, rules)
         return table
 
     def entry_visits(self, entry: Any) -> int | None:
-        """Of ``means``, the visits."""
         return entry[1] if self.numbers == "means" else None
 
     def entry_moves(self, entry: Any) -> int:
-        """Each entry counts as one."""
         return 1
 
 
 def _plain(entry: Any) -> Any:
-    """An entry as a file has it: lists, and numbers of Python's own."""
+    """An entry as JSON holds it: Python's lists and numbers instead of NumPy's."""
     if isinstance(entry, np.generic | np.ndarray):
         return entry.tolist()
     return list(map(_plain, entry)) if isinstance(entry, list | tuple) else entry
 
 
 def _check_keys(keys: Sequence[Any], rules: Rules) -> None:
-    """Refuse what is no position, or no free cell of one."""
+    """Refuse keys other than a position, or a position and one of its free cells."""
     for key in keys:
         if not isinstance(key, str):
-            raise unfit(repr(key), "expected the text of a position")
+            raise entry_error(repr(key), "expected the text of a position")
     texts = [key.partition(" ")[0] for key in keys]
-    positions_of(texts, rules)
+    parse_keys(texts, rules)
     for key, text in zip(keys, texts, strict=True):
         free = [str(cell) for cell, symbol in enumerate(text, 1) if symbol == "."]
         if key != text and key[len(text) + 1 :] not in free:
-            raise unfit(key, f"expected one of the free cells {', '.join(free)} after the position")
+            raise entry_error(key, f"expected one of the free cells {', '.join(free)} after the position")
 
 
 def _exact(number: Any) -> Any:
-    """A number that sums exactly, whatever the order."""
+    """The number as one that sums exactly."""
     return number if isinstance(number, int) else Fraction(*number.as_integer_ratio())
 
 
 def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
-    """The means of what the parts have learned since the base, weighted by visits; what only one part has
-    learned stays as it is."""
+    """The means of what the parts have learned since the base, weighted by visits; a value that only one part
+    has learned is taken as it is."""
     merged = {key: [float(value), visits] for key, (value, visits) in base.items()}
     learned: dict[str, tuple[int, int, Any, float]] = {}
     for part in parts:
@@ -261,14 +263,15 @@ def _means(base: Table, parts: Sequence[Table]) -> dict[str, list[Any]]:
 
 
 def _sums(base: Table, parts: Sequence[Table]) -> dict[str, Any]:
-    """The entries of the base and what each part has added to them; whole numbers where all of them are."""
+    """The base's entries plus what each part has added; whole numbers if all terms are."""
     sums, lists = dict[str, list[Any]](), set[str]()
-    for table, sign in ((base, 1), *(item for part in parts for item in ((part, 1), (base, -1)))):
-        for key, given in table.items():
-            entry = _plain(given)
-            numbers = entry if isinstance(entry, list) else [entry]
-            if numbers is entry:
+    terms = [(base, 1 - len(parts)), *((part, 1) for part in parts)]
+    for table, sign in terms:
+        for key, item in table.items():
+            entry = _plain(item)
+            if isinstance(entry, list):
                 lists.add(key)
+            numbers = entry if isinstance(entry, list) else [entry]
             pairs = zip_longest(sums.get(key, ()), numbers, fillvalue=0)
             sums[key] = [total + sign * _exact(number) for total, number in pairs]
     for totals in sums.values():
@@ -277,7 +280,7 @@ def _sums(base: Table, parts: Sequence[Table]) -> dict[str, Any]:
 
 
 class _Greedy(Policy):
-    """Plays any of the moves that are worth most."""
+    """Plays any of the best moves."""
 
     def __init__(self, learner: PlainLearner, table: Table) -> None:
         self.rules, self._learner, self._table = table.rules, learner, table
@@ -301,6 +304,6 @@ class _Greedy(Policy):
         for row, text in enumerate(positions.texts()):
             position = Position.reached(text, self.rules)
             for cell in np.flatnonzero(legal[row]).tolist():
-                if (value := ask(self._table, position, cell)) is not None:
-                    values[row, cell] = value
+                value = ask(self._table, position, cell)
+                values[row, cell] = np.nan if value is None else value
         return values

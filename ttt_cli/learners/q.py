@@ -1,46 +1,44 @@
 """``q``: what each move is worth; by the author's rule Q-learning.
 
-A table says for each position and each move of the side to move what the move is worth to that side: 1 a
-win, -1 a loss, 0 a draw, or nothing known. After a game each of its moves is taken a step towards a target:
+The table holds what each move of a position is worth to the side that makes it: 1 a win, -1 a loss, 0 a draw
+or nothing known. After a game, each of its moves takes a step towards a target:
 
     Q[s,a] += step * (target - Q[s,a])
 
-**The author's rule** (``choice=article``) is Q-learning (Watkins, Learning from delayed rewards, 1989). The
-target of a move that was the learner's last is the reward. That of any other is what the learner thinks of
-its own next turn, at the position s' that the game came to:
+**The author's rule** (``choice=article``) is Q-learning (Watkins, Learning from delayed rewards, 1989) with a
+constant step against a random opponent. The target of the learner's last move is the reward; that of an
+earlier move is the value of its next turn, in the position s' that the game reached:
 
     target = gamma * max of Q[s',a']
 
-with a constant step, against an opponent that moves anywhere. What it learns is how to beat that opponent.
+It learns how to beat that opponent.
 
-**The default** has two aims that pull against each other: never to lose, and to win often against opponents
-that make mistakes. Looking only at the best replies, as in Littman's minimax-Q (Markov games as a framework
-for multi-agent reinforcement learning, 1994), finds all moves that hold a draw equally good and picks a dull
-one. Looking at the replies that were played, some of them explored, finds the moves that set traps, but bets
-on traps where the bet can be lost. So the target mixes the two: with probability ``slips`` the opponent
-replies anywhere, otherwise in the way that is worst for the mover, who goes on without mistakes. With V[s'] =
-max of Q[s',a'], or the result where the game is over, and over the positions s' after each reply:
+**The default** has two conflicting aims: never to lose, and to win often against opponents who make mistakes.
+Backing up the best reply alone, as in Littman's minimax-Q (Markov games as a framework for multi-agent
+reinforcement learning, 1994), rates all moves that hold a draw equally and picks a dull one. Backing up the
+replies that were played, exploration included, finds the moves that set traps, but takes risks for them. So
+the target mixes the two: with probability ``slips`` the opponent replies at random, otherwise with the reply
+that is worst for the mover, who then plays on without mistakes. With V[s'] = max of Q[s',a'], or the result
+if the game is over, and over the positions s' after each reply:
 
     target = gamma * ((1 - slips) * min of V[s'] + slips * mean of V[s'])
 
-This is no longer Q-learning, which samples the reply, but a full-width backup of each move along the games
-played: real-time dynamic programming (Barto, Bradtke and Singh, Learning to act using real-time dynamic
-programming, 1995). It does not matter who played a move and why. ``gamma`` counts
-once for each own turn to come: what is near is worth more. With ``gamma`` 0.8 all ``slips`` from 0.13 to 0.38
-give a fixed point that is unbeatable as both sides, also in the game with the wins of X and O exchanged, and
-that wins as often against random play as is possible without ever risking a loss. Below, too few traps are
-set; above, too much is bet.
+Q-learning samples the reply; this is a full-width backup of each move along the games played: real-time
+dynamic programming (Barto, Bradtke and Singh, Learning to act using real-time dynamic programming, 1995). Who
+played a move, and why, makes no difference. ``gamma`` discounts each of the mover's own turns to come. With
+``gamma`` 0.8 and ``slips`` from 0.13 to 0.38, the fixed point is unbeatable as both sides, in the misère game
+too, and wins as often against random play as is possible without ever risking a loss. Below, it sets too few
+traps; above, it takes risks.
 
-Going backwards through a game brings its result to all of its moves at once. The target is no sample, only as
-yet imprecise, so the first step is 1 and later ones fall slowly, ``pace / (pace - 1 + visits)`` (George and
-Powell, Adaptive stepsizes for recursive estimation, 2006), and not below ``alpha``: what is old and wrong is
-soon forgotten, also where tables with many visits have been joined.
+Learning goes backwards through a game, so that the result reaches all of its moves at once. The target is not
+a sample, only imprecise at first, so the first step is 1 and later ones fall slowly, ``pace / (pace - 1 +
+visits)`` (George and Powell, Adaptive stepsizes for recursive estimation, 2006), but not below ``alpha``: old
+errors are soon forgotten, even in merged tables with many visits.
 
-Behaviour is epsilon-greedy, and to explore is to make the move made least often (counter-based exploration:
-Thrun, Efficient exploration in reinforcement learning, 1992). Moves anywhere leave rare lines to chance, and
-take three times as many games until no line beats the player; but a move drawn that is well known is made.
-The first games explore all the time, for the rule is indifferent to how a move came about; then epsilon
-falls with the number of the game.
+Behaviour is epsilon-greedy. Exploring means making the move with the fewest visits (counter-based
+exploration: Thrun, Efficient exploration in reinforcement learning, 1992): random moves leave rare lines to
+chance, and take three times as many games until no line beats the player. In well-known positions a random
+move is made. The first games explore all the time; epsilon then falls with the number of games.
 """
 
 from collections.abc import Sequence
@@ -55,14 +53,14 @@ from ttt_cli.engine.policy import best, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
-from ttt_cli.learners.loop import RARE, shared
-from ttt_cli.learners.table import Column, Table, pieces
-from ttt_cli.learners.table_learner import Answers, TableLearner
+from ttt_cli.learners.loop import RARE, shares
+from ttt_cli.learners.table import Column, Table, chunks
+from ttt_cli.learners.table_learner import Answer, TableLearner
 
 
 @dataclass(frozen=True)
 class Q(TableLearner[Table]):
-    """Q-learning; see the module."""
+    """Values of moves; see the module."""
 
     name: ClassVar[str] = "q"
     title: ClassVar[str] = "values of moves: real-time dynamic programming, or Q-learning (Watkins, 1989)"
@@ -77,8 +75,8 @@ class Q(TableLearner[Table]):
     choice: str = parameter("default", "article: the author's target", choices=choices)
     alpha: float = parameter(0.1, "smallest step size; article: the step size", least=0, most=1)
     pace: float = parameter(10.0, "how slowly step sizes fall with the visits; 1: as 1/visits", least=1)
-    gamma: float = parameter(0.8, "discount for each of its own moves still to come", least=0, most=1)
-    slips: float = parameter(0.25, "how likely the opponent is thought to move at random", least=0, most=1)
+    gamma: float = parameter(0.8, "discount for each of its own moves to come", least=0, most=1)
+    slips: float = parameter(0.25, "assumed probability of a random reply", least=0, most=1)
     epsilon: float = parameter(0.1, "smallest exploration; article: the exploration", least=0, most=1)
     settling: float = parameter(20.0, "games per position until exploration has fallen to 1/2", least=0)
 
@@ -91,13 +89,13 @@ class Q(TableLearner[Table]):
         return self.choice != "article"
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
-        """``top``: the largest value of a position's moves, or its result, for the side to move; ``choice``:
-        the first move of that value. Both follow from the values, and are kept so that nobody need search."""
-        made = 1.0 if rules.misere else -1.0  # whoever has made a line is not the side to move
-        return Column("top", unseen=(0.0, made, made, 0.0)), Column("choice", "u1")
+        """``top``: the largest value of the position's moves, or its result, for the side to move;
+        ``choice``: the first move with that value. Both are derived from the values of the moves."""
+        line = 1.0 if rules.misere else -1.0  # a completed line is never that of the side to move
+        return Column("top", unseen=(0.0, line, line, 0.0)), Column("choice", "u1")
 
     def move_columns(self, rules: Rules) -> Sequence[Column]:
-        """``value``: what a move is worth to the side that makes it; ``visits``: how often it was updated."""
+        """``value``: what the move is worth to the side that makes it; ``visits``: its updates."""
         return Column("value", mean_by="visits", span=(-1.0, 1.0)), Column("visits", "i8", counts=True)
 
     @property
@@ -109,25 +107,26 @@ class Q(TableLearner[Table]):
         if self.choice == "article":
             return alpha, gamma
         early = 1.0 - pace + pace / alpha if alpha > 0.0 else np.inf  # visits up to which steps exceed alpha
-        return gamma * (1.0 - self.slips), shared(gamma * self.slips, table.rules.cells), early, alpha, pace
+        return gamma * (1.0 - self.slips), shares(gamma * self.slips, table.rules.cells), early, alpha, pace
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         settling = self.settling * table.size
         if self.choice == "article" or settling <= 0:
-            return float(self.epsilon), float(self.epsilon), 1.0
+            return super().exploration(table, number)
         epsilon = max(self.epsilon, settling / (settling + number))
         return epsilon, epsilon, 1.0
 
     def derive(self, table: Table) -> None:
-        for some in pieces(np.flatnonzero(table.rows["number"])):
-            at, moves = table.moves_in(some)
+        for rows in chunks(np.flatnonzero(table.rows["number"])):
+            at, moves = table.moves_of(rows)
             values = table.moves["value"][moves]
             top = np.maximum.reduceat(values, np.flatnonzero(np.diff(at, prepend=-1))) + 0.0
+            table.rows["top"][rows] = top
             largest = np.flatnonzero(values == top[at])[::-1]  # backwards: the first is written last
-            table.rows["top"][some] = top
-            table.rows["choice"][some[at[largest]]] = moves[largest] - table.rows["first"][some[at[largest]]]
+            owners = rows[at[largest]]
+            table.rows["choice"][owners] = moves[largest] - table.rows["first"][owners]
 
-    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
+    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         values = table.by_cell(table.moves["value"], rows, legal)
         seen = table.by_cell(table.moves["visits"], rows, legal) > 0
         return uniform(best(values, legal)), np.where(seen, values, np.nan), np.any(seen, axis=1)
@@ -135,7 +134,7 @@ class Q(TableLearner[Table]):
 
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    """The best move; exploring, the one made least often of a position that is not well known yet."""
+    """The best move; when exploring, the one with the fewest visits, in well-known positions any move."""
     epsilon, explored, trusted = chance
     if u >= epsilon:
         return u32(rows[row].choice), (u - epsilon) * trusted
@@ -154,7 +153,7 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """Backwards through the game, each move a step towards the replies to it: the worst and the mean."""
+    """Backwards through the game, move each value towards the mix of the worst and the mean reply."""
     (path, taken, plies), (worst, means, early, alpha, pace) = game, rule
     target = -rows[path[plies]].top
     for ply in range(plies - 1, -1, -1):
@@ -192,7 +191,7 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
 def choose_article(
     rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float
 ) -> tuple[int, float]:
-    """Any of the best moves; exploring, any move."""
+    """Any of the best moves; when exploring, any move."""
     free, first, epsilon = rows[row].number, rows[row].first, chance[0]
     if u < epsilon:
         return u32(min(int(u / epsilon * free), free - 1)), u
@@ -208,7 +207,7 @@ def choose_article(
 
 @Inlined
 def learn_article(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """The author's: each move towards the best that its side had next, the last one towards the reward."""
+    """The author's: move each value towards the best of its side's next turn, the last towards the reward."""
     (path, taken, plies), (alpha, gamma) = game, rule
     for ply in range(plies):
         if sides >> (ply & 1) & 1:

@@ -1,63 +1,74 @@
-"""``td``: values of positions, one table a side; by the author's rule TD learning.
+"""``td``: values of positions, one table for each side; by the author's rule TD learning.
 
-A value for each position says what it is worth to a side: 1 where that side has won, 0 where it has lost, 0.5
-where nothing is known. Each side moves to where its own value is largest. When a game is over, its values are
-moved towards what came after them, going backwards through the game from the last position, whose target is
-the reward:
+Each position has a value for each side: 1 if that side has won, 0 if it has lost, 0.5 if nothing is known. A
+side moves to the position of its largest value. After a game its positions are gone through backwards, and
+the value of each moves towards a target; that of the last position is the reward:
 
     V[s] += alpha * (target - V[s])
 
-In the author's rule (``target=next``) the target of any other position is the value just updated, that of the
-position that came next: the tic-tac-toe player of Sutton and Barto (Reinforcement Learning, second edition,
-2018, section 1.5), but that theirs learns nothing from an exploring move, and learns while it plays. Two
-things are missing there. A draw is worth no more than a loss, so O has no reason to hold one; and one
-exploring blunder spoils the values of all positions before it.
+**The author's rule** (``target=next``) takes the updated value of the next position as the target of any
+other: the tic-tac-toe player of Sutton and Barto (Reinforcement Learning, second edition, 2018, section 1.5),
+except that theirs learns while it plays, and nothing from exploring moves. Two things are missing. A draw is
+worth no more than a loss, so O has no reason to hold one; and one exploring blunder spoils the values of all
+positions before it.
 
-The default mends both. A draw is worth one half (``draw``, also on drawn boards not yet seen). And the target
-(``target=best``) is no sample but what the table expects of all moves together, whichever of them was played:
-a full-width backup of each position along the games played, which is real-time dynamic programming (Barto,
-Bradtke and Singh, Learning to act using real-time dynamic programming, 1995) rather than TD(0):
+**The default** mends both. A draw is worth one half (``draw``), on drawn boards not yet seen too. And the
+target (``target=best``) is not a sample but what the table expects over all moves, whichever was played: a
+full-width backup of each position along the games played, so real-time dynamic programming (Barto, Bradtke
+and Singh, Learning to act using real-time dynamic programming, 1995) rather than TD(0):
 
     the side's own move:    gamma * max of V[next]
     the opponent's move:    (1 - slips) * min of V[next] + slips * mean of V[next]
 
-The opponent finds the reply that is worst for this side, but now and then moves anywhere. Without ``slips``
-all moves that hold a draw are worth the same, and the player sets no traps; with too much it bets on mistakes
-that a strong opponent does not make, and can be beaten. ``gamma`` makes what is near count more. Around the
-defaults the fixed point of this rule is unbeatable, with room to spare, and wins as often against random play
+The opponent finds the reply that is worst for this side, but now and then replies at random. Without
+``slips`` all moves that hold a draw are worth the same, and the player sets no traps; with too much it counts
+on mistakes that a strong opponent does not make, and can be beaten. ``gamma`` makes what is near count more.
+Around the defaults the fixed point is unbeatable, with room to spare, and wins as often against random play
 as is possible without ever risking a loss.
 
-Step sizes fall with the visits of the entry, exploration with the number of the game. To explore is to move
+Step sizes fall with the visits of an entry, exploration with the number of games. Exploring means moving
 where the side has been least often (counter-based exploration: Thrun, Efficient exploration in reinforcement
-learning, 1992), which takes a third of the games that moves anywhere take; positions that are well known, and
-the author's rule, explore by any move. Of moves that look equally good training takes the first, for
-exploration sees to the others; the policy plays them all alike.
+learning, 1992), which takes a third of the games that random moves take; well-known positions, and the
+author's rule, explore at random. Of equal moves training takes the first, since exploration tries the others;
+the policy plays all of them.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ttt_cli.engine.arrays import Bools, Int64s
+from ttt_cli.engine.arrays import Bools, Floats, Int64s
 from ttt_cli.engine.kernel import Inlined, Part, u32
 from ttt_cli.engine.policy import best, first, uniform
 from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import Rules
 from ttt_cli.learners.base import parameter
 from ttt_cli.learners.growth import DRAWN
-from ttt_cli.learners.loop import RARE, shared
-from ttt_cli.learners.table import Column, Table, before
-from ttt_cli.learners.table_learner import Answers, TableLearner
+from ttt_cli.learners.loop import RARE, shares
+from ttt_cli.learners.table import Column, Table, predecessors
+from ttt_cli.learners.table_learner import Answer, TableLearner
 
 SETTLING = 10_000.0
-"""The number of games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
+"""Games after which exploration has fallen half way from ``epsilon`` to ``epsilon_end``."""
+
+
+class Rule(NamedTuple):
+    """The parameters as kernels read them; ``worst`` and ``means`` weigh the opponent's replies."""
+
+    alpha: float
+    alpha_end: float
+    draw: float
+    gamma: float
+    worst: float
+    means: Floats
+    rare: int
 
 
 @dataclass(frozen=True)
 class Td(TableLearner[Table]):
-    """TD(0) on position values; see the module."""
+    """Values of positions; see the module."""
 
     name: ClassVar[str] = "td"
     title: ClassVar[str] = (
@@ -89,22 +100,21 @@ class Td(TableLearner[Table]):
     epsilon: float = parameter(0.5, "exploration in the first game", least=0, most=1)
     epsilon_end: float = parameter(0.1, "exploration that it falls to with the games", least=0, most=1)
     draw: float = parameter(0.5, "reward of a draw; a win is 1, a loss 0", least=0, most=1)
-    gamma: float = parameter(0.85, "discount for each of its own moves still to come", least=0, most=1)
-    slips: float = parameter(0.2, "how likely the opponent is thought to move at random", least=0, most=1)
+    gamma: float = parameter(0.85, "discount for each of its own moves to come", least=0, most=1)
+    slips: float = parameter(0.2, "assumed probability of a random reply", least=0, most=1)
     target: str = parameter(
         "best", "learn from the best reply or from what came next", choices=("best", "next")
     )
 
     def row_columns(self, rules: Rules) -> Sequence[Column]:
-        """``value``: what a position is worth to X and to O; ``visits``: how often that was updated."""
+        """``value``: what a position is worth to X and to O; ``visits``: the updates of each."""
         draw = float(self.draw)
         unseen = ((0.5, 0.5), (1.0, 0.0), (0.0, 1.0), (draw, draw))
-        return Column("value", unseen=unseen, mean_by="visits", shape=(2,), span=(0.0, 1.0)), Column(
-            "visits", "i8", counts=True, shape=(2,)
-        )
+        value = Column("value", unseen=unseen, mean_by="visits", shape=(2,), span=(0.0, 1.0))
+        return value, Column("visits", "i8", counts=True, shape=(2,))
 
     def trained_with(self, parameters: Sequence[Mapping[str, Any]]) -> Self:
-        """With the worth of a draw that all of these runs agree on, which drawn boards not yet seen have."""
+        """With the runs' value of a draw if they agree on one: unseen drawn boards have it."""
         draws = [known["draw"] for known in parameters if "draw" in known]
         if not draws or any(draw != draws[0] for draw in draws):
             return self
@@ -114,12 +124,16 @@ class Td(TableLearner[Table]):
     def parts(self) -> tuple[Part, Part]:
         return choose, learn if self.target == "best" else learn_next
 
-    def rule(self, table: Table) -> tuple[Any, ...]:
-        steps = float(self.alpha), float(self.alpha_end)
-        rare = 0 if self.choice == "article" else RARE
-        slips = float(self.slips)
-        means = shared(slips, table.rules.cells)
-        return *steps, float(self.draw), float(self.gamma), 1.0 - slips, means, rare
+    def rule(self, table: Table) -> Rule:
+        return Rule(
+            alpha=float(self.alpha),
+            alpha_end=float(self.alpha_end),
+            draw=float(self.draw),
+            gamma=float(self.gamma),
+            worst=1.0 - float(self.slips),
+            means=shares(float(self.slips), table.rules.cells),
+            rare=0 if self.choice == "article" else RARE,
+        )
 
     def exploration(self, table: Table, number: int) -> tuple[float, float, float]:
         return float(self.epsilon), float(self.epsilon_end), SETTLING
@@ -132,7 +146,7 @@ class Td(TableLearner[Table]):
     def value_scale(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answers:
+    def answer(self, table: Table, rows: Int64s, positions: Positions, legal: Bools) -> Answer:
         at, cells = np.nonzero(legal)
         after, side = table.after(positions, at, cells), positions.plies[at] % 2
         values, seen = np.full(legal.shape, np.nan), np.zeros(legal.shape, np.bool_)
@@ -143,27 +157,27 @@ class Td(TableLearner[Table]):
         return played, np.where(seen, values, np.nan), np.any(seen, axis=1)
 
     def seen(self, table: Table) -> Positions:
-        earlier = before(super().seen(table))
+        earlier = predecessors(super().seen(table))
         return earlier[self.policy(table).known(earlier)]
 
 
 @Inlined
 def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u: float) -> tuple[int, float]:
-    """To where the side's value is largest; exploring, to where it has been least often."""
+    """Move where the side's value is largest; when exploring, where it has been least often."""
     epsilon, explored, trusted = chance
     free, first, side = rows[row].number, rows[row].first, ply & 1
     if u < epsilon:
         u *= explored * free
         option = u32(u)
         u -= option
-        if rows[row].visits[side] < rule[6]:
+        if rows[row].visits[side] < rule.rare:
             fewest = rows[moves[first + option].after].visits[side]
             for place in range(free):
                 visits = rows[moves[first + place].after].visits[side]
                 if visits < fewest:
                     option, fewest = u32(place), visits
         return option, u
-    # The largest value, then its place: quicker than a branch for each larger one.
+    # Finding the largest value first, then its place, is quicker than a branch for each larger one.
     top = -1.0
     for move in range(first, first + free):
         value = rows[moves[move].after].value[side]
@@ -176,28 +190,28 @@ def choose(rows: Any, moves: Any, rule: Any, row: int, ply: int, chance: Any, u:
 
 @Inlined
 def update(row: Any, side: int, target: float, rule: Any) -> float:
-    """A side's value of a position a step towards a target; what it is then."""
+    """Move a side's value of a position towards a target, and return it."""
     visits, value = row.visits[side], row.value[side]
-    value += (rule[1] + (rule[0] - rule[1]) / (1.0 + visits)) * (target - value)
+    value += (rule.alpha_end + (rule.alpha - rule.alpha_end) / (1.0 + visits)) * (target - value)
     row.value[side], row.visits[side] = value, visits + 1
     return value
 
 
 @Inlined
 def reward(result: int, side: int, draw: float) -> tuple[float, float]:
-    """What a game was worth to a side, and to the other."""
+    """What a game was worth to a side, and to the other side."""
     mine = draw if result == 0 else 1.0 if (result > 0) == (side == 0) else 0.0
     return mine, draw if result == 0 else 1.0 - mine
 
 
 @Inlined
 def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """Backwards through the game, towards what the table expects to come next."""
-    (path, _, plies), (_, _, draw, gamma, worst, means, _) = game, rule
+    """Backwards through the game, move the values towards what the table expects to come next."""
+    path, _, plies = game
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         if ply == plies:
-            mine, theirs = reward(result, side, draw)
+            mine, theirs = reward(result, side, rule.draw)
         else:
             free, first = row.number, row.first
             mine, least, total = 0.0, 1.0, 0.0
@@ -207,8 +221,8 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
                 mine = value if value > mine else mine
                 least = other if other < least else least
                 total += other
-            mine *= gamma
-            theirs = worst * least + float(means[free]) * total
+            mine *= rule.gamma
+            theirs = rule.worst * least + float(rule.means[free]) * total
         if sides >> side & 1:
             update(row, side, mine, rule)
         if sides >> (1 - side) & 1:
@@ -217,14 +231,14 @@ def learn(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) 
 
 @Inlined
 def learn_next(rows: Any, moves: Any, rule: Any, game: Any, sides: int, result: int) -> None:
-    """The author's: backwards through the game, towards the value of the position that came next."""
+    """The author's: backwards through the game, move the values towards that of the next position."""
     path, _, plies = game
-    mine, theirs = reward(result, 1 - (plies & 1), rule[2])
+    mine, theirs = reward(result, 1 - (plies & 1), rule.draw)
     for ply in range(plies, 0, -1):
         row, side = rows[path[ply]], ply & 1
         mine, theirs = theirs, mine
         if ply < plies:
-            mine *= rule[3]
+            mine *= rule.gamma
         if sides >> side & 1:
             mine = update(row, side, mine, rule)
         if sides >> (1 - side) & 1:

@@ -1,9 +1,8 @@
-"""Merging values with their visits: the weighted mean of what each part has learned since the base.
+"""Merging means: values weighted by what each part has learned since the base.
 
-A part's weight is its visits minus the base's. With no part of weight the base's entry stays; with one, that
-part's entry is copied; with several, the value is their weighted mean and the visits add up. Parts are added
-one after the other, and none of them is kept; sums are exact and rounded once, so that the order of the parts
-cannot change a bit.
+A part's weight is its visits minus the base's. An entry without weight in any part keeps the base's value;
+with weight in one part it takes that part's value, with weight in several the weighted mean. Sums are exact
+and rounded once, so that the order of the parts makes no difference, and no part needs to be kept.
 """
 
 from math import fsum
@@ -13,57 +12,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttt_cli.engine.arrays import Floats, Int64s
-from ttt_cli.learners.table import grown, pieces
+from ttt_cli.learners.table import chunks, enlarged
 
 
 class ExactSums:
-    """Sums of float64 by place, each kept as several numbers: what one has to round goes on to the next."""
+    """Exact sums of float64 by place, each kept as several numbers: the rounding error of one goes into the
+    next."""
 
     def __init__(self) -> None:
         self._levels = [np.zeros(0)]
 
     def add(self, places: Int64s, terms: Floats) -> None:
-        """Add float64[k] to the sums at int64[k] places, all different."""
+        """Add float64[k] to the sums at distinct places, int64[k]."""
         self._levels = [_with_room(level, places) for level in self._levels]
         for level in self._levels:
-            one, other = level[places], terms
-            total = one + other  # and its exact error (Knuth, The Art of Computer Programming 2, 4.2.2)
-            part = total - one
-            level[places], terms = total, (one - (total - part)) + (other - part)
+            old = level[places]
+            level[places] = total = old + terms
+            part = total - old  # the exact rounding error: Knuth, The Art of Computer Programming 2, 4.2.2
+            terms = (old - (total - part)) + (terms - part)
         if terms.any():
             self._levels.append(np.zeros(len(self._levels[0])))
             self._levels[-1][places] = terms
 
     def totals(self, places: Int64s) -> Floats:
-        """float64[k]: the sums at places that something has been added at, as ``math.fsum`` rounds them."""
+        """float64[k]: the sums at places with a term, correctly rounded."""
         terms = np.stack([level[places] for level in self._levels])
-        totals: Floats = terms[:2].sum(axis=0)  # of two numbers, rounded once
+        totals: Floats = terms[:2].sum(axis=0)  # the sum of two numbers is rounded once
         (several,) = np.nonzero(terms[2:].any(axis=0))
         totals[several] = [fsum(column) for column in terms[:, several].T]
         return totals
 
 
 class WeightedMean:
-    """The values and visits of parts, added up entry by entry; see the module."""
+    """The weighted means of the values of parts, entry by entry; see the module."""
 
     def __init__(self) -> None:
         self._numbers, self._count = np.zeros(0, np.uint32), 0
-        """The number, from 1, of each entry that any part has learned something of, which on large boards are
-        few; and how many there are."""
+        """The number, from 1, of each entry with weight in any part, few on large boards; and their count."""
         self._weights, self._single = np.zeros(0, np.int64), np.zeros(0)
         self._several, self._sums = np.zeros(0, np.bool_), ExactSums()
 
     @property
     def places(self) -> Int64s:
-        """int64[k]: the entries that any part has learned something of, ascending."""
+        """int64[k]: the entries with weight in any part, ascending."""
         return np.flatnonzero(self._numbers)
 
     def add(self, places: Int64s, values: Floats, weights: Int64s) -> None:
-        """Add a part.
-
-        :param places: int64[k], which entries it has, each of them once; values: as many, or more.
-        :param weights: int64[k], its visits beyond the base's; where there are none, it has learned nothing.
-        """
+        """Add a part's values and weights, int64[k], for distinct entries."""
         (learned,) = np.nonzero(weights > 0)
         places, values, weights = places[learned], values[learned], weights[learned]
         self._numbers = _with_room(self._numbers, places)
@@ -80,9 +75,9 @@ class WeightedMean:
         self._sums.add(numbers, weights * values)
 
     def replaced(self, values: Floats) -> Floats:
-        """The base's values, of any shape, with the means in their places."""
+        """The base's values, of any shape, with the means in place."""
         flat = values.flatten()
-        for places in pieces(self.places):
+        for places in chunks(self.places):
             numbers = self._numbers[places].astype(np.int64)
             means = self._sums.totals(numbers) / self._weights[numbers] + 0.0  # no -0.0
             flat[places] = np.where(self._several[numbers], means, self._single[numbers])
@@ -90,6 +85,6 @@ class WeightedMean:
 
 
 def _with_room(array: NDArray[Any], places: Int64s) -> NDArray[Any]:
-    """The array, or a longer one that has these places."""
+    """The array, enlarged if needed to have these places."""
     size = int(places.max(initial=-1)) + 1
-    return array if size <= len(array) else grown(array, size * 3 // 2)
+    return array if size <= len(array) else enlarged(array, size * 3 // 2)
