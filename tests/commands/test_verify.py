@@ -13,7 +13,13 @@ def test_it_tells_every_fault_with_its_place(ttt, tmp_path):
     assert sound.code == 0 and sound.json.keys() >= FIELDS and sound.json["rejected"] == []
     assert sound.json["format"] == "ttt-state" and sound.json["positions"] > 100
     path = tmp_path / "state_store" / "q.json"
-    state = json.loads(path.read_bytes())
+    whole = path.read_bytes()
+    for size in (300, len(whole) // 2):  # in the header, in an entry
+        path.write_bytes(whole[:size])
+        assert [item["why"][:19] for item in ttt("verify", "q", "--json").json["rejected"]] == [
+            "ends in the middle:"
+        ]
+    state = json.loads(whole)
     places = sorted(state["entries"])[5:8]
     for text, fault in zip(places, ([], {"99": [1, 1]}, {"1": ["a", 1]}), strict=True):
         state["entries"][text] = fault

@@ -153,9 +153,17 @@ def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(t
         library.parse(content, "huge", trust_edits=True)
 
 
+def test_numbers_of_a_book_are_plain_digits(trained):
+    content = library.content(trained("book"))
+    for count in (b"1_0", b"+1", b"", b"9" * 5000):
+        changed = content.removesuffix(b"\n").rpartition(b",")[0] + b"," + count + b"\n"
+        with pytest.raises(InvalidFileError, match="whole numbers"):
+            library.parse(changed, "book.csv", trust_edits=True)
+
+
 def test_a_game_that_files_have_no_word_for_is_refused():
     state = State.empty(learner_of("q", "default"), Rules(misere=True))
-    with pytest.raises(UsageError, match="not kept in files"):
+    with pytest.raises(UsageError, match="cannot be saved"):
         library.content(state)
 
 

@@ -1,4 +1,4 @@
-"""Learning curves as they are kept: a CSV file of its own, or part of the record of a run."""
+"""Learning curves: a CSV file, or part of a run's record."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
@@ -15,23 +15,21 @@ from ttt_cli.store.text import BOM, decode
 from ttt_cli.store.typed import check
 
 LIMIT = 16 * 2**20
-"""Bytes of a file that is read as a curve."""
-
+"""The largest file of a curve, in bytes."""
 DIGITS = 6
-"""Decimal places in a run's record: all that a picture shows, and none of the last digits, in which machines
-may differ."""
+"""Decimal places in a run's record: enough for a picture, and without the last, in which machines differ."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """How strong a player is after a number of games.
+    """The strength of a player after a number of games.
 
     :ivar games: of the run; in a run's record, of the whole state.
     :ivar x_win: and so on: exact rates against random play, as X and as O.
-    :ivar worst_x: the highest probability of losing as X that any opponent can force; worst_o: as O.
-    :ivar mistakes: open positions in which it can give up game value; reachable: those of them that its own
-        play can reach.
-    :ivar exploitability: what best responses gain against it, the mean over both sides.
+    :ivar worst_x: the highest probability of losing as X that an opponent can force; worst_o: as O.
+    :ivar mistakes: open positions in which it can give up game value; reachable: those that its own play can
+        reach.
+    :ivar exploitability: the mean gain of best responses over both sides.
     :ivar unbeatable: 1 if it is, as both sides, else 0.
     """
 
@@ -60,7 +58,7 @@ def to_csv(rows: Sequence[Row]) -> bytes:
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of a curve's file.
+    """Read the file of a curve.
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
@@ -72,8 +70,7 @@ def read(path: Path) -> list[Row]:
 
 
 def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
-    """The learning curves in a file, by what stands before the column ``games`` of each: of a curve's own
-    file nothing, of a study the setting and the seed.
+    """The learning curves in a file by the columns before ``games``: a study's setting and seed, or nothing.
 
     :raises InvalidFileError: naming the line and what is wrong with it.
     """
@@ -96,9 +93,9 @@ def read_groups(content: bytes, where: str) -> dict[tuple[str, ...], list[Row]]:
 
 
 def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
-    """The curve as the record of a run holds it: a list for each field of ``Row``.
+    """The curve for a run's record: a list for each field of ``Row``.
 
-    :param before: the games of the state before the run, which are added to those of the run.
+    :param before: the games of the state before the run, which are added.
     """
     columns = dict(zip(NAMES, map(list, zip(*map(astuple, rows), strict=True)), strict=True))
     columns["games"] = [before + games for games in columns["games"]]
@@ -109,7 +106,7 @@ def to_record(rows: Sequence[Row], before: int) -> dict[str, list[Any]]:
 
 
 def from_record(value: dict[str, list[Any]], where: str = "") -> list[Row]:
-    """The rows of a curve in a run's record.
+    """Read the curve in a run's record.
 
     :raises InvalidFileError: naming what is wrong.
     """
@@ -122,7 +119,6 @@ def from_record(value: dict[str, list[Any]], where: str = "") -> list[Row]:
 
 
 def _row(values: dict[str, Any], rows: Sequence[Row], where: str) -> Row:
-    """The row of these numbers, which comes after ``rows``."""
     check(values, Row, where)
     if rows and values["games"] <= rows[-1].games:
         raise InvalidFileError(f"{values['games']:,} games do not come after {rows[-1].games:,}", where=where)
@@ -130,8 +126,7 @@ def _row(values: dict[str, Any], rows: Sequence[Row], where: str) -> Row:
 
 
 def _number(text: str) -> Any:
-    """The number that a field holds; the text itself, which is refused, if it does not hold one."""
     try:
         return orjson.loads(text) if text.strip() else None
     except orjson.JSONDecodeError:
-        return text
+        return text  # which is refused

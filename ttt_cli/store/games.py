@@ -1,6 +1,6 @@
-"""Game records: the log ``games.jsonl`` of a store, one finished game a line, and reading it.
+"""Game records: the log ``games.jsonl`` of a store, one finished game a line.
 
-A game is written here before any state learns it, and a state's ``play`` records list the games that it has
+A game is logged before any state learns it, and a state's ``play`` records list the games that it has
 learned, so a crash in between neither loses a game nor teaches it twice.
 """
 
@@ -30,7 +30,7 @@ LONGEST_LINE = 2**20
 notices = logging.getLogger("ttt_cli")
 
 _START = b'{"id":"'
-_MATCH = re.compile(rb'\{"id":"[0-9a-f]{12}-\d+"')  # the ids that ``ttt evaluate --games-to`` gives
+_MATCH = re.compile(rb'\{"id":"[0-9a-f]{12}-\d+"')  # an id of ``ttt evaluate --games-to``
 
 
 class GameFields(TypedDict):
@@ -52,8 +52,8 @@ class GameRecord:
 
     :ivar moves: the cells, numbered from 1.
     :ivar result: ``x``, ``o`` or ``draw``.
-    :ivar teaches: the states that are to learn it, each by its path relative to the log's folder.
-    :ivar resigned: whether the side to move gave up in an open position.
+    :ivar teaches: the states that should learn it, each by its path relative to the log's folder.
+    :ivar resigned: whether the side to move resigned in an open position.
     """
 
     moves: tuple[int, ...]
@@ -81,21 +81,21 @@ class GameRecord:
         return fields
 
     def to_line(self) -> bytes:
-        """The record as a line of JSON, without the line end."""
+        """The record as a line of JSON, without its end."""
         return orjson.dumps(self.fields())
 
     def game(self) -> Game:
-        """The game.
+        """Play the moves.
 
-        :raises NotationError: if the moves cannot be played or do not end the game.
+        :raises NotationError: if they cannot be played or do not end the game.
         """
         return Game.of(self.rules, [cell - 1 for cell in self.moves], resigned=self.resigned)
 
     @classmethod
     def from_json(cls, found: Any, where: str) -> "GameRecord":
-        """A record from its JSON object.
+        """Read a record from its JSON object.
 
-        :raises InvalidFileError: naming the key that is wrong, or the move.
+        :raises InvalidFileError: naming the key or the move that is wrong.
         """
         check(found, GameFields, where)
         rules = rules_of(found["rules"], f'{where}: "rules"')
@@ -107,38 +107,35 @@ class GameRecord:
             raise InvalidFileError(error.message, where=where, hint=error.hint) from None
         result = game.result.key if game.result is not None else ""
         if result != record.result:
-            raise InvalidFileError(
-                f'"result" is {record.result!r}, but the moves give {result!r}', where=where
-            )
+            message = f'"result" is {record.result!r}, but the moves give {result!r}'
+            raise InvalidFileError(message, where=where)
         return record
 
 
 def try_log(store: Path) -> None:
-    """Find out whether a game could be recorded, before it is played.
+    """Check before a game that it can be recorded.
 
-    :raises TttError: why not.
+    :raises TttError: if it cannot.
     """
     try_append(store / LOG)
     _refuse_other_file(store / LOG)
 
 
 def record_game(store: Path, record: GameRecord) -> None:
-    """Write a finished game to the store's log; on return it is safely on disk."""
+    """Append a finished game to the store's log; on return it is safely on disk."""
     _refuse_other_file(store / LOG)
     append_line(store / LOG, record.to_line(), parents=True)
 
 
 def _refuse_other_file(log: Path) -> None:
-    """Whoever made a store may have made its log a link to anything."""
+    # Whoever made the store may have made its log a link to anything.
     if log.is_symlink() and log.exists() and log.stat().st_size and not holds_games(log):
         raise InvalidFileError("is a link to a file that is not a log of games", where=str(log))
 
 
 def holds_games(path: Path) -> bool:
-    """Whether the file at ``path`` is a log of games: its first line is a record, whole or damaged.
-
-    The records of a match, which the same call gives again, are no log.
-    """
+    """Whether the first line of a file is a game record, whole or damaged. The records of a match do not
+    count, since the same call gives them again."""
     if not path.is_file():
         return False
     start = peek(path)[1].lstrip()
@@ -148,8 +145,8 @@ def holds_games(path: Path) -> bool:
 def each_record(
     path: Path, wanted: Callable[[bytes], bool] = lambda line: True
 ) -> Iterator[tuple[int, "GameRecord | InvalidFileError"]]:
-    """The game records of a file in JSON Lines, one at a time, with the numbers of their lines; in the place
-    of another line what is wrong with it. A line of a log that is being written is left out."""
+    """Yield the line number and the game record, or what is wrong with it, of each wanted line of a file. The
+    last line of a log, which may just be being written, is skipped if it has no end."""
     for number, line in enumerate(read_lines(path), 1):
         if line.strip() and wanted(line):
             try:
@@ -161,11 +158,11 @@ def each_record(
 
 
 class SoundGames:
-    """The game records of a file, one at a time; other lines are left out.
+    """An iterable of the game records in a file, without the lines that are none.
 
-    :ivar found: how many records have been read.
-    :ivar left_out: how many other lines.
-    :ivar fault: what is wrong with the first of these.
+    :ivar found: the number of records read so far.
+    :ivar left_out: the number of other lines.
+    :ivar fault: the error in the first of these.
     """
 
     def __init__(self, path: Path, wanted: Callable[[bytes], bool] = lambda line: True) -> None:
@@ -183,9 +180,9 @@ class SoundGames:
 
 
 def read_games(path: Path) -> Iterator[GameRecord]:
-    """The game records of a file; of a log those that are sound.
+    """The game records of a file; lines of a log that cannot be read are skipped.
 
-    :raises InvalidFileError: naming a line of another file that is not one.
+    :raises InvalidFileError: naming such a line of any other file.
     """
     for _, record in each_record(path):
         if isinstance(record, GameRecord):
@@ -195,8 +192,8 @@ def read_games(path: Path) -> Iterator[GameRecord]:
 
 
 def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
-    """How the games in a log ended that the agent called ``name`` played against people: won, drawn and lost
-    by it; None if there are none."""
+    """The numbers of games that the agent called ``name`` won, drew and lost against people in a log; None
+    if there are none."""
     if not path.exists():
         return None
     quoted, counts = orjson.dumps(name), [0, 0, 0]
@@ -208,10 +205,10 @@ def record_against_people(path: Path, name: str) -> tuple[int, int, int] | None:
 
 
 def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
-    """The games of the store's log that a state is to learn and has not, one at a time; lines that cannot be
-    read are left out, and counted in a notice.
+    """The games of the store's log that a state should learn and has not; lines that cannot be read are
+    counted in a notice.
 
-    :param name: what the log calls the state (see ``library.taught_name``).
+    :param name: of the state in the log, as ``library.taught_name``.
     """
     log = store / LOG
     if not log.exists():
@@ -220,7 +217,7 @@ def waiting_games(store: Path, name: str, state: State) -> Iterator[GameRecord]:
     ids, quoted = {game.encode() for game in learned}, orjson.dumps(name)
 
     def wanted(line: bytes) -> bool:
-        """A log grows for years: most lines are recognized by their bytes, if nothing in them is escaped."""
+        # A log grows for years: most lines are recognised by their bytes, if nothing in them is escaped.
         known = line.startswith(_START) and line[len(_START) : line.find(b'"', len(_START))] in ids
         return b"\\" in line or (quoted in line and not known)
 

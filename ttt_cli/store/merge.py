@@ -1,7 +1,6 @@
 """Merging states: one state with the experience of many, none of it twice.
 
-Which experience is new is decided here, by the runs that the states name; the tables of what is left share no
-run, and the learner's own ``merge`` adds them up.
+The states' runs decide which experience is new; the learner then merges tables that share no run.
 """
 
 from collections import Counter
@@ -19,16 +18,16 @@ from ttt_cli.store.runs import Run, digest_of
 from ttt_cli.store.state import State
 
 TOLERANCE = 1e-9
-"""How far apart values of the same experience may be."""
+"""The largest difference between values of the same experience."""
 
 
 @dataclass(frozen=True, eq=False)
 class Merged:
     """The outcome of a merge.
 
-    :ivar used: the inputs whose tables were added up.
-    :ivar contained: the inputs that another one contains, which were left out.
-    :ivar duplicates: the ids of the runs that more than one input holds.
+    :ivar used: the inputs whose tables were merged.
+    :ivar contained: the inputs that another one contains.
+    :ivar duplicates: the ids of the runs in more than one input.
     """
 
     state: State
@@ -38,9 +37,9 @@ class Merged:
 
 
 def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
-    """One state from many; the order of the inputs does not matter.
+    """Merge states; the order of the inputs does not matter.
 
-    :param allow_overlap: count experience twice that several inputs hold mixed with other experience.
+    :param allow_overlap: whether experience that several inputs hold mixed with other may count twice.
     :raises InvalidFileError: if the inputs are of different kinds, overlap in part, or contradict each other.
     """
     _check_same_kind(inputs)
@@ -72,7 +71,7 @@ def merge(inputs: Sequence[Loaded], *, allow_overlap: bool = False) -> Merged:
 
 
 class _Tables(Sequence[Any]):
-    """The tables of inputs. Those that were left in their files are read one at a time."""
+    """The tables of inputs; those left in their files are read one at a time."""
 
     def __init__(self, inputs: Sequence[Loaded]) -> None:
         self._inputs = inputs
@@ -85,12 +84,10 @@ class _Tables(Sequence[Any]):
 
 
 def _shared_runs(inputs: Iterable[Loaded]) -> list[str]:
-    """The ids of the runs that several inputs hold."""
     return _repeated((run.id, number) for number, loaded in enumerate(inputs) for run in loaded.state.runs)
 
 
 def _repeated(pairs: Iterable[tuple[str, Any]]) -> list[str]:
-    """The names that are in several of these pairs."""
     return sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
 
 
@@ -103,7 +100,7 @@ def _union(inputs: Sequence[Loaded]) -> tuple[Run, ...]:
 
 
 def _overlap_run(inputs: Sequence[Loaded]) -> Run:
-    """The record that takes the place of all others: the parts of the table can no longer be separated."""
+    """The record that replaces all others: the parts of the table can no longer be separated."""
     digests = sorted(loaded.digest for loaded in inputs)
     games = [loaded.state.games for loaded in inputs]
     total = None if None in games else sum(count or 0 for count in games)
@@ -111,7 +108,7 @@ def _overlap_run(inputs: Sequence[Loaded]) -> Run:
 
 
 def _in_one_run(inputs: Sequence[Loaded], run: Run) -> Any:
-    """The table of a learner that keeps runs apart in which all experience of these is of one run."""
+    """The joint table of a learner that keeps runs apart, all of it in one run."""
     counts: dict[str, Counter[tuple[Any, ...]]] = {}
     state = inputs[0].state
     for loaded in inputs:
@@ -126,21 +123,15 @@ def _in_one_run(inputs: Sequence[Loaded], run: Run) -> Any:
 
 
 def _overlapping(inputs: Sequence[Loaded], games: Sequence[str], runs: Sequence[str]) -> InvalidFileError:
-    """The error for inputs that share these games or runs, mixed with other experience."""
-    shared = [
-        str(one.path)
-        for one in inputs
-        if (games[0] in one.state.learned_games if games else runs[0] in {run.id for run in one.state.runs})
-    ]
-    more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
-    what = (
-        f"have both learned game {games[0]}{more}, each"
-        if games
-        else f"both hold run {', '.join(runs)}, mixed"
-    )
-    said = f"{' and '.join(shared[:2])} {what}"
-    hint = f"--allow-overlap counts {'them' if games else 'it'} twice"
-    return InvalidFileError(f"{said} with other experience, and cannot be separated", hint=hint)
+    if games:
+        shared = [it for it in inputs if games[0] in it.state.learned_games]
+        more = f" and {len(games) - 1:,} others" if len(games) > 1 else ""
+        what, hint = f"have both learned game {games[0]}{more}, each", "--allow-overlap counts them twice"
+    else:
+        shared = [it for it in inputs if runs[0] in {run.id for run in it.state.runs}]
+        what, hint = f"both hold run {', '.join(runs)}, mixed", "--allow-overlap counts it twice"
+    paths = " and ".join(str(loaded.path) for loaded in shared[:2])
+    return InvalidFileError(f"{paths} {what} with other experience, and cannot be separated", hint=hint)
 
 
 def _check_same_kind(inputs: Sequence[Loaded]) -> None:
@@ -160,12 +151,14 @@ def _check_same_kind(inputs: Sequence[Loaded]) -> None:
 
 
 def _check_contained(part: Loaded, whole: Loaded) -> None:
-    """Refuse an input that cannot be of the games that ``whole`` has from the runs of the same names."""
+    """Check that ``part`` can be the experience that ``whole`` has from the same runs.
+
+    :raises InvalidFileError: if it cannot.
+    """
     if part.digest == whole.digest:
         return
     learner = whole.state.learner
-    # What comes of recorded games depends on their order.
-    played = any(run.kind == "play" for run in part.state.runs)
+    played = any(run.kind == "play" for run in part.state.runs)  # the order of recorded games matters
     equal = part.state.contains(whole.state) and not played
     streams = [zip(learner.to_entries(loaded.table), repeat(loaded)) for loaded in (part, whole)]
     for key, group in groupby(in_order(*streams, key=lambda item: item[0][0]), lambda item: item[0][0]):

@@ -1,8 +1,8 @@
-"""How the program that wrote a table plays by it, where that is not how the learner here would.
+"""How another program plays by a table that it wrote.
 
-Such a program looks its values up and takes the largest, or draws beads. What decides beside the values:
-which of equal values it takes, what it makes of positions that the table does not hold, whether it sees by
-itself that a move wins. An imported state keeps that in its header, so that it plays as the file did.
+Such a program looks up its values and takes the largest, or draws beads. Its play also depends on which of
+equal values it takes, what a position counts as that the table does not hold, and whether it sees by itself
+that a move wins. An imported state keeps that in its header, so that it plays as the file did.
 """
 
 from copy import deepcopy
@@ -20,24 +20,23 @@ from ttt_cli.learners.base import Learner
 from ttt_cli.learners.table import Table
 
 LEARNED = "first-learned"
-"""As ``ties``: the first, but any where nothing has been learned: no value there is other than 0."""
+"""As ``ties``: the first, but any where nothing has been learned, that is, all values are 0."""
 PLAYED = ("q", "td")
-"""The learners whose tables can be another program's."""
+"""The learners whose tables may be another program's."""
 RANDOM = "random"
-"""As ``unknown``: a move that the table does not hold is not considered."""
+"""As ``unknown``: a move that the table does not hold is not considered where it holds another."""
 
 
 @dataclass(frozen=True)
 class Plays:
-    """How a table is played by.
+    """A rule of play.
 
-    :ivar ties: which of the cells of exactly equal value: any, the first or the last; ``LEARNED``.
+    :ivar ties: the choice among cells of exactly equal value: ``random``, ``first``, ``last``, ``LEARNED``.
     :ivar choice: ``most``: the largest value; ``draw``: values are beads, of which one is drawn.
-    :ivar unknown: what a move that the table does not hold counts as to X and to O; ``RANDOM``: it is only
-        made, at random, where the table holds none.
-    :ivar wins: ``known``: a move that wins at once is seen where the table does not hold it.
-    :ivar tables: ``shared``: what is good for one side is bad for the other; ``own``: each side has values of
-        its own.
+    :ivar unknown: the value to X and to O of a move that the table does not hold; ``RANDOM``.
+    :ivar wins: ``known``: a move that wins at once is seen even if the table does not hold it.
+    :ivar tables: ``shared``: what is good for one side is bad for the other; ``own``: each side has its own
+        values.
     """
 
     ties: str = "random"
@@ -47,15 +46,15 @@ class Plays:
     tables: str = "shared"
 
     def to_json(self) -> dict[str, Any]:
-        """As the header of a state has it: one number for ``unknown`` where both sides have the same."""
+        """As in the header of a state, with one number for ``unknown`` if both sides have the same."""
         alike = not isinstance(self.unknown, str) and self.unknown[0] == self.unknown[1]
         return {**asdict(self), "unknown": self.unknown[0] if alike else self.unknown}
 
     @classmethod
     def from_json(cls, found: dict[str, Any], where: str) -> "Plays":
-        """Read a ``PlaysFields``, which ``to_json`` gives.
+        """Read ``PlaysFields``.
 
-        :raises InvalidFileError: if there are more sides than two.
+        :raises InvalidFileError: if ``unknown`` has other than two sides.
         """
         unknown = found["unknown"]
         pair = unknown if isinstance(unknown, list) else [unknown, unknown]
@@ -64,13 +63,13 @@ class Plays:
         return cls(**{**found, "unknown": RANDOM if unknown == RANDOM else (float(pair[0]), float(pair[1]))})
 
     def about_unknown(self) -> str:
-        """What it makes of moves that the table does not hold, in words."""
+        """How it plays moves that the table does not hold, in words."""
         counts = f"a move counts as {_plain(self.unknown)}"
         move = "a move is only made where none is known" if self.unknown == RANDOM else counts
         return f"{move}, a win is {'seen' if self.wins == 'known' else 'not seen'}"
 
     def words(self) -> str:
-        """In words, as options of an agent have them."""
+        """The rule in words."""
         return ", ".join(f"{name}={_plain(value)}" for name, value in asdict(self).items())
 
 
@@ -82,10 +81,8 @@ def _plain(value: Any) -> str:
 
 
 def are_beads(numbers: Floats, *, named: bool = False) -> bool:
-    """Whether numbers look like counts of beads: whole, not negative, and more than a yes and a no.
-
-    :param named: whether the file calls them counts.
-    """
+    """Whether numbers look like counts of beads: whole, not negative, and, unless the file has ``named`` them
+    so, of more than two values."""
     return bool(
         len(numbers)
         and np.all(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.round(numbers)))
@@ -96,7 +93,7 @@ def are_beads(numbers: Floats, *, named: bool = False) -> bool:
 def policy_by(values: Floats, space: StateSpace, plays: Plays) -> Policy:
     """The policy of a table.
 
-    :param values: float64[n, cells]: what each move is worth to the mover, NaN where the table has nothing.
+    :param values: float64[n, cells], the values of moves to the mover, NaN where the table has none.
     """
     held: Bools = space.legal & ~np.isnan(values)
     known: Bools = np.any(held, axis=1)
@@ -127,7 +124,7 @@ def _chosen(values: Floats, held: Bools, space: StateSpace, plays: Plays) -> Boo
 
 
 def broken(chosen: Bools, ties: str, learned: Bools) -> Bools:
-    """bool[n, cells]: of the cells of equal value those that are played.
+    """bool[n, cells], the cells that are played of those of equal value.
 
     :param learned: bool[n], the positions about which something has been learned.
     """
@@ -137,7 +134,7 @@ def broken(chosen: Bools, ties: str, learned: Bools) -> Bools:
 
 
 class BreakingTies(Modified):
-    """A policy that plays the first, or the last, of the cells among which another one draws."""
+    """A policy that plays the first, or the last, of the cells that another policy draws from."""
 
     def __init__(self, policy: Policy, ties: str) -> None:
         super().__init__(policy)
@@ -151,13 +148,12 @@ class BreakingTies(Modified):
 
 
 def played_by(plays: Plays | None) -> str:
-    """How a table is played by, in words; the same for tables that are played by alike."""
+    """The rule that a table is played by, in words."""
     return "the learner's own rule" if plays is None else plays.words()
 
 
 def values_by_move(learner: Learner[Any], table: Table, plays: Plays) -> Floats:
-    """float64[n, cells]: what an imported table says that each move is worth to the mover, NaN where it says
-    nothing."""
+    """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none."""
     space = StateSpace.of(table.rules)
     if learner.name == "q":
         values = learner.policy(table).values(space)
@@ -168,11 +164,11 @@ def values_by_move(learner: Learner[Any], table: Table, plays: Plays) -> Floats:
 
 
 def values_of_moves(values: Floats, space: StateSpace, plays: Plays) -> Floats:
-    """float64[n, cells]: the worth of moves to the mover, which is that of where they lead.
+    """float64[n, cells], the values of moves to the mover: those of the positions after them.
 
-    What is known for the other side alone counts against the mover, unless each side has values of its own.
+    A value for the other side alone counts against the mover, unless each side has its own values.
 
-    :param values: float64[n, 2], of positions to X and to O, NaN where nothing is known.
+    :param values: float64[n, 2], of positions to X and to O, NaN where none is known.
     """
     if plays.tables == "shared":
         values = np.where(np.isnan(values), -values[:, ::-1], values)
@@ -181,9 +177,9 @@ def values_of_moves(values: Floats, space: StateSpace, plays: Plays) -> Floats:
 
 
 def in_own_units(table: Table, plays: Plays) -> Table:
-    """A table of ``td`` in its own units: chances to win, 1/2 where nothing is known, of both sides.
+    """A table of ``td`` in its own units: chances to win, 1/2 if unknown, for both sides.
 
-    Values that look like chances are taken for such; others, of which 0 says nothing, are scaled.
+    Values that look like chances are kept; others, of which 0 is even, are scaled.
     """
     own = deepcopy(table)
     values, visits = own.rows["value"], own.rows["visits"]

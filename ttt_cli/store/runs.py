@@ -1,8 +1,8 @@
-"""Runs: where the experience in a state comes from, as its file records it.
+"""Runs: the provenance of a state's experience.
 
-A record whose parts contradict each other is refused wherever it is read: results that do not add up to the
-games, more games than were planned, a training run whose id is not the digest of what decides it, a parameter
-out of its range, a game that was learned twice.
+A record that contradicts itself is refused wherever it is read: results that do not add up to the games, more
+games than planned, a training run whose id is not the digest of what decides it, a parameter out of range, a
+game learned twice.
 """
 
 import hashlib
@@ -22,20 +22,20 @@ Results = Mapping[str, int]
 """Games won by X, won by O and drawn: the keys ``x``, ``o``, ``draw``."""
 
 DECISIVE = ("params", "seed", "planned", "opponent", "opponent_digest", "behaviour", "start")
-"""What decides the outcome of a training run, and so its id, beside the learner and the game."""
+"""The details that decide the outcome of a training run, and so its id, besides the learner and the game."""
 
 DETAILS: dict[str, tuple[str, ...]] = {"train": DECISIVE, "play": ("game_ids",), "import": (), "overlap": ()}
-"""The kinds of runs, and the keys that a record of each has besides the common ones."""
+"""The kinds of runs, and the details that each must have."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Provenance: one run whose experience is in a state.
+    """A run whose experience is in a state.
 
-    :ivar id: the same for the same call, whether it is finished or not; random for kind ``play``.
-    :ivar kind: ``train``, ``play`` (finished games learned one by one), ``import`` or ``overlap``.
-    :ivar games: None where a foreign file does not tell.
-    :ivar details: what else the kind records: parameters, seed, opponent, start, planned; the games' ids; …
+    :ivar id: the same for the same call, finished or not; random for kind ``play``.
+    :ivar kind: ``train``, ``play`` (recorded games), ``import`` or ``overlap``.
+    :ivar games: None if a foreign file does not say.
+    :ivar details: further keys of the kind's records: parameters, seed, opponent, …; the games' ids.
     """
 
     id: str
@@ -46,31 +46,27 @@ class Run:
 
     def to_json(self) -> dict[str, Any]:
         """The record as a state file holds it."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            **self.details,
-            "games": self.games,
-            "results": dict(self.results) if self.results is not None else None,
-        }
+        results = None if self.results is None else dict(self.results)
+        own = {"id": self.id, "kind": self.kind, "games": self.games, "results": results}
+        return {**self.details, **own}
 
     @property
     def game_ids(self) -> Sequence[str]:
-        """The ids of the recorded games that were learned in it."""
+        """The ids of the recorded games learned in it."""
         ids: Sequence[str] = self.details.get("game_ids", ())
         return ids
 
     def contains(self, other: "Run") -> bool:
-        """Whether this is the same run, gone at least as far."""
+        """Whether this is the same run, at least as far."""
         further = (self.games or 0) >= (other.games or 0)
         return self.id == other.id and further and {*self.game_ids} >= {*other.game_ids}
 
     def contradiction(self, learner: Learner[Any], rules: Rules, symmetric: bool) -> str:
-        """In what its record contradicts itself, or what it lacks; empty if in nothing."""
+        """How its record contradicts itself or is incomplete; empty if it does not."""
         if missing := [key for key in DETAILS[self.kind] if key not in self.details]:
             return f"{', '.join(missing)} missing"
         if not 0 < len(self.id) <= 100 or self.id.startswith(FORMULA):
-            return f"is no name of a run: {quoted(self.id)}"
+            return f"{quoted(self.id)} is not a valid id"
         if self.results is not None and sum(self.results.values()) != self.games:
             return f"its results add up to {sum(self.results.values()):,}, not to {self.games} games"
         if self.kind == "play" and len(self.game_ids) != self.games:
@@ -93,7 +89,7 @@ class Run:
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With these a spreadsheet would run a cell."""
+"""The beginnings of cells that a spreadsheet would execute."""
 
 
 def train_run(
@@ -110,7 +106,7 @@ def train_run(
 ) -> Run:
     """The record of a training run that begins.
 
-    :param opponent: the agent's name; where it is a state, what counts is the digest of its content.
+    :param opponent_digest: of the opponent's content, if it is a state; it then counts instead of the name.
     :param start: the digest of the state that the run starts from, if it holds any experience.
     """
     details: dict[str, Any] = {
@@ -128,7 +124,6 @@ def train_run(
 
 
 def _train_id(details: Mapping[str, Any], learner: str, choice: str, rules: Rules, symmetric: bool) -> str:
-    """The id of a training run: the digest of what decides its outcome."""
     meaning = {
         **{key: details[key] for key in DECISIVE},
         "opponent": details["opponent_digest"] or details["opponent"],
@@ -139,16 +134,16 @@ def _train_id(details: Mapping[str, Any], learner: str, choice: str, rules: Rule
 
 
 def digest_of(value: Any) -> str:
-    """A content's digest: SHA-256 over its canonical JSON."""
+    """The SHA-256 digest of a value's canonical JSON."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def read_runs(
     found: list[Any], learner: Learner[Any], rules: Rules, symmetric: bool, where: str
 ) -> tuple[Run, ...]:
-    """The run records of a header, each a ``RunFields``; what a kind adds (``details``) is kept as it is.
+    """Read the run records of a header, each a ``RunFields``.
 
-    :raises InvalidFileError: naming the record and what is wrong with it, or contradicts another.
+    :raises InvalidFileError: naming the record and what is wrong with it.
     """
     runs, learned = list[Run](), set[str]()
     for number, item in enumerate(found, 1):

@@ -1,4 +1,4 @@
-"""A state: what a learner has learned, and where it comes from. A value; the store reads and writes it."""
+"""A state: what a learner has learned, and from which runs. An immutable value."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,12 +34,12 @@ from ttt_cli.store.runs import Run
 class State:
     """A learner's experience.
 
-    :ivar learner: the method with its choice rule; which parameters trained the table, the runs tell.
-    :ivar symmetric: whether the table is over the classes of positions instead of the positions.
+    :ivar learner: the method with its choice rule; the runs record the parameters that trained the table.
+    :ivar symmetric: whether the table is over classes of positions instead of positions.
     :ivar table: the learner's table.
-    :ivar runs: where the experience comes from, sorted by id.
-    :ivar plays: of a table that another program made, how that program plays by it, its values being in the
-        units of that program; None: it is played by as the learner does.
+    :ivar runs: the provenance of the experience, sorted by id.
+    :ivar plays: how another program plays by its table, whose values are in that program's units; None: the
+        table is the learner's own.
     """
 
     learner: Learner[Any]
@@ -51,15 +51,15 @@ class State:
 
     @classmethod
     def empty(cls, learner: Learner[Any], rules: Rules, *, symmetric: bool = False) -> "State":
-        """The state of a learner that has seen nothing."""
+        """The state of a learner that has learned nothing."""
         symmetric = symmetric or learner.symmetric_only
         return cls(learner, rules, symmetric, learner.empty(rules, symmetric))
 
     @property
     def games(self) -> int | None:
-        """The games learned from; None where a part of them cannot be known."""
-        counts = [run.games for run in self.runs]
-        return None if None in counts else sum(count for count in counts if count is not None)
+        """The number of games learned; None if a run does not say."""
+        counts = [run.games for run in self.runs if run.games is not None]
+        return sum(counts) if len(counts) == len(self.runs) else None
 
     @cached_property
     def policy(self) -> Policy:
@@ -73,12 +73,11 @@ class State:
 
     @cached_property
     def values(self) -> Floats:
-        """float64[n, cells]: what an imported table says that each move is worth to the mover, or NaN."""
+        """float64[n, cells], the values of moves to the mover in an imported table, NaN where it has none."""
         return values_by_move(self.learner, self.table, self.plays or Plays())
 
     def own(self) -> "State":
-        """The same experience in the learner's own units, played by as the learner does: what goes on
-        learning."""
+        """The same experience in the learner's own units, which can go on learning."""
         if self.plays is None:
             return self
         table = in_own_units(self.table, self.plays) if self.learner.name == "td" else self.table
@@ -86,24 +85,23 @@ class State:
 
     @cached_property
     def seen(self) -> Positions | None:
-        """The positions it has learned something about, in order; None where that is not known."""
-        if self.plays is not None:
-            space = StateSpace.of(self.rules)
-            known = self.policy.known(space)
-            return None if known is None else space[known]
-        return self.learner.seen(self.table)
+        """The positions it has learned something about, in order; None if that is not known."""
+        if self.plays is None:
+            return self.learner.seen(self.table)
+        space = StateSpace.of(self.rules)
+        known = self.policy.known(space)
+        return None if known is None else space[known]
 
     @cached_property
     def positions(self) -> int:
-        """How many positions it knows; of an imported table, and where that is not known, how many entries
-        there are."""
+        """The number of positions seen, or of entries if the table is imported or does not say."""
         if self.plays is not None or self.seen is None:
             return self.entries[0]
         return len(self.seen)
 
     @cached_property
     def entries(self) -> tuple[int, int]:
-        """How many positions the table holds, and how many moves they tell about; of ``td``, values."""
+        """The numbers of positions and of moves in the table; of ``td``, of values."""
         positions = moves = 0
         for _, entry in self.learner.to_entries(self.table):
             positions += 1
@@ -115,39 +113,37 @@ class State:
 
         :raises UsageError: if the learner has no such rule.
         """
-        has = f"it has {', '.join(self.learner.choices)}"
+        hint = f"it has {', '.join(self.learner.choices)}"
         if self.learner.name in PLAYED and choice in ("most", "draw"):  # of numbers, or of beads
             if self.plays is None and self.learner.name != "q":
-                raise UsageError("holds no counts of beads", hint=has)
+                raise UsageError("holds no counts of beads", hint=hint)
             changed = replace(self, plays=replace(self.plays or Plays(), choice=choice))
             if choice == "draw" and not are_beads(changed.values[~np.isnan(changed.values)]):
                 raise UsageError("holds no counts of beads, of which one could be drawn")
             return changed
         if choice == "draw" and "most" in self.learner.choices:
-            choice = "default"  # its own beads are drawn by default
+            choice = "default"  # beads are drawn by default
         if choice not in self.learner.choices:
-            raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=has)
+            raise UsageError(f"{self.learner.name} has no choice rule {choice!r}", hint=hint)
         return replace(self.own(), learner=learner_of(type(self.learner), choice))
 
     def playing(self, choice: str | None, ties: str | None) -> "State":
-        """An imported table that is played by so.
+        """An imported table under another choice rule and rule for ties.
 
-        :raises UsageError: if it cannot be.
+        :raises UsageError: if it has no such rule.
         """
         state = self if choice is None else self.choosing(choice)
         if ties is None:
             return state
         state.breaking(ties)
         if state.plays is None and self.learner.name != "q":
-            raise UsageError(
-                f"a state of {self.learner.name} has no rule for ties of its own", where="--ties"
-            )
+            raise UsageError(f"a state of {self.learner.name} has no rule for ties", where="--ties")
         return replace(state, plays=replace(state.plays or Plays(), ties=ties))
 
     def breaking(self, ties: str) -> Policy:
-        """The policy that of exactly equal moves takes the ``first``, the ``last`` or any (``random``).
+        """The policy that takes the ``first``, the ``last`` or any (``random``) of exactly equal moves.
 
-        :raises UsageError: if its rule knows no ties.
+        :raises UsageError: if its choice rule has no ties.
         """
         if self.plays is not None:
             if self.plays.choice == "draw":
@@ -163,16 +159,10 @@ class State:
         """The ids of the recorded games that it has learned."""
         return frozenset(game for run in self.runs for game in run.game_ids)
 
-    @cached_property
-    def _runs_by_id(self) -> dict[str, Run]:
-        return {run.id: run for run in self.runs}
-
     def contains(self, other: "State") -> bool:
-        """Whether all of the other's runs are in this state, each at least as complete.
-
-        Of recorded games it is the games that count, in whatever runs they were learned.
-        """
-        known = self._runs_by_id
+        """Whether all of the other's runs are in this state, each at least as complete, and all recorded
+        games that it has learned, in whichever runs."""
+        known = {run.id: run for run in self.runs}
         return all(
             self.learned_games.issuperset(run.game_ids)
             if run.kind == "play"
@@ -182,7 +172,7 @@ class State:
 
     @property
     def curves(self) -> list[list[Row]]:
-        """Its learning curves: one if its runs came one after another, else one for each run."""
+        """Its learning curves: one if its runs followed each other, else one for each run."""
         found = [from_record(run.details["curve"]) for run in self.runs if "curve" in run.details]
         found.sort(key=lambda rows: (rows[0].games, rows[-1].games))
         if any(after[0].games < before[-1].games for before, after in pairwise(found)):
@@ -192,7 +182,7 @@ class State:
 
     @property
     def unfinished(self) -> Run | None:
-        """The training run that can be resumed: the one the table stands in the middle of."""
+        """The training run that can be resumed."""
         for run in self.runs:
             is_open = run.kind == "train" and not run.details.get("closed")
             if is_open and (run.games or 0) < run.details["planned"]:
@@ -200,25 +190,24 @@ class State:
         return None
 
     def closed(self) -> "State":
-        """The state with no run that could be resumed, because its table is about to move on."""
+        """The state with no run to resume, because its table is about to change."""
         run = self.unfinished
         if run is None:
             return self
         return self.with_run(replace(run, details={**run.details, "closed": True}), self.table).closed()
 
     def with_run(self, run: Run, table: Any) -> "State":
-        """The state after more of a run: its record replaced or added, and the table it led to."""
+        """The state with this record of a run, replaced or added, and the table it led to."""
         others = [known for known in self.runs if known.id != run.id]
         return replace(self, table=table, runs=tuple(sorted([*others, run], key=lambda item: item.id)))
 
 
 def learner_of(named: str | type[Learner[Any]], choice: str) -> Learner[Any]:
-    """A learner by name or class: with its author's parameters where the choice rule is the author's, else
-    its own.
+    """A learner by name or class, with the article's parameters if that is the choice rule.
 
     :raises UsageError: if there is no such learner, or it has no such choice rule.
     """
     kind = learner_class(named) if isinstance(named, str) else named
     if choice == "article" and choice not in kind.choices:
-        raise UsageError(f"{kind.name} is of no article: it has no author's preset", hint="leave it out")
+        raise UsageError(f"{kind.name} has no article preset", hint="leave it out")
     return kind.from_params(**kind.article) if choice == "article" else kind.from_params(choice=choice)

@@ -1,4 +1,4 @@
-"""How states learn from recorded games. Their ``play`` records list the games they have learned."""
+"""Teaching recorded games to states, whose ``play`` records list the games learned."""
 
 import secrets
 from collections import Counter
@@ -18,7 +18,7 @@ FEW = 100
 
 
 def own_sides(record: GameRecord, name: str) -> str:
-    """The sides that the agent called ``name`` had in a game, with whatever options; both if none."""
+    """The sides that the agent called ``name`` played, with any options; both if none."""
     agents = {"x": record.x, "o": record.o}
     own = [side for side, agent in agents.items() if agent == name or agent.startswith(f"{name}:")]
     return "".join(own) or "xo"
@@ -27,15 +27,14 @@ def own_sides(record: GameRecord, name: str) -> str:
 def teach(
     state: State, records: Iterable[GameRecord], name: str | None = None, *, going_on: Run | None = None
 ) -> "Lesson":
-    """A state after it has learned these games, each once; those it cannot learn from are skipped.
+    """Teach games to a state, each once; those that it cannot learn from are skipped.
 
-    :param name: what the records call the state, for learners that learn from their own moves alone.
-    :param going_on: the record of an earlier lesson; if the state still has it just so, this one adds to it.
+    :param name: of the state in the records, for learners that learn only from their own moves.
+    :param going_on: the record of an earlier lesson to continue, if the state still has it unchanged.
     """
     met, counts = set(state.learned_games), Counter[str]()
 
     def new() -> Iterator[GameRecord]:
-        """The games that the state can learn from and has not, each once."""
         for record in records:
             fits = record.rules == state.rules and (not record.resigned or state.learner.learns_resigned)
             if record.id in met or not fits:
@@ -72,9 +71,9 @@ def teach(
 class Lesson:
     """The outcome of teaching recorded games to a state.
 
-    :ivar learnt: how many games it has learned.
-    :ivar skipped: how many it cannot learn from.
-    :ivar repeated: how many it had learned already, or were there twice.
+    :ivar learnt: the number of games learned.
+    :ivar skipped: the number that it cannot learn from.
+    :ivar repeated: the number learned before, or repeated.
     :ivar run: the record of the games learned, if there are any.
     """
 

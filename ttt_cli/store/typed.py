@@ -1,4 +1,4 @@
-"""Values from files, held against the JSON Schema that is derived from the types of documents."""
+"""Checking values from files against the JSON Schema of a document's type."""
 
 from functools import cache, lru_cache
 from types import NoneType
@@ -18,14 +18,13 @@ _TYPES = {
     "array": ("a list", (list,)),
     "object": ("an object", (dict,)),
 }
-_MOST = 2**63 - 1
-"""Of what is counted."""
+_MOST = 2**63 - 1  # of a count
 
 _schema = cache(schema_of)
 
 
 def check(value: Any, kind: Any, where: str) -> None:
-    """Make sure that a value is one of a type, without keys that the type does not name.
+    """Check that a value is of a type, without further keys.
 
     :raises InvalidFileError: naming the key, what was expected and what was found.
     """
@@ -33,9 +32,9 @@ def check(value: Any, kind: Any, where: str) -> None:
 
 
 def rules_of(found: dict[str, int], where: str) -> Rules:
-    """The game that a ``RulesFields`` describes.
+    """The game that ``RulesFields`` describe.
 
-    :raises InvalidFileError: if there is none such.
+    :raises InvalidFileError: if there is no such game.
     """
     try:
         return _rules(**found)
@@ -47,8 +46,7 @@ def rules_of(found: dict[str, int], where: str) -> Rules:
 
 @lru_cache(maxsize=16)
 def _rules(*, rows: int, cols: int, line: int) -> Rules:
-    """Of equal rules the first, so that what follows from them is worked out once."""
-    return Rules(rows, cols, line)
+    return Rules(rows, cols, line)  # the same object for equal rules, whose properties are cached
 
 
 def _check(value: Any, schema: Schema, where: str) -> None:
@@ -74,7 +72,7 @@ def _check(value: Any, schema: Schema, where: str) -> None:
 
 
 def _fits(value: Any, schema: Schema) -> bool:
-    """Whether a value is of a schema's type and within its limits, whatever it holds."""
+    """Whether a value is of a schema's type and within its limits; its items are not checked."""
     if "enum" in schema:
         return any(type(value) is type(one) and value == one for one in schema["enum"])
     if "type" not in schema:
@@ -86,7 +84,6 @@ def _fits(value: Any, schema: Schema) -> bool:
 
 
 def _words(schema: Schema) -> str:
-    """What a schema describes, in words."""
     if "enum" in schema:
         listed = ", ".join("null" if one is None else str(one) for one in schema["enum"])
         return listed if len(schema["enum"]) == 1 else f"one of {listed}"

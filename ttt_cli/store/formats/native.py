@@ -9,10 +9,9 @@
     …
     }}
 
-Entries stand one a line, sorted, and are read so, block by block. Only a file that somebody edited is taken
-as a whole. ``digest`` is taken over the file's own bytes with the digest itself left empty, so that any
-damage and any edit is noticed. A state is identified by the same digest without learning curves: they are
-what was seen of a player, not what it has learned.
+Entries are one a line, sorted, and read block by block; only an edited file is parsed as a whole. ``digest``
+is that of the file with the digest itself left empty, so that any damage and any edit is noticed. A state is
+identified by the same digest without learning curves, which are no part of what it has learned.
 """
 
 import gc
@@ -48,16 +47,17 @@ VERSION = 1
 BATCH = 1000
 """Entries that are written, or searched for faults, at a time."""
 MOST_FAULTY = 100
-"""Faulty entries that are reported."""
+"""The most faulty entries that are reported."""
 
 Entries = Iterable[tuple[str, Any]]
-"""Positions, and the entry of each."""
+"""Positions with their entries."""
 
 _NO_DIGEST = b'"digest":""'
 _DIGEST = re.compile(rb'"digest": ?"(sha256:[0-9a-f]{64})?"')
 _CURVE = re.compile(rb'"curve": ?\{[^{}]*\},?')
 _ENTRIES = re.compile(rb',?\r?\n"entries":\{\r?\n')
 _LONG = re.compile(rb"[\[,:](-?\d{16,})(?=[\],}]|\r?\n)")
+_NUMBERS = re.compile(r"[0-9]{1,19} [0-9]{1,19} [0-9]{1,19}")
 
 MARK = b"#ttt-state "
 COLUMNS = ["position", "move", "plies", "result", "run", "count"]
@@ -74,8 +74,7 @@ class Digest:
         deque(self.over(blocks), maxlen=0)
 
     def over(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The blocks of whole lines as they are, each added when it is asked for; the first one holds the
-        stated digest."""
+        """Yield blocks of whole lines, adding each; the first one holds the stated digest."""
         for block in blocks:
             plain = block.replace(b"\r\n", b"\n")
             if not self._begun:
@@ -89,12 +88,12 @@ class Digest:
 
     @property
     def learned(self) -> str:
-        """The digest that the file would have without learning curves."""
+        """The digest of the file without learning curves."""
         return f"sha256:{self._learned.hexdigest()}"
 
 
 class ChangedError(InvalidFileError):
-    """A file is not as it was written."""
+    """A file is not as this program has written it."""
 
     def __init__(self, where: str, why: str, line: int = 0) -> None:
         accept = f"if you edited it on purpose: {command_line('ttt', 'verify', '--accept', where)}"
@@ -103,7 +102,7 @@ class ChangedError(InvalidFileError):
 
 
 def sealed(parts: Iterable[bytes]) -> list[bytes]:
-    """The parts of a file, with its digest in place of the empty one in the first."""
+    """The parts of a file, the first with the digest in place of the empty one."""
     found, digest = list(parts), hashlib.sha256()
     for part in found:
         digest.update(part)
@@ -114,7 +113,7 @@ def sealed(parts: Iterable[bytes]) -> list[bytes]:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Suspend Python's search for cyclic garbage: entries hold no cycles, and to go through millions of them
+    """Suspend Python's search for cyclic garbage: entries have no cycles, and going through millions of them
     again and again takes half of the time."""
     collects = gc.isenabled()
     gc.disable()
@@ -126,16 +125,12 @@ def no_collection() -> Iterator[None]:
 
 
 def _header(state: State) -> dict[str, Any]:
-    """The object at the head of a native file, its digest still empty.
-
-    :raises UsageError: for a game that the format cannot express.
-    :raises TttError: for more games than can be counted.
-    """
+    """The object at the head of a native file, its digest still empty."""
     rules, learner = state.rules, state.learner
     if rules.misere:
-        raise UsageError(f"a state that plays {rules.describe()} is not kept in files")
+        raise UsageError(f"a state that plays {rules.describe()} cannot be saved")
     if (state.games or 0) >= 2**63:
-        raise TttError("cannot be saved: it would know more games than can be counted")
+        raise TttError("cannot be saved: it would have more games than can be counted")
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -152,10 +147,7 @@ def _header(state: State) -> dict[str, Any]:
 
 
 def _read_header(found: Any, where: str) -> State:
-    """The state of a header, without its table.
-
-    :raises InvalidFileError: naming the key that is missing or wrong.
-    """
+    """The state of a header, without its table."""
 
     def require(fits: bool, key: str, why: str, hint: str = "") -> None:
         if not fits:
@@ -189,21 +181,17 @@ def _read_header(found: Any, where: str) -> State:
 
 
 def _with_table(state: State, entries: Entries) -> State:
-    """The state of a header and a file's entries.
-
-    :raises InvalidFileError: naming the entry that no state can hold.
-    """
     trained = [run.details["params"] for run in state.runs if run.kind == "train"]
     learner = state.learner.trained_with(trained)
     with no_collection():
         table = learner.from_entries(state.rules, state.symmetric, entries)
-    if all(run.kind in ("train", "play") for run in state.runs):  # other programs have other units
+    if all(run.kind in ("train", "play") for run in state.runs):  # other programs use other units
         learner.check(table)
     return replace(state, learner=learner, table=table)
 
 
 def _in_order(entries: Entries, where: str) -> Iterator[tuple[str, Any]]:
-    """Entries as they are, each position after the one before."""
+    """Yield entries, checking that they are sorted."""
     last = ""
     for key, entry in entries:
         if key <= last:
@@ -213,7 +201,7 @@ def _in_order(entries: Entries, where: str) -> Iterator[tuple[str, Any]]:
 
 
 class NativeFormat(Format):
-    """A native format: a layout of the header and of the entries, which stand one a line."""
+    """A native format: a layout of the header and of the entries, which are one a line."""
 
     name = FORMAT
     holds = "table"
@@ -221,23 +209,19 @@ class NativeFormat(Format):
     in_blocks = True
 
     def content(self, state: State) -> Iterator[bytes]:
-        """A file's content, its digest still empty in the first part."""
+        """The content of a state's file in parts, the digest in the first still empty."""
         raise NotImplementedError
 
     def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
         """The header and the entries of a file.
 
         :param blocks: its content, in blocks of whole lines.
-        :param edited: whether it need not be laid out as this program writes it.
-        :raises InvalidFileError: also while the entries are gone through.
+        :param edited: whether to accept another layout than this program writes.
+        :raises InvalidFileError: also while iterating over the entries.
         """
         raise NotImplementedError
 
     def read(self, source: Source, options: Options) -> Native:
-        """A native file.
-
-        :raises InvalidFileError: if it is damaged, newer than this program, or holds what no state can.
-        """
         digest, where, fault = Digest(), source.where, None
         blocks = digest.over(source.blocks())
         found, entries = self.parsed(source, blocks, edited=options.trust_edits)
@@ -254,23 +238,21 @@ class NativeFormat(Format):
             fault = InvalidFileError(error.message, where=place, hint=error.hint)
         deque(blocks, maxlen=0)
         if not options.trust_edits and str(digest) != found["digest"]:  # damage explains a fault
-            why = "the content does not fit its digest: the file is damaged or was edited"
+            why = "the content does not match its digest: the file is damaged or was edited"
             raise ChangedError(where, why)
         if fault:
             raise fault
         return Native(state, digest.learned)
 
     def fits(self, state: State | None) -> bool:
-        """Whether there is a state, and it is kept in files that end so."""
         return state is not None and state.learner.suffix in self.endings
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterable[bytes]:
-        """A state as it is."""
         assert player.state is not None
         return sealed(self.content(player.state))
 
     def check(self, source: Source) -> Verification:
-        """Every fault in a file: besides the first one an edit alone, and the entries that are wrong."""
+        """Report the first fault, or only an edit if there is no other, and all wrong entries."""
         faults: list[Rejected] = []
         for options in (DEFAULTS, Options(trust_edits=True)):
             try:
@@ -278,15 +260,15 @@ class NativeFormat(Format):
                 return Verification(FORMAT, *state.entries, state.learner.units, [], faults, bool(faults))
             except TttError as error:
                 faults.append(fault_of(error, source.where))
+                if error.message == _CUT_OFF:
+                    break
         entries = list(islice(self._faulty_entries(source), MOST_FAULTY + 1))
         if len(entries) > MOST_FAULTY:
-            more = "entries that are not looked at before these are mended"
-            entries[-1] = Rejected("further on", more)
+            entries[-1] = Rejected("further on", "entries are not checked before these are repaired")
         faults[1:] = entries or faults[1:]
         return Verification(FORMAT, faults=truncated([*dict.fromkeys(faults)]), unfit=True)
 
     def _faulty_entries(self, source: Source) -> Iterator[Rejected]:
-        """The entries that are wrong by themselves, as far as they can be read."""
         with suppress(TttError):
             found, entries = self.parsed(source, source.blocks(), edited=True)
             state, remaining = _read_header(found, source.where), iter(entries)
@@ -305,14 +287,13 @@ def _fault(state: State, entries: Entries) -> Rejected | None:
 
 
 class StateJson(NativeFormat):
-    """Native files, JSON."""
+    """States as JSON."""
 
     about = "all that a learner has learned, JSON; CSV for a book"
     learner = "any"
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether this is meant to be a native JSON state, whole or damaged."""
         return b'"ttt-state"' in source.start and not source.start.startswith(b"#")
 
     def content(self, state: State) -> Iterator[bytes]:
@@ -321,12 +302,11 @@ class StateJson(NativeFormat):
         while batch := list(islice(entries, BATCH)):
             lines = _lines(batch)
             if b"null" in lines:
-                message = "cannot be saved: a value has grown beyond all numbers"
+                message = "cannot be saved: a value is not finite"
                 raise TttError(message, hint="the old file is kept")
             if any(abs(int(match[1])) > MOST for match in _LONG.finditer(lines)):
-                raise TttError(
-                    f"cannot be saved: a count has grown beyond {MOST:,}", hint="the old file is kept"
-                )
+                message = f"cannot be saved: a count has grown beyond {MOST:,}"
+                raise TttError(message, hint="the old file is kept")
             yield separator + lines
             separator = b",\n"
         yield b"\n}}\n"
@@ -339,17 +319,16 @@ class StateJson(NativeFormat):
             return found, whole.items() if isinstance(whole, dict) else ()
         while not (begun := _ENTRIES.search(head)):
             if not (block := next(blocks, b"")):
-                raise ChangedError(where, _OTHERWISE)
+                raise ChangedError(where, _OTHERWISE if head.rstrip().endswith(b"}") else _CUT_OFF)
             head += block
-        entries = _json_entries(
-            chain([head[begun.end() :]], blocks), head.count(b"\n", 0, begun.end()) + 1, where
-        )
+        line = head.count(b"\n", 0, begun.end()) + 1
+        entries = _json_entries(chain([head[begun.end() :]], blocks), line, where)
         return load_json(head[: begun.start()] + b',"entries":{}}', where), _in_order(entries, where)
 
 
 def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
-    """The members of an object, one a line: written in one go, and then divided where one ends, if none has
-    another end or one within."""
+    """The members of an object, one a line. They are dumped in one go and then split, if the end of a member
+    occurs nowhere else; else one by one."""
     dumps, keys = orjson.dumps, orjson.OPT_SORT_KEYS
     text = dumps(dict(items), option=keys)[1:-1]
     end = text[-1:] + b',"'
@@ -359,11 +338,7 @@ def _lines(items: Sequence[tuple[str, Any]]) -> bytes:
 
 
 def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[tuple[str, Any]]:
-    """The entries of blocks of lines, one a line.
-
-    :param line: the number of the first.
-    :raises ChangedError: where they are not.
-    """
+    """The entries in blocks of lines, the first of which has the number ``line``."""
     ended = False
     for block in blocks:
         text = block.rstrip()
@@ -385,15 +360,14 @@ def _json_entries(blocks: Iterable[bytes], line: int, where: str) -> Iterator[tu
 
 
 class StateCsv(NativeFormat):
-    """Native files, CSV. They are read too without a header (runs are then known by name alone), without
-    ``run`` (the whole file is one, named after its content) and without ``count`` (each row counts once)."""
+    """Books as CSV. The header is optional (runs are then known by name alone), and so are columns ``run``
+    (the file is then one run, named after its content) and ``count`` (each row then counts once)."""
 
     about = "the same of an experience book: CSV with a line of JSON at its head"
     learner = "book"
     endings = (".csv",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether this is meant to be a native CSV file, whole or damaged."""
         return source.start.startswith((MARK, ",".join(COLUMNS[:4]).encode()))
 
     def content(self, state: State) -> Iterator[bytes]:
@@ -401,9 +375,8 @@ class StateCsv(NativeFormat):
         yield MARK + head + b"\n" + ",".join(COLUMNS).encode() + b"\n"
         entries = state.learner.to_entries(state.table)
         while batch := list(islice(entries, BATCH)):
-            yield "".join(
-                f"{','.join([key, *map(str, row)])}\n" for key, rows in batch for row in rows
-            ).encode()
+            lines = [",".join([key, *map(str, row)]) for key, rows in batch for row in rows]
+            yield "".join(f"{line}\n" for line in lines).encode()
 
     def parsed(self, source: Source, blocks: Iterator[bytes], *, edited: bool) -> tuple[Any, Entries]:
         where, lines = source.where, _text_lines(blocks, source.where)
@@ -435,10 +408,8 @@ def _text_lines(blocks: Iterable[bytes], where: str) -> Iterator[tuple[int, str]
 def _rows(
     lines: Iterator[tuple[int, str]], header: dict[str, Any] | None, name: str, where: str
 ) -> Iterator[tuple[str, list[Any]]]:
-    """A position and ``[move, plies, result, run, count]`` from each of the lines, the first of which names
-    the columns.
+    """A position and ``[move, plies, result, run, count]`` from each line after that of the columns.
 
-    :param header: which has the runs; None: there is none.
     :param name: the run of rows that name none.
     """
     runs = None if header is None else {run["id"] for run in header["runs"]}
@@ -456,12 +427,12 @@ def _rows(
         run = cells[4] if has_run else name
         if runs is not None and run not in runs:
             raise InvalidFileError(f"run {quoted(run)} is not in the header", where=place)
-        try:
-            row = [int(cells[1]), int(cells[2]), cells[3], run, int(cells[-1]) if has_count else 1]
-        except ValueError:
+        numbers = cells[1], cells[2], cells[-1] if has_count else "1"
+        if not _NUMBERS.fullmatch(" ".join(numbers)):
             what = f"expected whole numbers as move, plies and count, found {quoted(line)}"
-            raise InvalidFileError(what, where=place) from None
-        yield cells[0], row
+            raise InvalidFileError(what, where=place)
+        move, plies, count = map(int, numbers)
+        yield cells[0], [move, plies, cells[3], run, count]
 
 
 def _by_position(rows: Iterable[tuple[str, list[Any]]], *, in_order: bool) -> Iterator[tuple[str, list[Any]]]:
