@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import pickletools
 import subprocess
 from collections import Counter, OrderedDict, defaultdict
 from typing import Any
@@ -61,31 +60,16 @@ class Call:
 KINDS = ("?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d", ">f8", ">i2", "U3", "S3")
 TABLES: dict[str, Any] = {
     "texts": {"X........": 0.5, "XO.......": -0.25, "é\u2028": 1e308, "": 0.0},
-    "tuples": {
-        ((0, 0, 1), (0, -1, 0), (0, 0, 0)): {4: 0.5},
-        (0,) * 9: {},
-        ((), 1): None,
-        (1, 2): 3,
-        (1, 2, 3): 4,
-    },
+    "tuples": {((0, 0, 1), (0, -1, 0)): {4: 0.5}, (0,) * 9: {}, ((), 1): None, (1, 2): 3, (1, 2, 3): 4},
     "integers": {n: n for n in (0, 1, -1, 255, 256, 65535, 65536, 2**31, -(2**31), 2**63, -(2**64), 2**1000)},
     "floats": [0.0, -0.0, 1e-300, float("inf"), -float("inf"), 3.141592653589793],
     "constants": [None, True, False, (), [], {}, set(), frozenset(), "", b"", bytearray()],
-    "bytes": {b"\x00\x01\xff": b"x" * 300, bytes(70_000): bytearray(b"ab\xff"), b"q": bytearray(300)},
+    "bytes": {b"\x00\x01\xff": b"x" * 300, bytes(700): bytearray(b"ab\xff"), b"q": bytearray(300)},
     "long texts": ["x" * 300, "y" * 70_000, "a\nb\\u0041\\", "'\""],
     "sets": [{1, 2, 3}, frozenset({"a", "b"}), {(1, 2): {3}}],
-    "collections": [
-        OrderedDict(a=1, b=2),
-        Counter("abca"),
-        defaultdict(float, {(1, 2): 0.5}),
-        defaultdict(None),
-    ],
+    "collections": [OrderedDict(a=1), Counter("abca"), defaultdict(float, {(1, 2): 0.5}), defaultdict(None)],
     "nested defaults": defaultdict(dict, {"X........": defaultdict(int, {0: 1})}),
-    "arrays": {
-        "X": np.arange(9.0),
-        "Y": np.zeros((3, 3), np.int8),
-        "Z": np.asfortranarray(np.arange(6).reshape(2, 3)),
-    },
+    "arrays": [np.arange(9.0), np.zeros((3, 3), np.int8), np.asfortranarray(np.arange(6).reshape(2, 3))],
     "types of arrays": [np.zeros(2, kind) for kind in KINDS],
     "odd arrays": [np.zeros(0), np.zeros((0, 4)), np.array(5.0), np.zeros((2, 1, 3)), np.array(["", "ab"])],
     "objects in arrays": [
@@ -110,29 +94,11 @@ HANDMADE = [
     b"\x80\x04\x8d\x01\x00\x00\x00\x00\x00\x00\x00a\x8e\x01\x00\x00\x00\x00\x00\x00\x00b\x86.",
 ]
 """Pickles by hand, with the opcodes that Python 3 does not write."""
-AUTHORS = [
-    *(Agent({"X........": 0.5}), Slotted([1]), Table({"X........": 0.5}), Moves([1, 2]), Named()),
-    *({"agent": Agent({}), "x": 1},),
-]
+AUTHORS = [Agent({"X........": 0.5}), Slotted([1]), Table({"X........": 0.5}), Moves([1, 2]), Named()]
 """Objects of an author's classes."""
-
-
 FUNCTIONS = [
-    "os.system",
-    "posix.system",
-    "builtins.eval",
-    "__builtin__.execfile",
-    "commands.getoutput",
-    "runpy.run_path",
-    "importlib.import_module",
-    "numpy.load",
-    "numpy.f2py.compile",
-    "pickle.loads",
-    "types.FunctionType",
-    "ctypes.CDLL",
-    "dill._dill._create_function",
-    "cloudpickle.cloudpickle._make_function",
-    "joblib.memory.Memory",
+    *("os.system", "builtins.eval", "__builtin__.execfile", "commands.getoutput", "numpy.load"),
+    *("pickle.loads", "dill._dill._create_function", "joblib.memory.Memory"),
 ]
 """Functions that no table needs, as a pickle names them."""
 
@@ -165,38 +131,31 @@ def inert() -> list[bytes]:
 
 def harmful(mark: str) -> list[bytes]:
     """Pickles that would leave a file ``mark``, each in its way, or reach for what could."""
-    command = f"touch {mark}"
-    text = f"open({mark!r}, 'w').close()"
+    command, text = f"touch {mark}", f"open({mark!r}, 'w').close()"
     calls = [
-        *(
-            Call(os.system, command),
-            Call(eval, text),
-            Call(exec, text),
-            Call(open, mark, "w"),
-            Call(os.mkdir, mark),
-        ),
-        *(Call(subprocess.getoutput, command), Call(subprocess.Popen, ["touch", mark])),
+        *(Call(os.system, command), Call(eval, text), Call(exec, text), Call(open, mark, "w")),
+        *(Call(os.mkdir, mark), Call(subprocess.getoutput, command), Call(subprocess.Popen, ["touch", mark])),
         *(Call(getattr, Call(__import__, "os"), "system"), Call(__import__, "this"), Call(np.save, mark, 1)),
         *(Call(np.loadtxt, mark), Call(map, Call(eval, text)), Call(type, "A", (), {})),
     ]
     written = [data for call in calls for data in dumped({"X........": 0.5, "y": call})]
-    arguments = b"(V" + command.encode() + b"\nt"
+    argument = b"V" + command.encode() + b"\n"
     for name in FUNCTIONS:
         module, _, function = name.encode().rpartition(b".")
-        place = module + b"\n" + function
-        named = b"c" + place + b"\n"
+        place = module + b"\n" + function + b"\n"
+        named = b"c" + place
         short = b"\x80\x04\x8c%c%b\x8c%c%b\x93" % (len(module), module, len(function), function)
         written += [
-            named + arguments + b"R.",
-            b"(i" + place + b"\n.",
-            b"(V" + command.encode() + b"\ni" + place + b"\n.",
-            b"(" + named + b"V" + command.encode() + b"\no.",
-            b"\x80\x02" + named + arguments + b"\x81.",
-            short + arguments + b"R.",
-            short + arguments + b"}\x92.",
+            named + b"(" + argument + b"tR.",
+            b"(i" + place + b".",
+            b"(" + argument + b"i" + place + b".",
+            b"(" + named + argument + b"o.",
+            b"\x80\x02" + named + b"(" + argument + b"t\x81.",
+            short + b"(" + argument + b"tR.",
+            short + b"(" + argument + b"t}\x92.",
             short + b")\x81}\x8c\x01aK\x01sb.",
             b"ccopyreg\n_reconstructor\n(" + named + b"cbuiltins\nobject\nNtR.",
-            b"ccopyreg\n__newobj__\n(" + named + b"V" + command.encode() + b"\ntR.",
+            b"ccopyreg\n__newobj__\n(" + named + argument + b"tR.",
             b"ccollections\ndefaultdict\n(" + named + b"tR.",
             b"cfunctools\npartial\n(" + named + b"tR.",
             b"(dp0\nVX........\n" + named + b"s.",
@@ -207,17 +166,6 @@ def harmful(mark: str) -> list[bytes]:
 def outside() -> list[bytes]:
     """Pickles that ask for what is not in them."""
     return [
-        *(
-            b"Pabc\n.",
-            b"\x80\x02K\x01Q.",
-            b"\x80\x02\x82\x01.",
-            b"\x80\x02\x83\x01\x00.",
-            b"\x80\x02\x84\x01\x00\x00\x00.",
-        ),
-        *(b"\x80\x05\x97.", b"\x80\x05C\x01a\x98.", b"\x80\x06N."),
+        *(b"Pabc\n.", b"\x80\x02K\x01Q.", b"\x80\x02\x82\x01.", b"\x80\x02\x83\x01\x00."),
+        *(b"\x80\x02\x84\x01\x00\x00\x00.", b"\x80\x05\x97.", b"\x80\x05C\x01a\x98.", b"\x80\x06N."),
     ]
-
-
-def opcodes(data: bytes) -> set[str]:
-    """The names of the opcodes of a pickle."""
-    return {opcode.name for opcode, _, _ in pickletools.genops(data)}
