@@ -61,7 +61,7 @@ def at_each_call(
     number, ended = 0, False
     while not ended:
         number += 1
-        place, failed, calls = folder / str(number), None, list[str]()
+        place, failed = folder / str(number), None
         place.mkdir()
         prepare(place)
 
@@ -75,16 +75,15 @@ def at_each_call(
                 ended = in_child(disturbed) == 0
                 failed = None if ended else Killed()
             else:
-                calls = disturbed()
-                ended = len(calls) < number
+                ended = len(disturbed()) < number
         except (TttError, KeyboardInterrupt) as error:
             failed = error
         yield place, failed
     assert failed is None and number > 4
 
 
-def in_child(work: Callable[[], object]) -> int:
-    """Run ``work`` in a forked process and return its exit code: 0, 1 if it raised, -9 if it was killed."""
+def forked(work: Callable[[], object]) -> int:
+    """Run ``work`` in a forked process, and return its number."""
     pid = os.fork()
     if pid == 0:
         signal.alarm(60)  # a child that hangs must not outlive its test
@@ -94,4 +93,18 @@ def in_child(work: Callable[[], object]) -> int:
             code = 0
         finally:
             os._exit(code)
+    return pid
+
+
+def ended(pid: int) -> int:
+    """Wait for a process; return its exit code: 0, 1 if it raised, -9 if it was killed."""
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def in_child(work: Callable[[], object]) -> int:
+    return ended(forked(work))
+
+
+def litter(folder: Path) -> list[str]:
+    """The names of the temporary files that lie about."""
+    return sorted(path.name for path in folder.rglob("*.ttt-tmp"))

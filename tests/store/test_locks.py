@@ -5,26 +5,14 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.store.faults import in_child
+from tests.store.faults import ended, forked, in_child
 from ttt_cli.errors import BusyError, TttError
 from ttt_cli.store import library
 from ttt_cli.store.locks import lock, lock_path
-
-
-def child(work: Callable[[], object]) -> int:
-    """Run ``work`` in a forked process and return its id."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    return pid
 
 
 def is_held(path: Path) -> bool:
@@ -46,10 +34,10 @@ def test_another_process_is_told_who_holds_it_until_it_is_killed(path):
 
     def parent():
         lock(path, "trained")
-        os.write(writing, str(child(lambda: time.sleep(60))).encode())
-        time.sleep(60)
+        os.write(writing, str(forked(lambda: time.sleep(50))).encode())
+        time.sleep(50)
 
-    pid = child(parent)
+    pid = forked(parent)
     worker = int(os.read(reading, 20))
     try:
         with pytest.raises(BusyError) as caught:
@@ -60,12 +48,10 @@ def test_another_process_is_told_who_holds_it_until_it_is_killed(path):
         )
         assert caught.value.exit_code == 4
         os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        assert ended(pid) == -signal.SIGKILL
         lock(path, wait=1).release()
     finally:
         os.kill(worker, signal.SIGKILL)
-        os.close(reading)
-        os.close(writing)
 
 
 def test_two_holders_in_one_process_exclude_each_other(path):

@@ -1,26 +1,21 @@
 """A trainer that is killed, interrupted or terminated loses nothing that it has announced as saved."""
 
-import os
 import random
 import re
 import shlex
 import shutil
 import signal
 import sys
-from contextlib import chdir
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
-from tests.torture.children import Child, command, litter
+from tests.store.faults import litter
 from tests.ttt import finish, read_until, start
 from ttt_cli.store import library
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),
-]
+pytestmark = pytest.mark.long
 
 SAVED = re.compile(r"^saved ([\d,]+) games$", re.MULTILINE)
 
@@ -30,65 +25,37 @@ def announced(err: str) -> int:
     return max((int(games.replace(",", "")) for games in SAVED.findall(err)), default=0)
 
 
-@pytest.fixture(scope="module")
-def streams(tmp_path_factory) -> Path:
-    """Where children write; a first run in this process loads and compiles what they need."""
-    folder = tmp_path_factory.mktemp("streams")
-    run_here(["train", "td", "-n", "300", "--seed", "1", "-o", folder / "warm.json"])
-    return folder
-
-
-def run_here(words: list[object]) -> None:
-    from io import StringIO
-
-    from ttt_cli.app import run
-    from ttt_cli.environment import Environment
-
-    assert run([str(word) for word in words], Environment(StringIO(), StringIO(), StringIO())) == 0
-
-
-def test_a_trainer_killed_at_random_moments_loses_no_checkpoint(tmp_path, streams, sized, capsys):
-    kills = sized(12, 1000)
-    rng = random.Random(1)
-    work, path = tmp_path / "work", tmp_path / "work" / "td.json"
+def test_a_trainer_killed_at_random_moments_loses_no_checkpoint(tmp_path, sized):
+    rng, kills, seed = random.Random(1), sized(6, 500), 0
+    train = ["train", "td", "--checkpoint", "0.05", "-o", "td.json"]
+    work, undisturbed = tmp_path / "work", tmp_path / "undisturbed"
     work.mkdir()
-    done, runs, seed, checkpoints = 0, 0, 1, 0
-    start = ["train", "td", "--checkpoint", "0.05", "-o", "td.json"]
-    fresh = ["-n", "400000", "--seed"]
-    undisturbed = tmp_path / "undisturbed"
     undisturbed.mkdir()
-    while done < kills:
-        assert command([*start, *fresh, seed], undisturbed, streams).code == 0
-        expected, floor = (undisturbed / "td.json").read_bytes(), 0
-        while True:
-            words = [*start, "--resume"] if path.exists() else [*start, *fresh, seed]
-            child = Child(words, work, streams)
-            until = monotonic() + rng.uniform(0.0, 0.8)
-            while monotonic() < until and not child.over:
-                sleep(0.001)
-            child.send(signal.SIGKILL)
-            ended = child.wait()
-            assert ended.code in (0, -signal.SIGKILL), ended
-            checkpoints += len(SAVED.findall(ended.err))
-            floor = max(floor, announced(ended.err))
-            if ended.code == 0:
-                break
-            done += 1
+    path = work / "td.json"
+    while kills > 0:
+        seed += 1
+        fresh = [*train, "-n", 1_000_000, "--seed", seed]
+        began = monotonic()
+        assert finish(*fresh, cwd=undisturbed).code == 0
+        takes, floor, over = monotonic() - began, 0, False
+        while not over:
+            process = start(*([*train, "--resume"] if path.exists() else fresh), cwd=work)
+            sleep(rng.uniform(0.3, 1.1) * takes)
+            process.kill()
+            err = process.communicate()[1]
+            assert process.returncode in (0, -signal.SIGKILL), err
+            over, floor = process.returncode == 0, max(floor, announced(err))
+            kills -= not over
             if path.exists():
                 state = library.load(path).state
                 assert (state.games or 0) >= floor
-                floor = state.games or 0
-                if state.unfinished is None:  # killed on its way out
-                    break
+                over |= state.unfinished is None  # killed on its way out
             else:
                 assert floor == 0
-        assert path.read_bytes() == expected, "a run killed and resumed ends at other bytes"
-        assert litter(work) == [], "what killed processes left is cleared by the next save"
-        for left in (path, undisturbed / "td.json"):
-            left.unlink()
-        runs, seed = runs + 1, seed + 1
-    with capsys.disabled():
-        print(f" {done} kills in {runs} runs, {checkpoints} checkpoints announced")
+        assert path.read_bytes() == (undisturbed / "td.json").read_bytes(), "resumed, it ends at other bytes"
+        assert litter(work) == [], "the next save clears what killed processes have left"
+        path.unlink()
+        (undisturbed / "td.json").unlink()
 
 
 GAMES = 600_000
@@ -122,9 +89,8 @@ def undisturbed(tmp_path_factory) -> Path:
     """A folder with an opponent's state and that of a whole run against it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     (folder / "my store").mkdir()
-    with chdir(folder):
-        run_here(OPPONENT)
-        run_here(TRAIN)
+    for words in (OPPONENT, TRAIN):
+        assert finish(*words, cwd=folder).code == 0
     return folder
 
 
