@@ -7,6 +7,7 @@ import pytest
 
 from tests import tables
 from tests.evaluation.reference import results, some_policy
+from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.side import Side
@@ -48,7 +49,8 @@ def test_both_sides_are_seen_from_the_first_player() -> None:
 
 def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
     walk = Walk.of(tables.heuristic(StateSpace.of()), Side.X, tables.uniform(StateSpace.of()))
-    ((_, found),) = play_on(walk)
+    found: list[Floats] = []
+    play_on(walk, watch=found.extend)
     for reach in found[:5]:  # no game ends before the fifth ply
         assert reach.sum() == pytest.approx(1, abs=1e-14)
     layers = zip(walk.layers, found, strict=True)

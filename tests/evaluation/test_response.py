@@ -39,7 +39,7 @@ def test_following_it_attains_the_worst_case_of_the_verdict(name: str):
     victim = policy(train(name, games=300, seed=1, rules=rules) if name in LEARNERS else name, rules=rules)
     for side in Side:
         walk = Walk.of(victim, side)
-        rates = play_on(walk, [Beating(victim)])[0][0]
+        rates = play_on(walk, [Beating(victim)])[0]
         attained = rates.loss if side is Side.X else rates.win
         assert attained == pytest.approx(worst_case(walk).loss, abs=1e-12)
         if side is Side.O:  # whoever beats it sees the figure before the first move

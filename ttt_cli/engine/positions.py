@@ -161,6 +161,10 @@ class Positions:
         chosen = order[new]
         reached = self.play(rows[chosen], cells[chosen])
         reached.keys = keys[new]
+        if len(reached):  # only who has just moved can have completed a line
+            x_moved = bool(self.x_to_move[0])
+            lined = _holding(_line_masks(self.rules), reached.x if x_moved else reached.o).astype(np.int8)
+            reached.results = lined if x_moved != self.rules.misere else -lined
         return reached, places
 
     @cached_property

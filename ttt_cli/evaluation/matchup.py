@@ -2,7 +2,7 @@
 can happen is computed, ply by ply.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,34 +41,38 @@ class Rates:
         return Rates(self.loss, self.draw, self.win)
 
 
-def play_on(walk: Walk, opponents: Sequence[Policy] = ()) -> list[tuple[Rates, list[Floats]]]:
-    """Let the players of a walk play. Resigning (a row without moves at an open position) is a loss.
+def play_on(
+    walk: Walk,
+    opponents: Sequence[Policy] = (),
+    watch: Callable[[list[Floats]], None] = lambda reach: None,
+) -> list[Rates]:
+    """Play all games of a walk at once. To resign (a row without moves at an open position) is to lose.
 
-    :param opponents: who plays the side of which the walk knows nothing: one after the other.
-    :returns: for each opponent how the games end for X; and for each layer float64[k], the probability that a
-        game goes through each position.
+    :param opponents: who plays the side that can play anything: one after the other.
+    :param watch: called for each layer with the probability that a game reaches each of its positions:
+        float64[k] for each opponent.
+    :returns: how the games end for X, for each opponent.
     """
-    reach = [[np.ones(1)] for _ in range(max(1, len(opponents)))]
-    wins = np.zeros((len(reach), 3))  # probabilities that O wins, a draw, that X wins
-    resigned = np.zeros((len(reach), 3))  # of these, by resigning
+    here = [np.ones(1) for _ in range(max(1, len(opponents)))]
+    wins = np.zeros((len(here), 3))  # probabilities that O wins, a draw, that X wins
+    resigned = np.zeros((len(here), 3))  # of these, by resigning
     for ply, layer in enumerate(walk.layers):
-        here = [layers[-1] for layers in reach]
-        after = [np.zeros(sum(map(len, walk.layers[ply + 1 : ply + 2]))) for _ in reach]
+        watch(here)
+        after = [np.zeros(sum(map(len, walk.layers[ply + 1 : ply + 2]))) for _ in here]
         if (own := layer.probabilities) is None:
-            gone = [np.zeros(len(layer), np.bool_) for _ in reach]
+            gone = [np.zeros(len(layer), np.bool_) for _ in here]
             played = layer.played_by(opponents, here, gone)
         else:
-            gone = [layer.resigning for _ in reach]
-            played = ((at, some, own[some]) for some in layer.pieces for at in range(len(reach)))
+            gone = [layer.resigning for _ in here]
+            played = ((at, some, own[some]) for some in layer.pieces for at in range(len(here)))
         for at, some, chances in played:
             np.add.at(after[at], layer.targets[some], here[at][layer.rows[some]] * chances)
         over = layer.positions.terminal
         for at, now in enumerate(here):
             np.add.at(wins[at], layer.positions.results[over] + 1, now[over])
             resigned[at, ply % 2 * 2] += now[gone[at] & (now > 0)].sum()
-            reach[at].append(after[at])
-    rates = (Rates.summing_to_one(*ends[::-1]) for ends in (wins + resigned).tolist())
-    return [(found, layers[:-1]) for found, layers in zip(rates, reach, strict=True)]
+        here = after
+    return [Rates.summing_to_one(*ends[::-1]) for ends in (wins + resigned).tolist()]
 
 
 def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
@@ -76,7 +80,7 @@ def play_exact(x: Policy, o: Policy, *, budget: int = BUDGET) -> Rates:
 
     :raises OutgrownError: if more positions can be reached than ``budget`` allows.
     """
-    return play_on(Walk.of(x, Side.X, o, budget=budget))[0][0]
+    return play_on(Walk.of(x, Side.X, o, budget=budget))[0]
 
 
 def both_sides(policy: Policy, opponent: Policy) -> tuple[Rates, Rates]:
@@ -99,10 +103,13 @@ def own_play(
     parts: list[tuple[int, Positions, Floats]] = []
     for side in Side:
         walk = Walk.of(policy, side, budget=budget, tick=tick)
-        reached = [layers for _, layers in play_on(walk, opponents)] if opponents else []
+        reached: list[list[Floats]] = [[]] * len(walk.layers)
+        if opponents:
+            reached = []
+            play_on(walk, opponents, reached.append)
         for ply, positions in walk.own:
             still_open = ~walk.layers[ply].positions.terminal
-            reach = [layers[ply][still_open] for layers in reached]
+            reach = [of_opponent[still_open] for of_opponent in reached[ply]]
             parts.append((ply, positions, np.array(reach).reshape(len(reach), len(positions)).T))
     parts.sort(key=lambda part: part[0])
     return Positions.concatenate([part[1] for part in parts]), np.concatenate([part[2] for part in parts])

@@ -143,13 +143,15 @@ def judge(
     asked, known = 0, None  # open positions in which it can be to move, and those it knows anything of
     for side in Side:
         walk = Walk.of(policy, side, budget=budget, tick=tick)
-        rates.append([found for found, _ in (play_on(walk, against) if against else [])])
+        rates.append(play_on(walk, against) if against else [])
         worst.append(worst_case(walk))
-        for positions in (part for _, layer in walk.own for part in layer.parts()):
-            asked += len(positions)
-            if (found := policy.known(positions)) is not None:
-                known = (known or 0) + int(found.sum())
-        few &= enumerated(policy.rules) is not None or sum(len(part) for _, part in walk.own) <= MOST_PROVED
+        open_positions = 0
+        for layer in walk.layers[side::2]:
+            open_positions += int((~layer.positions.terminal).sum())
+            if layer.known is not None:
+                known = (known or 0) + layer.known
+        asked += open_positions
+        few &= enumerated(policy.rules) is not None or open_positions <= MOST_PROVED
         own = [*own, *(positions for _, positions in walk.own)] if few else []
         del walk  # before the next
     as_x, as_o = worst

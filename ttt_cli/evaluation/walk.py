@@ -60,6 +60,8 @@ class Layer:
     :ivar cells: int8[m].
     :ivar targets: int32[m], which position of the next layer the move leads to.
     :ivar probabilities: float64[m], of the policy that is to move; None where anything can be played.
+    :ivar known: in how many of the open positions that policy has learned something; None where anything can
+        be played, and for players that need no experience.
     """
 
     positions: Positions
@@ -67,6 +69,7 @@ class Layer:
     cells: Int8s
     targets: Int32s
     probabilities: Floats | None
+    known: int | None
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -80,7 +83,8 @@ class Layer:
     def resigning(self) -> Bools:
         """bool[k]: the open positions in which the policy that is to move resigns."""
         goes_on = self.positions.terminal.copy()
-        goes_on[self.rows] = True
+        for some in self.pieces:
+            goes_on[self.rows[some]] = True
         return ~goes_on
 
     def played_by(
@@ -157,10 +161,10 @@ class Walk:
             if sum(sizes) > budget or hopeless:
                 raise OutgrownError(len(sizes), sum(sizes), budget)
             own = (first + len(layers)) % 2 == side
-            rows, cells, probabilities = _moves(positions, policy if own else opponent)
+            rows, cells, probabilities, known = _moves(positions, policy if own else opponent)
             step = positions.after if space is None else partial(space.successors_of, positions)
             after, targets = step(rows, cells)
-            layers.append(Layer(_lean(positions), rows, cells, targets, probabilities))
+            layers.append(Layer(_lean(positions), rows, cells, targets, probabilities, known))
             positions = after
             tick(sum(sizes))
         return cls(side, layers)
@@ -182,18 +186,23 @@ def forecast(sizes: list[int], rules: Rules) -> float:
     return total
 
 
-def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None]:
-    """The moves of one layer, as ``Layer`` holds them: those that the policy makes, or all."""
+def _moves(positions: Positions, policy: Policy | None) -> tuple[Int32s, Int8s, Floats | None, int | None]:
+    """The rows, cells and probabilities of the moves of a layer, those that the policy makes or all that are
+    legal, and the number of positions it knows; see ``Layer``."""
     rows, cells, chances = [np.zeros(0, np.int32)], [np.zeros(0, np.int8)], [np.zeros(0)]
+    known = None
     for numbers, batch in _open_batches(positions):
         played = None if policy is None else policy.probabilities(batch)
         chosen = batch.legal if played is None else played > 0
         at_cells, at_rows = np.divmod(np.flatnonzero(chosen.T), len(batch))  # cell by cell
         rows.append(numbers[at_rows])
         cells.append(at_cells.astype(np.int8))
-        if played is not None:
+        if policy is not None and played is not None:
             chances.append(played.ravel().take(at_rows * batch.cells + at_cells))
-    return np.concatenate(rows), np.concatenate(cells), None if policy is None else np.concatenate(chances)
+            if (learned := policy.known(batch)) is not None:
+                known = (known or 0) + int(learned.sum())
+    probabilities = None if policy is None else np.concatenate(chances)
+    return np.concatenate(rows), np.concatenate(cells), probabilities, known
 
 
 def _open_batches(positions: Positions) -> Iterator[tuple[Int32s, Positions]]:

@@ -127,10 +127,15 @@ def _likeliest_loss(walk: Walk, losses: list[Floats]) -> tuple[int, ...]:
         left = following[layer.targets[moves]]
         least = loss[layer.rows[moves]] * (1 - EQUAL) if layer.probabilities is None else 0.0
         moves = moves[(left > 0) & (left >= least)]
-        moves = moves[np.lexsort((layer.cells[moves], place[layer.rows[moves]]))]
         chances = chance[place[layer.rows[moves]]]
         if layer.probabilities is not None:
             chances = chances * layer.probabilities[moves]
+        likelier = chances > likeliest * (1 + EQUAL)  # a longer game only becomes less likely
+        if not likelier.any():
+            break
+        moves, chances = moves[likelier], chances[likelier]
+        order = np.lexsort((layer.cells[moves], place[layer.rows[moves]]))
+        moves, chances = moves[order], chances[order]
         most = np.zeros(len(following))
         np.maximum.at(most, layer.targets[moves], chances)
         moves = moves[chances >= most[layer.targets[moves]] * (1 - EQUAL)]
