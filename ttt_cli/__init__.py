@@ -4,8 +4,7 @@ As a library, ``import ttt_cli as ttt``: the names in ``__all__`` are public, ev
 are loaded when they are first used.
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # not from typing: the command has to hear Ctrl-C before it imports anything
 if TYPE_CHECKING:
     from ttt_cli.api import *
 
@@ -42,7 +41,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ttt_cli import api

@@ -76,7 +76,8 @@ def test_leaving_records_no_unfinished_game(ttt, end):
 def test_taking_back_own_move_and_the_reply(ttt):
     result = ttt("play", "minimax:ties=first", "--as", "x", stdin="u\n5\nu\n9\n")
     assert "you have no move to take back yet" in result.err
-    assert "Taken back\n\n   1 │ 2 │ 3\n  ───┼───┼───\n   4 │ 5 │ 6\n" in result.out
+    assert "taken back" in result.err
+    assert result.out.count("   1 │ 2 │ 3\n  ───┼───┼───\n   4 │ 5 │ 6\n") == 2
 
 
 def test_h_writes_what_each_move_is_worth_into_the_cells(ttt):
@@ -112,7 +113,7 @@ def test_at_a_terminal_it_asks_whom_to_play_who_begins_and_what_next(ttt):
     assert medium.startswith("medium") and "wins 79 %" in medium and "never loses" in hard
     assert result.err.count("no such name") == 2
     assert "Who begins?\n" in result.out and "Game 1: X is you, O is medium" in result.out
-    assert "one of these keys: n r" in result.err
+    assert "press n, r" in result.err
     assert "Game 2: X is medium, O is you" in result.out
     assert len(log()) == 1
 

@@ -103,7 +103,7 @@ def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path, undisturbed,
     process = start(*TRAIN, cwd=stopped, program=[sys.executable, "-c", SLOW])
     err = read_until(process, process.stderr, "in a block")
     process.send_signal(number)
-    err += read_until(process, process.stderr, "stopping after this block (again: at once)")
+    err += read_until(process, process.stderr, "stopping after this block (again: at once")
     (stopped / "go on").touch()
     err += process.communicate(timeout=60)[1]
     assert process.returncode == code, err

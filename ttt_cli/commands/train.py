@@ -336,7 +336,7 @@ class Call:
         warm_up(run.state)
         with (
             self._executor(run) as executor,
-            graceful(env, "stopping after this block (again: at once)") as stopping,
+            graceful(env, "stopping after this block (again: at once, back to the last save)") as stopping,
             progress(env, run.plan.games, done=run.before, title=self.learner) as tick,
         ):
 

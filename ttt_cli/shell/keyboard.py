@@ -3,6 +3,7 @@ else a line is typed for each key."""
 
 import os
 import select
+import signal
 import termios
 import tty
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,7 +89,7 @@ class Keys(Lines):
 
     def paint(self, drawing: "RenderableType") -> None:
         if self.screen is not None:
-            self.screen.console.width = self.env.width  # as it is by now
+            self.screen.console.width = self.env.width
             self.screen.update(drawing, refresh=True)
 
     def read(self, prompt: str) -> str:
@@ -132,7 +133,20 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
 
     number, live = env.stdin.fileno(), Live(console=env.console, screen=True, auto_refresh=False)
     before = termios.tcgetattr(number)
+
+    def suspend(*_: object) -> None:
+        """Ctrl-Z: leave the terminal to the shell until the process goes on."""
+        if screen:
+            live.stop()
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        tty.setcbreak(number, termios.TCSADRAIN)
+        if screen:
+            live.start(refresh=True)
+
+    handled = signal.signal(signal.SIGTSTP, suspend)
     with (
+        put_right(lambda: signal.signal(signal.SIGTSTP, handled)),
         put_right(lambda: termios.tcsetattr(number, termios.TCSADRAIN, before)),
         put_right(live.stop) if screen else nullcontext(),
     ):
@@ -159,7 +173,7 @@ def press(env: Environment, answers: Mapping[str, str], default: str) -> str:
     text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leaves:"
     with keyboard(env, screen=False) as person:
         while (key := person.read(text)) not in (*answers, *LEAVE, "enter"):
-            person.tell(f"one of these keys: {' '.join(answers)}, or q; Enter means {default}")
+            person.tell(f"press {', '.join(answers)} or q; Enter means {default}")
     return default if key == "enter" else key
 
 

@@ -36,11 +36,14 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
                 while not session.over:
                     if (player := session.to_move).is_person:
                         if not person.act():
-                            return ExitCode.DONE
+                            break
                         continue
                     person.wait(f"{screen.called(player)} is thinking")
                     if (cell := session.machine_move()) is not None:
                         screen.say(f"{screen.called(player)} plays {cell + 1}")
+            if not session.over:
+                _say_unfinished(env, session)
+                return ExitCode.DONE
             _record(env, session)
             screen.finish()
             last = review(session.game)
@@ -49,6 +52,7 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
             for learner in session.learners:
                 env.say(what_was_learned(learner, learner.catch_up(), session.record))
     except Stopped as end:
+        _say_unfinished(env, session)
         if session.score.games:
             _say_kept(env, session)
         return end.exit_code
@@ -132,6 +136,11 @@ def _document(env: Environment, session: Session) -> None:
     """Under ``--json``, the game that has just ended."""
     if env.json:
         put(env, PlayedGame.of(session))
+
+
+def _say_unfinished(env: Environment, session: Session) -> None:
+    if session.game.moves and not session.over:
+        env.say("the game was not finished: it is neither recorded nor learned")
 
 
 def _say_kept(env: Environment, session: Session) -> None:

@@ -61,7 +61,8 @@ class Person:
         if key in ("u", "undo"):
             if not session.undo():
                 return "you have no move to take back yet"
-            self.screen.say("Taken back")
+            self.advice = None
+            return "taken back"
         elif key in ("h", "hint"):
             self.wait("looking for the best moves")
             self._advise(from_hint(*hint(position)))
@@ -76,6 +77,7 @@ class Person:
             return f"{key[:20]!r} does nothing; ? lists the keys"
         elif (cell := int(key[:9]) - 1) in (free := session.game.legal_moves):
             session.push(cell)
+            self.advice = None
         else:
             taken = 0 <= cell < len(position.text)
             fault = (
@@ -131,5 +133,5 @@ class Person:
             elif key == "backspace" and self.typed:
                 self.typed = self.typed[:-1]
             elif key not in ("resize", "escape", ""):
-                cell, self.typed, self.answer, self.advice = self.typed or str(self.cursor + 1), "", "", None
+                cell, self.typed, self.answer = self.typed or str(self.cursor + 1), "", ""
                 return {"enter": cell, "backspace": "u"}.get(key, key)

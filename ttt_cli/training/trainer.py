@@ -64,7 +64,7 @@ class TrainingRun:
     :ivar record: what the state says about the run.
     :ivar before: the games that were played before this call.
     :ivar results: how the games of this call ended.
-    :ivar seconds: of this call, from the first block to the last.
+    :ivar seconds: that the games of this call took, without looks and saves.
     :ivar enough: whether the observer had seen enough: the state is as it saw it.
     :ivar finished: whether that, or all planned games were played.
     :ivar kept: the state after an earlier block, if it is what is saved unless the observer sees enough.
@@ -271,8 +271,9 @@ def train(
         backup = False
 
     look()
-    started = last_save = monotonic()
+    since = last_save = monotonic()
     for games in blocks(run, executor):
+        run.seconds += monotonic() - since
         run.enough = after_block(run)
         look(now=run.enough)
         if run.enough or stopping():
@@ -283,7 +284,7 @@ def train(
             save(state)
             saved(run)
             last_save = monotonic()
-    run.seconds = monotonic() - started
+        since = monotonic()
     run.finished = run.enough or games >= run.plan.games
     if run.kept and not run.enough:
         run.state = run.kept

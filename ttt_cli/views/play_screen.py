@@ -108,7 +108,7 @@ class PlayScreen:
         usual = f"{'a number plays' if by_digits else 'arrows and Enter play'}, {KEYS}"
         said = [turn, *self._says[1:][-1:], advice.text if advice else "", answer or usual]
         lines = self.env.folded("\n".join(filter(None, said)), self.env.stdout).split("\n")
-        width, height = self.env.console.size
+        width, height = self.env.width, self.env.console.height  # as they are by now
         noted = [self._board(cursor, advice)] if advice else []
         for drawn in (*noted, self._board(cursor), self._board(cursor, compact=True)):
             rows = drawn.split("\n")
