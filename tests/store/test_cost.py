@@ -15,8 +15,8 @@ import numpy as np
 import orjson
 import pytest
 
-from tests.store.conftest import edited
-from tests.ttt import Run, ttt  # noqa: F401 (a fixture)
+from tests.store.conftest import edited, trained
+from tests.ttt import Run
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import TttError
 from ttt_cli.learners import learner_class
@@ -197,11 +197,7 @@ def used(read: Callable[[Path], object], path: Path) -> float:
 
 
 @pytest.mark.parametrize("learner", ["q", "ntuple"])
-def test_merging_many_files_takes_the_memory_of_a_few(
-    learner: str,
-    trained: Callable[..., State],
-    ttt: Run,  # noqa: F811
-):
+def test_merging_many_files_takes_the_memory_of_a_few(learner: str, ttt: Run):
     state, peaks = trained(learner, games=50), {}
     details = {key: value for key, value in state.runs[0].details.items() if key != "kernel_version"}
     for number in range(10):  # the same experience under other names, which are not recomputed

@@ -7,26 +7,23 @@ as all its runs merged at once.
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.store.conftest import continued
+from tests.store.conftest import loaded, trained
 from ttt_cli.engine.rules import Rules
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.learners import LEARNERS
-from ttt_cli.learners.ntuple import NTupleTable
 from ttt_cli.store import library
-from ttt_cli.store.formats.native import Digest
 from ttt_cli.store.library import Loaded
 from ttt_cli.store.merge import merge
 from ttt_cli.store.state import State, learner_of
 
 RUNS = 5
-FOREST = settings(max_examples=settings.default.max_examples * 2 // 5)
+FOREST = settings(max_examples=settings.default.max_examples // 3)
 """Each example merges up to six times, and writes and reads what comes of it."""
 
 BOARDS = (Rules(2, 3, 3), Rules(2, 2, 2), Rules())
@@ -34,19 +31,12 @@ BOARDS = (Rules(2, 3, 3), Rules(2, 2, 2), Rules())
 
 @cache
 def run(learner: str, board: Rules, seed: int) -> Loaded:
-    start = State.empty(learner_of(learner, "default"), board)
-    return loaded(continued(start, 20 + 15 * seed, seed), str(seed))
+    return loaded(trained(learner, 20 + 15 * seed, seed, rules=board), str(seed))
 
 
 @cache
 def at_once(learner: str, board: Rules, runs: frozenset[int]) -> State:
     return merge([run(learner, board, seed) for seed in sorted(runs)]).state
-
-
-def loaded(state: State, name: str) -> Loaded:
-    """A state as it comes back from its file."""
-    content = library.content(state)
-    return Loaded(library.parse(content, name), Path(name), "ttt-state", str(Digest([content])))
 
 
 def same(state: State, expected: State) -> None:
@@ -58,16 +48,12 @@ def same(state: State, expected: State) -> None:
         assert np.array_equal(found["visits"], wanted["visits"])
         assert np.abs(found["value"] - wanted["value"]).max() <= 1e-12
     elif state.learner.name == "ntuple":
-        close_networks(state.table, expected.table)
+        assert np.array_equal(state.table.visits, expected.table.visits)
+        for name in ("weights", "sums", "sizes"):
+            found, wanted = getattr(state.table, name), getattr(expected.table, name)
+            assert np.allclose(found, wanted, rtol=1e-9, atol=1e-9)
     else:
         assert library.content(state) == library.content(expected)
-
-
-def close_networks(table: NTupleTable, expected: NTupleTable) -> None:
-    """Whose weights differ by rounding only."""
-    assert np.array_equal(table.visits, expected.visits)
-    for name in ("weights", "sums", "sizes"):
-        assert np.allclose(getattr(table, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
 
 
 def can_merge(parts: Sequence[frozenset[int]]) -> bool:
@@ -92,13 +78,11 @@ def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.Dat
         chosen = [forest[place] for place in data.draw(places, "inputs")]
         parts = [runs for runs, _ in chosen]
         together = frozenset().union(*parts)
-        keeps_runs_apart = learner == "book"
-        if not (can_merge(parts) or keeps_runs_apart):
+        if not (can_merge(parts) or learner == "book"):  # which keeps its runs apart
             with pytest.raises(InvalidFileError) as refused:
                 merge([item for _, item in chosen])
-            shared = [
-                run(learner, board, seed).state.runs[0].id for seed in together if overlaps(seed, parts)
-            ]
+            twice = [seed for seed in together if sum(seed in part for part in parts) > 1]
+            shared = [run(learner, board, seed).state.runs[0].id for seed in twice]
             assert any(name in refused.value.message for name in shared)
             continue
         merged = merge([item for _, item in chosen])
@@ -109,17 +93,13 @@ def test_any_tree_of_merges_gives_the_same_experience(learner: str, data: st.Dat
         forest.append((together, loaded(merged.state, f"merged {step}")))
 
 
-def overlaps(seed: int, parts: Sequence[frozenset[int]]) -> bool:
-    """Whether more than one of the inputs holds the run."""
-    return sum(seed in part for part in parts) > 1
-
-
 @pytest.mark.parametrize("learner", LEARNERS)
 @FOREST
 @given(data=st.data())
-def test_the_order_never_changes_a_byte(learner: str, data: st.DataObject):
+def test_neither_the_order_nor_an_empty_state_changes_a_byte(learner: str, data: st.DataObject):
     board = data.draw(st.sampled_from(BOARDS), "board")
     inputs = [run(learner, board, seed) for seed in data.draw(st.sets(st.integers(1, RUNS), min_size=2))]
     expected = library.content(merge(inputs).state)
-    repeated = inputs + data.draw(st.lists(st.sampled_from(inputs), max_size=2))
+    nothing = loaded(State.empty(learner_of(learner, "default"), board))
+    repeated = [nothing, *inputs, *data.draw(st.lists(st.sampled_from(inputs), max_size=2))]
     assert library.content(merge(data.draw(st.permutations(repeated))).state) == expected

@@ -1,18 +1,17 @@
 """The native state file: the same bytes for the same experience, and any damage noticed."""
 
 import re
-from collections.abc import Callable
 
 import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.store.conftest import edited
+from tests.store.conftest import edited, trained
 from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError
-from ttt_cli.learners import LEARNERS, learner_class
+from ttt_cli.learners import LEARNERS
 from ttt_cli.store import library, reading, source
 from ttt_cli.store.curves import NAMES
 from ttt_cli.store.state import State, learner_of
@@ -20,21 +19,16 @@ from ttt_cli.store.state import State, learner_of
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("rules", [Rules(), Rules(2, 3, 2)], ids=str)
-def test_a_state_comes_back_as_it_was(trained: Callable[..., State], learner: str, rules: Rules):
-    state = trained(learner, rules=rules, symmetric=learner_class(learner).symmetric_only)
+def test_a_state_comes_back_as_it_was(learner: str, rules: Rules):
+    state = trained(learner, rules=rules)
     content = library.content(state)
     again = library.parse(content, "file")
-    assert library.content(again) == content
+    in_another_system = library.parse(content.replace(b"\n", b"\r\n"), "file")
+    assert library.content(again) == library.content(in_another_system) == content
     assert again.runs == state.runs and again.rules == rules and again.games == 300
     space = StateSpace.of(state.rules)
     one, other = (each.policy.table(space).played for each in (again, state))
     assert one.tobytes() == other.tobytes()
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_line_ends_of_another_system_are_no_damage(trained: Callable[..., State], learner: str):
-    content = library.content(trained(learner, symmetric=learner_class(learner).symmetric_only))
-    assert library.content(library.parse(content.replace(b"\n", b"\r\n"), "file")) == content
 
 
 @pytest.fixture
@@ -45,8 +39,8 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_every_kind_of_damage_is_noticed(trained, tmp_path, in_blocks, learner: str):
-    state = trained(learner, symmetric=learner_class(learner).symmetric_only)
+def test_every_kind_of_damage_is_noticed(tmp_path, in_blocks, learner: str):
+    state = trained(learner)
     path, content = tmp_path / f"file{state.learner.suffix}", library.content(state)
     middle = len(content) // 2
     line, after = content.index(b"\n", middle), content.index(b"\n", content.index(b"\n", middle) + 1)
@@ -144,7 +138,7 @@ def test_missing_keys_are_named():
 
 
 @pytest.mark.parametrize("learner", ["q", "book"])
-def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(trained, learner):
+def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(learner):
     """Some boards would take minutes and much memory."""
     content = re.sub(rb'"kernel_version":\d+,', b"", library.content(trained(learner, 20)))
     for side in (b'"cols":', b'"rows":'):
@@ -153,7 +147,7 @@ def test_entries_that_do_not_fit_the_board_are_refused_before_it_is_worked_out(t
         library.parse(content, "huge", trust_edits=True)
 
 
-def test_numbers_of_a_book_are_plain_digits(trained):
+def test_numbers_of_a_book_are_plain_digits():
     content = library.content(trained("book"))
     for count in (b"1_0", b"+1", b"", b"9" * 5000):
         changed = content.removesuffix(b"\n").rpartition(b",")[0] + b"," + count + b"\n"
@@ -168,8 +162,8 @@ def test_a_game_that_files_have_no_word_for_is_refused():
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_large_file_is_written_and_read_in_blocks(trained, tmp_path, in_blocks, monkeypatch, learner):
-    state = trained(learner, symmetric=learner_class(learner).symmetric_only)
+def test_a_large_file_is_written_and_read_in_blocks(tmp_path, in_blocks, monkeypatch, learner):
+    state = trained(learner)
     path = tmp_path / f"large{state.learner.suffix}"
     library.save(state, path)
     monkeypatch.setattr(source, "read_bytes", lambda path: pytest.fail("read whole"))
@@ -178,7 +172,7 @@ def test_a_large_file_is_written_and_read_in_blocks(trained, tmp_path, in_blocks
     assert found.digest == library.digest(state)
 
 
-def test_where_a_file_is_no_longer_as_it_was_written_is_told(trained, tmp_path, in_blocks):
+def test_where_a_file_is_no_longer_as_it_was_written_is_told(tmp_path, in_blocks):
     content = library.content(trained("q"))
     lines = content.split(b"\n")
     path = tmp_path / "q.json"

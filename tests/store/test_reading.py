@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 import socket
 import time
@@ -20,76 +21,60 @@ def refusal(data: bytes, **options) -> InvalidFileError:
     with pytest.raises(InvalidFileError) as caught:
         load_json(data, "q.json", **options)
     assert caught.value.where.startswith("q.json")
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
     return caught.value
 
 
 # ---- JSON: the strict reader against an independent oracle
 
 
-class TwiceError(Exception):
-    """The oracle saw a duplicate key."""
-
-
 def oracle(text: str) -> object:
-    """The standard library's reader made strict: a duplicate key, a huge integer or a NaN raises."""
+    """The standard library's reader made strict: a duplicate key, a huge number or a NaN raises."""
 
     def members(pairs):
-        if len({key for key, _ in pairs}) < len(pairs):
-            raise TwiceError
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("twice")
         return dict(pairs)
 
     def integer(digits):
-        number = int(digits)
-        if not -(2**63) <= number < 2**64:
-            raise OverflowError
-        return number
+        if not -(2**63) <= int(digits) < 2**64:
+            raise ValueError(digits)
+        return int(digits)
 
     def real(digits):
-        number = float(digits)
-        if number in (float("inf"), float("-inf")):
-            raise OverflowError
-        return number
-
-    def constant(name):
-        raise ValueError(name)
+        if math.isinf(float(digits)):
+            raise ValueError(digits)
+        return float(digits)
 
     return json.loads(
-        text, object_pairs_hook=members, parse_int=integer, parse_float=real, parse_constant=constant
+        text, object_pairs_hook=members, parse_int=integer, parse_float=real, parse_constant=int
     )
 
 
-spaces = st.sampled_from(["", "", "", " ", "\n", "\t ", "\r\n"])
+spaces = st.sampled_from(["", "", " ", "\t\r\n"])
 characters = st.sampled_from(
     [*"ab:,{}[]1. é", r"\"", r"\\", r"\u003a", r"\u003A", r"\n", r"\u00e9", "0" * 20]
 )
-strings = st.lists(characters, max_size=4).map(lambda parts: f'"{"".join(parts)}"')
-integers = st.one_of(
-    st.integers(-9, 9),
-    st.sampled_from([2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**18, 10**19, 10**20, 10**40]),
-).map(str)
-reals = st.one_of(
+strings = st.lists(characters, max_size=4).map("".join).map('"{}"'.format)
+edges = [2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**18, 10**19, 10**20, 10**40]
+reals = ["1e5", "1E+2", "0.00012345678901234567", "12345678901234567890.0", "1e00000000000000000000005"]
+scalars = st.one_of(
+    strings,
+    st.integers(-9, 9).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
-    st.sampled_from(
-        ["1e5", "1E+2", "0.00012345678901234567", "12345678901234567890.0", "1e00000000000000000000005"]
-    ),
+    st.sampled_from([*map(str, edges), *reals, "true", "false", "null", "NaN"]),
 )
-scalars = st.one_of(strings, integers, reals, st.sampled_from(["true", "false", "null", "NaN"]))
 
 
-def joined(opening: str, items: list[tuple[str, str, str]], closing: str) -> str:
-    return opening + ",".join(before + item + after for before, item, after in items) + closing
+def listed(items: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.lists(st.builds("{}{}{}".format, spaces, items, spaces), max_size=4).map(",".join)
 
 
 texts = st.recursive(
     scalars,
-    lambda inner: st.one_of(
-        st.lists(st.tuples(spaces, inner, spaces), max_size=4).map(lambda items: joined("[", items, "]")),
-        st.lists(
-            st.tuples(spaces, st.builds("{}:{}".format, strings, inner), spaces),
-            max_size=4,
-        ).map(lambda items: joined("{", items, "}")),
+    lambda inner: (
+        listed(inner).map("[{}]".format)
+        | listed(st.builds("{}:{}".format, strings, inner)).map("{{{}}}".format)
     ),
     max_leaves=12,
 )
@@ -105,21 +90,19 @@ texts = st.recursive(
 def test_reads_what_a_strict_reader_reads(text):
     try:
         wanted = oracle(text)
-    except (TwiceError, OverflowError, ValueError):
+    except ValueError:
         refusal(text.encode())
     else:
-        read = load_json(text.encode(), "q.json")
-        assert repr(read) == repr(wanted)
+        assert repr(load_json(text.encode(), "q.json")) == repr(wanted)
 
 
-# ---- JSON: places and names
+# ---- JSON: places and limits
 
 
 def test_a_duplicate_key_is_named():
     error = refusal(b'{"a": {"X........": 1, "b": 2, "X........": 1}}')
     assert error.where == "q.json, key 'X........'"
     assert "twice" in error.message
-    refusal(b'{"a":1,"a":1}')
 
 
 @pytest.mark.parametrize(
@@ -131,7 +114,9 @@ def test_a_duplicate_key_is_named():
         (f"[1, {'7' * 400}]", "line 1, column 5", "too large"),
         ('{"a": 1,\n"b": 2', "line 2, column 7", "ends in the middle"),
         ('{"a": 1}\n{"a": 1}\n', "line 2, column 1", "follows the end"),
+        ("[" * 255 + "]" * 255, "", "nested too deeply; the limit is 254"),
         ("[" * 100_000, "line 1, column", "nested too deeply"),
+        ("[18446744073709551616]", "", "18446744073709551616"),
         ('["é",\n "é" x]', "line 2, column 6", "is not valid JSON"),
         ('{"a": 1,}', "line 1", "trailing comma"),
         ("", "", "is empty"),
@@ -144,15 +129,9 @@ def test_syntax_errors_say_where(text, place, said):
     assert said in error.message
 
 
-def test_an_integer_beyond_64_bits_is_refused_not_rounded():
-    assert "18446744073709551616" in str(refusal(b'{"a": 18446744073709551616}'))
-    assert load_json(b"[18446744073709551615, -9223372036854775808]", "q.json") == [2**64 - 1, -(2**63)]
-
-
-def test_nesting_is_limited_before_a_recursion_is():
-    for depth in (255, 1024, 1025):
-        assert "nested too deeply; the limit is 254" in refusal(b"[" * depth + b"]" * depth).message
+def test_what_is_just_within_the_limits_is_read():
     assert load_json(b"[" * 254 + b"]" * 254, "q.json")
+    assert load_json(b"[18446744073709551615, -9223372036854775808]", "q.json") == [2**64 - 1, -(2**63)]
 
 
 def test_content_in_errors_cannot_drive_the_terminal():
@@ -168,9 +147,6 @@ def test_memory_is_limited_by_counting_before_parsing():
     native = b'"%016d":{"1":[0.25,1200],"2":[-0.5,1]}'
     data = b'{"entries":{%b}}' % b",".join(native % number for number in range(100))
     assert load_json(data, "q.json", limit=2 * len(data))
-
-
-# ---- text and encodings
 
 
 @pytest.mark.parametrize(
@@ -206,9 +182,9 @@ def test_a_bad_byte_has_its_line():
 # ---- the file itself
 
 
-def refused(path: object, **options) -> InvalidFileError:
+def refused(path: object, why: str, **options) -> InvalidFileError:
     started = time.process_time()
-    with pytest.raises(InvalidFileError) as caught:
+    with pytest.raises(InvalidFileError, match=why) as caught:
         read_bytes(path, **options)
     assert time.process_time() - started < 1
     assert caught.value.where == str(path)
@@ -219,35 +195,28 @@ def test_the_size_is_limited_before_reading(tmp_path):
     path = tmp_path / "q.json"
     with path.open("wb") as file:
         file.truncate(10**12)
-    assert "1,000,000,000,000 bytes" in refused(path).message
+    refused(path, "1,000,000,000,000 bytes")
     path.write_bytes(b"x" * 100)
     assert read_bytes(path, 100) == b"x" * 100
-    assert "limit is 99" in refused(path, limit=99).message
+    refused(path, "limit is 99", limit=99)
 
 
 def test_a_missing_file_has_neighbours(tmp_path):
     (tmp_path / "q_table.json").touch()
-    error = refused(tmp_path / "q_tabel.json")
-    assert error.message == "there is no such file"
-    assert error.hint == "did you mean 'q_table.json'?"
-    assert refused(tmp_path / "nowhere" / "q.json").message == "there is no such file"
-    assert refused(tmp_path / "entirely-different").hint == ""
+    assert refused(tmp_path / "q_tabel.json", "no such file").hint == "did you mean 'q_table.json'?"
+    assert refused(tmp_path / "entirely-different", "no such file").hint == ""
 
 
-def test_a_folder_and_a_path_through_a_file_are_named(tmp_path):
-    assert "is a directory" in refused(tmp_path).message
-    (tmp_path / "q.json").touch()
-    assert "not a directory" in refused(tmp_path / "q.json" / "x").message
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
-def test_pipes_sockets_and_devices_are_refused_without_waiting(tmp_path):
+def test_what_is_no_file_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert "is a pipe" in refused(tmp_path / "pipe").message
-    assert "is a device" in refused("/dev/zero").message
+    (tmp_path / "q.json").touch()
+    refused(tmp_path, "is a directory")
+    refused(tmp_path / "q.json" / "x", "not a directory")
+    refused(tmp_path / "pipe", "is a pipe")
+    refused("/dev/zero", "is a device")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "s"))
-        assert "is a socket" in refused(tmp_path / "s").message
+        refused(tmp_path / "s", "is a socket")
 
 
 def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
@@ -259,5 +228,3 @@ def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "LIMIT", 5)
     with pytest.raises(InvalidFileError, match="a line of more than 5 bytes"):
         list(read_blocks(path, 3))
-    with pytest.raises(InvalidFileError, match="is a directory"):
-        list(read_lines(tmp_path))
