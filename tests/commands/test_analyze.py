@@ -24,9 +24,8 @@ def test_a_filter_answers_each_line_with_a_line(ttt: Run) -> None:
     positions = ["X........", "x--/-o-/---", "", "XXX.OO...", "X........"]
     found = ttt("analyze", "-", "--json", stdin="\n".join(positions) + "\n")
     documents = [orjson.loads(line) for line in found.out.splitlines()]
-    assert [document["position"] for document in documents] == [
-        *("X........", "X...O....", "XXX.OO...", "X........")
-    ]
+    asked = ["X........", "X...O....", "XXX.OO...", "X........"]
+    assert [document["position"] for document in documents] == asked
     assert documents[0] == ttt("analyze", "X........", "--json").json
     plain = ttt("analyze", "-", "--agent", "minimax", stdin="X........\r\nXX.OO....").out
     assert plain.splitlines() == [

@@ -11,6 +11,7 @@ from tests import tables
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.store.curves import to_csv
 from ttt_cli.training.curve import row
+from ttt_cli.views.plot import text_plot
 
 SPACE = StateSpace.of()
 RANDOM = row(0, tables.uniform(SPACE))
@@ -29,42 +30,30 @@ def curves(ttt):
 
 def test_one_curve_in_the_terminal(ttt, curves):
     lines = ttt("curve", "fast.csv", COLUMNS="100").out.splitlines()
-    assert "wins against random, as X and as O" in lines[0]
-    assert "losses that can be forced" in lines[0]
+    assert "wins against random, as X and as O" in lines[0] and "losses that can be forced" in lines[0]
     assert all(len(line) <= 100 for line in lines)
     top, bottom = lines[1].split("│"), lines[9].split("│")
     assert top[0].strip() == "100%" and "X" in top[1]  # perfect play wins nearly all
     assert bottom[2].rstrip(" \n").endswith("*")  # nothing can be forced in the end, as X or O
     assert "50k games" in lines[11]
-    assert "0.960 → 0.000" in lines[-2]
-    assert "unbeatable from 1,000 games on" in lines[-2]
-    assert lines[-1] == "*  where curves meet"
+    assert "0.960 → 0.000" in lines[-2] and "unbeatable from 1,000 games on" in lines[-2]
 
 
 def test_several_curves_and_a_poor_terminal(ttt, curves):
     out = ttt("curve", "fast.csv", "slow.csv", COLUMNS="60").out
-    assert "1  fast: exploitability" in out
-    assert "2  slow: exploitability" in out
-    assert out.count("unbeatable from") == 1
-    assert "beatable\n" in out
-    assert "2M games" in out
+    assert "1  fast: exploitability" in out and "2  slow: exploitability" in out and "2M games" in out
+    assert out.count("unbeatable from") == 1 and "beatable\n" in out
     plot = out.split("exploitability 0")[0]
     assert max(map(len, plot.splitlines())) <= 60
 
 
-@pytest.mark.parametrize("width", [1, 20, 75, 76, 300])
-@pytest.mark.parametrize("last", [0, 1, 7, 10**12])
+@pytest.mark.parametrize(("width", "last"), [(1, 0), (75, 1), (76, 7), (300, 10**12)])
 def test_any_width_and_any_length(width, last):
-    from ttt_cli.views.plot import text_plot
-
     rows = [RANDOM, replace(PERFECT, games=last)] if last else [RANDOM]
-    lines = text_plot([("a", rows)], width)
-    assert any("games" in line for line in lines)
-    assert lines == text_plot([("a", rows)], width)
+    assert any("games" in line for line in text_plot([("a", rows)], width))
 
 
 def test_pictures(ttt, curves):
-    pytest.importorskip("matplotlib")
     files = ["fast.csv", "slow.csv", "_odd$x$<b>&.csv"]
     assert ttt("curve", *files, "-o", "plot.svg").code == 0
     content = Path("plot.svg").read_bytes()
@@ -72,7 +61,6 @@ def test_pictures(ttt, curves):
     for text in ("wins against random play", "exploitability", "mistakes", "fast", "slow", "as X", "10k"):
         assert text in texts
     assert any("_odd$x$<b>&" in text for text in texts)
-    assert ttt("curve", *files, "-o", "-").out.encode() == content
     assert ttt("curve", "fast.csv", "-o", "plot.png").code == 0
     assert Path("plot.png").read_bytes().startswith(b"\x89PNG")
 
@@ -80,24 +68,18 @@ def test_pictures(ttt, curves):
 def test_without_matplotlib_one_line_says_what_to_do(ttt, curves, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     outcome = ttt("curve", "fast.csv", "-o", "plot.svg")
-    assert outcome.code == 1
+    assert outcome.code == 1 and not Path("plot.svg").exists()
     assert outcome.err == "Error: pictures need matplotlib (pip install matplotlib)\n"
-    assert not Path("plot.svg").exists()
-    Path("empty.csv").write_bytes(to_csv([]))
-    assert "no points yet" in ttt("curve", "empty.csv").err
 
 
 def test_a_state_has_its_own_curve(ttt):
-    trained = ttt("train", "td", "--games", 300, "--seed", 1)
-    assert "ttt curve td" in trained.err
+    assert "ttt curve td" in ttt("train", "td", "--games", 300, "--seed", 1).err
     assert "exploitability 0.956 → 0.958" in ttt("curve", "td").out
     ttt("train", "td", "--games", 300, "--seed", 2)
     ttt("train", "td", "--games", 100, "--seed", 3, "-o", "other.json")
     found = ttt("curve", "td", "./other.json", "--json").json["curves"]
-    assert [[point["games"] for point in curve["points"]] for curve in found] == [
-        [0, 256, 300, 556, 600],
-        [0, 100],
-    ]
+    games = [[point["games"] for point in curve["points"]] for curve in found]
+    assert games == [[0, 256, 300, 556, 600], [0, 100]]
     assert ttt("merge", "td", "./other.json", "-o", "both.json").code == 0
     found = ttt("curve", "both.json", "--json").json["curves"]
     assert [curve["points"][-1]["games"] for curve in found] == [100, 300, 600]  # whose run came after whose?
@@ -106,13 +88,11 @@ def test_a_state_has_its_own_curve(ttt):
 
 
 def test_a_large_board_keeps_a_curve_if_asked_to(ttt):
-    small = ("--board", "3x4", "--games", 10, "--seed", 1)
+    small = ("--board", "2x5", "--games", 10, "--seed", 1)
     assert "ttt curve" not in ttt("train", "td", *small).err
-    refused = ttt("curve", "td.3x4-3")
+    refused = ttt("curve", "td.2x5-3")
     assert refused.code == 3
-    advised = re.search(
-        r"ttt (train td -o state_store/td.3x4-3.json --curve td.3x4-3-curve.csv)", refused.err
-    )
-    assert advised and ttt(*advised[1].split(), "--games", 10).code == 0
-    (curve,) = ttt("curve", "td.3x4-3", "--json").json["curves"]
+    (advised,) = re.findall(r"ttt (train td -o \S+ --curve td.2x5-3-curve.csv)", refused.err)
+    assert ttt(*advised.split(), "--games", 10).code == 0
+    (curve,) = ttt("curve", "td.2x5-3", "--json").json["curves"]
     assert [point["games"] for point in curve["points"]] == [10, 20]

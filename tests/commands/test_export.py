@@ -11,9 +11,9 @@ from ttt_cli.store import library
 from ttt_cli.store.locks import lock
 
 
-@pytest.mark.parametrize("name", ["policy-csv", "policy-json", "dot", "svg", "npz"])
+@pytest.mark.parametrize("name", ["policy-csv", "svg", "npz"])
 def test_stdout_gets_the_bytes_of_the_file(ttt, name):
-    part = ["--depth", "2"] if name in ("dot", "svg") else []
+    part = ["--depth", "2"] if name == "svg" else []
     call = ["export", "heuristic", "--format", name, *part]
     assert ttt(*call, "-o", "file").code == 0
     out, err = TextIOWrapper(BytesIO(), write_through=True), StringIO()
@@ -33,21 +33,13 @@ def test_the_ending_decides_where_it_can(ttt, store):
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "fitting"),
-    [
-        ("minimax", "q-table", "policy-csv"),
-        ("minimax", "state", "policy-csv"),
-        ("td", "q-table", "value-table"),
-        ("graph", "value-table", "state-action"),
-        ("menace", "moves-csv", "state"),
-    ],
+    ("source", "name", "fitting"), [("minimax", "state", "policy-csv"), ("td", "q-table", "value-table")]
 )
 def test_pairs_that_do_not_fit(ttt, store, source, name, fitting):
     outcome = ttt("export", source, "-o", "x", "--format", name)
-    assert outcome.code == 2
+    assert outcome.code == 2 and not Path("x").exists()
     assert f"{source} has no {name} form" in outcome.err
     assert fitting in outcome.err.partition("it has ")[2]
-    assert not Path("x").exists()
 
 
 def test_state_is_the_native_file(ttt, store):
@@ -59,21 +51,18 @@ def test_state_is_the_native_file(ttt, store):
 
 def test_a_state_is_never_lost_to_an_export(ttt, store):
     before = (store / "td.json").read_bytes()
-    same = ttt("export", "td", "-o", store / "td.json", "--format", "policy-json")
-    assert same.code == 2
+    assert ttt("export", "td", "-o", store / "td.json", "--format", "policy-json").code == 2
     assert (store / "td.json").read_bytes() == before
     graph = (store / "graph.json").read_bytes()
     other = ttt("export", "td", "-o", store / "graph.json", "--format", "policy-json")
-    assert other.code == 2
-    assert "is a learned state, which would be lost" in other.err
+    assert other.code == 2 and "is a learned state, which would be lost" in other.err
     assert (store / "graph.json").read_bytes() == graph
     with lock(store / "graph.json", "trained"):
         busy = ttt("export", "td", "-o", store / "graph.json", "--format", "state")
-    assert (busy.code, "is being trained" in busy.err) == (4, True)
+    assert busy.code == 4 and "is being trained" in busy.err
     native = ttt("export", "td", "-o", store / "graph.json", "--format", "state")
-    assert native.code == 0
+    assert native.code == 0 and "graph.json.bak" in native.err
     assert (store / "graph.json.bak").read_bytes() == graph
-    assert "graph.json.bak" in native.err
 
 
 def test_of_a_large_board_the_positions_seen_are_written(ttt):
@@ -99,12 +88,7 @@ def test_a_picture_of_the_whole_game_has_a_depth(ttt):
 
 @pytest.mark.parametrize(
     ("source", "name", "otherwise"),
-    [
-        ("graph", "state-action", True),
-        ("book", "moves-csv", True),
-        ("td", "value-table", True),
-        ("q", "q-table", False),
-    ],
+    [("graph", "state-action", True), ("q", "q-table", False)],
 )
 def test_a_file_that_plays_otherwise_says_so(ttt, store, source, name, otherwise):
     """With the figures of both against random, as evaluate finds them."""

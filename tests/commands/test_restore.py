@@ -24,10 +24,8 @@ def test_a_million_games_survive_two_fresh_starts(replaced: Run):
     back = replaced("restore", "state_store/q.json.1.bak")
     assert back.out == "state_store/q.json is restored from state_store/q.json.1.bak\n"
     assert replaced("show", "q", "--json").json["games"] == 1000
-    assert replaced("restore", "q", "--json").json["backups"][0] == {
-        "file": "state_store/q.json.bak",
-        "games": 20,
-    }
+    newest = replaced("restore", "q", "--json").json["backups"][0]
+    assert newest == {"file": "state_store/q.json.bak", "games": 20}
 
 
 def test_a_state_that_is_gone_is_brought_back(replaced: Run):
@@ -45,17 +43,9 @@ def test_a_state_that_is_gone_is_brought_back(replaced: Run):
 def test_there_is_nothing_to_restore(ttt: Run):
     assert ttt("restore").err.startswith("no backups")
     assert ttt("restore", "q").code == 2
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b'{"format":"ttt-state",\n"version":1,', None], ids=["empty", "torn", "folder"]
-)
-def test_a_damaged_file_without_backups_is_told(ttt: Run, content: bytes | None):
-    path = Path("mine.json")
-    path.mkdir() if content is None else path.write_bytes(content)
-    for more in ([], ["--json"]):
-        found = ttt("restore", path, *more)
-        assert found.code == 3 and "there are no backups of it" in found.err and not found.out
+    Path("mine.json").write_bytes(b'{"format":"ttt-state",\n"version":1,')
+    found = ttt("restore", "mine.json")
+    assert found.code == 3 and "there are no backups of it" in found.err and not found.out
 
 
 def test_a_setting_that_is_none_is_told_before_any_work(ttt: Run, monkeypatch: pytest.MonkeyPatch):

@@ -8,9 +8,9 @@ from tests.ttt import Run
 
 SCREENS = """
 train q --games 300 --seed 1
-train td --games 300 --seed 1 --curve td.csv
-train graph --games 300 --until unbeatable --seed 1
-train q --preset article --games 300 --seed 1
+train td --games 100 --seed 1 --curve td.csv
+train graph --games 100 --until unbeatable --seed 1
+train q --preset article --games 100 --seed 1
 play --x q --o random --games 3 --seed 1 --learn
 play --x q --o random --seed 1 --learn
 review
@@ -19,7 +19,7 @@ train q --games-from state_store/games.jsonl
 evaluate q.article random minimax minimax:depth=2,ties=first --explain
 evaluate random --games 500 --seed 1
 evaluate td --mistakes mistakes.csv
-tournament q td graph q.article random heuristic minimax minimax:depth=2 minimax:ties=trap
+tournament q.article minimax:depth=2 minimax:ties=trap
 analyze X...O.... --agent q --agent td --agent q.article
 solve
 solve --board 8x8 --line 6
@@ -34,7 +34,7 @@ verify copy.json state_store/q.json q_table.json mistakes.csv
 verify --accept copy.json
 curve td.csv
 explore q -o page.html
-study q --seeds 2 --games 300 --vary alpha=0.1,0.5 -o study.csv
+study q --seeds 2 --games 100 --vary alpha=0.1,0.5 -o study.csv
 curve study.csv
 show
 show --formats

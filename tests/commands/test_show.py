@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from tests.ttt import GAME_KEYS
 from ttt_cli.commands.show import MOST
 
 
@@ -40,42 +41,34 @@ def test_of_a_log_the_players_and_their_results_are_told(ttt):
 
 
 def test_the_record_against_people_is_told_here_and_before_a_game(ttt):
-    keys = "1\n2\n9\n8\n7\n6\n4\n3\n5\n"
     for seed in range(3):
-        ttt("play", "td", "--as", "x", "--games", 1, "--seed", seed, stdin=keys)
+        ttt("play", "td", "--as", "x", "--games", 1, "--seed", seed, stdin=GAME_KEYS)
     ttt("play", "--x", "td", "--o", "random", "--games", 2, "--learn")
-    told = r"^people +won (\d) games against people, drew (\d), lost (\d)$"
-    found = re.search(told, ttt("show", "td").out, re.MULTILINE)
+    people = r"^people +won (\d) games against people, drew (\d), lost (\d)$"
+    found = re.search(people, ttt("show", "td").out, re.MULTILINE)
     assert found and sum(map(int, found.groups())) == 3
-    assert re.search(
-        r"^td against people: won \d, drew \d, lost \d$", ttt("play", "td", stdin="").err, re.MULTILINE
-    )
+    assert "td against people: won " in ttt("play", "td", stdin="").err
     assert "against people" not in ttt("play", "random", stdin="").err
 
 
 def test_the_states_with_games_verdict_and_worst_case(ttt):
     ttt("train", "q", "--games", "500", "--seed", "1")
-    ttt("train", "td", "--games", "200k", "--seed", "1", "--board", "2x3")
+    ttt("train", "td", "--games", "2k", "--seed", "1", "--board", "2x3")
+    ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
     Path("state_store/broken.json").write_text("{")
     out = ttt("show").out
-    assert re.search(r"^state +games +verdict +lose as X +lose as O +last written$", out, re.MULTILINE)
-    assert re.search(r"^q +500 +beatable +[\d.]+ % +[\d.]+ % +20\d\d-\d\d-\d\d \d\d:\d\d$", out, re.MULTILINE)
-    assert re.search(r"^td.2x3-3 +200,000 +unbeatable +0 % +0 % +20", out, re.MULTILINE)
-    assert re.search(r"^broken +not a state +20", out, re.MULTILINE)
+    for line in (
+        r"state +games +verdict +lose as X +lose as O +last written",
+        r"q +500 +beatable +[\d.]+ % +[\d.]+ % +20\d\d-\d\d-\d\d \d\d:\d\d",
+        r"td.2x3-3 +2,000 +unbeatable +0 % +0 % +20.*",
+        r"q.4x4-3 +50 +(beatable|not known) +20.*",  # by a line of play
+        r"broken +not a state +20.*",
+        r"hard +the same as minimax",
+    ):
+        assert re.search(f"^{line}$", out, re.MULTILINE), line
     assert f"in {Path('state_store').resolve()}" in out
-    assert re.search(r"^hard +the same as minimax$", out, re.MULTILINE)
-
-
-def test_a_large_board_is_judged_by_a_line_of_play(ttt):
-    ttt("train", "q", "--games", "50", "--seed", "1", "--board", "4x4", "--line", "3", "--opponent", "random")
-    assert re.search(r"^q.4x4-3 +50 +(beatable|not known) +20", ttt("show").out, re.MULTILINE)
-
-
-def test_the_document_of_the_store(ttt):
-    ttt("train", "q", "--games", "500", "--seed", "1")
-    Path("state_store/broken.json").write_text("{")
     found = ttt("show", "--json").json
-    broken, q = found["states"]
+    broken, q, _, _ = found["states"]
     assert (q["name"], q["games"], q["unbeatable"]) == ("q", 500, False) and q["worst_case"]["as_o"] > 0
     assert broken["fault"] and broken["unbeatable"] is None
     minimax = next(one for one in found["players"] if one["name"] == "minimax")

@@ -20,7 +20,6 @@ def test_an_agent_is_read_as_its_options_say(ttt, values):
     assert ttt("move", f"{values}:values=x", "XX.OO....").out == "6\n"
     assert ttt("move", f"{values}:values=x,wins=known", "XX.OO....").out == "3\n"
     assert ttt("move", f"{values}:values=x,unknown=0.9,ties=last", "XX.OO....").out == "9\n"
-    assert ttt("move", f"{values}:values=x,unknown=0.9,ties=first", "XX.OO....").out == "3\n"
     assert ttt("move", f"{values}:values=x,unknown=random", "XX.OO....").out == "6\n"
     assert ttt("import", f"{values}:values=x,unknown=0.9,ties=last").code == 0
     assert ttt("move", "./state_store/values.json", "XX.OO....").out == "9\n"
@@ -35,7 +34,6 @@ def test_an_agent_is_read_as_its_options_say(ttt, values):
     ("options", "code", "told"),
     [
         ("unknown=much", 2, "unknown is NUMBER|random"),
-        ("wins=maybe", 2, "wins is known|unknown"),
         ("spelling.colour=red", 2, "has no 'colour'"),
         ("values=x,spelling.mine=Q", 3, "does not bear out mine=Q"),
         ("values=x,choice=draw", 2, "no counts of beads"),

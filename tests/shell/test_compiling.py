@@ -15,25 +15,15 @@ def environment(kind: type) -> Environment:
 
 
 def test_it_is_said_before_it_begins_with_a_spinner_at_a_terminal() -> None:
-    env = environment(Terminal)
+    env, piped = environment(Terminal), environment(StringIO)
     with env.compiling(None, "q", 3.2):
         assert "compiling q, once, about 3 s" in env.stderr.getvalue()
     assert env.stderr.getvalue().endswith("\x1b[2K")  # and then it vanishes
-    assert env.stdout.getvalue() == ""
-
-
-def test_elsewhere_a_line_says_so() -> None:
-    env = environment(StringIO)
-    with env.compiling(None, "q", 0.2):
-        pass
-    assert env.stderr.getvalue() == "compiling q, once, about 1 s\n"
-
-
-def test_beside_a_bar_it_does_no_harm() -> None:
-    env = environment(Terminal)
     with progress(env, 10, title="walk") as tick, env.compiling(None, "q", 3):
         tick(5, "")
-    assert "walk" in env.stderr.getvalue()
+    assert "walk" in env.stderr.getvalue() and env.stdout.getvalue() == ""
+    with piped.compiling(None, "q", 0.2):
+        assert piped.stderr.getvalue() == "compiling q, once, about 1 s\n"
 
 
 def test_commands_listen_to_the_compiler(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:

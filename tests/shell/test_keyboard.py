@@ -14,15 +14,10 @@ from contextlib import contextmanager, suppress
 from fcntl import ioctl
 from pathlib import Path
 
-import pytest
-
+from tests.ttt import PROGRAM, ROOT
 from ttt_cli.environment import Environment
 from ttt_cli.shell.keyboard import Keys, keyboard
 from ttt_cli.store.games import read_games
-
-ROOT = Path(__file__).parents[2]
-XTERM = {"TERM": "xterm"}
-
 
 KEYS = {
     **{b"5": "5", b"H": "h", b"\r": "enter", b" ": "enter", b"\x7f": "backspace", b"\x04": "ctrl-d"},
@@ -34,13 +29,11 @@ def test_keys_have_names():
     theirs, ours = pty.openpty()
     before = termios.tcgetattr(ours)
     with os.fdopen(ours, "r+b", buffering=0) as stream:
-        for variables, by_keys in (({"TERM": "dumb"}, False), (XTERM, True)):
-            env = Environment(stream, stream, stream, variables)  # type: ignore[arg-type]
-            with keyboard(env, screen=False) as person:
-                assert isinstance(person, Keys) is by_keys
-                for typed, found in KEYS.items() if isinstance(person, Keys) else ():
-                    os.write(theirs, typed)
-                    assert person.key() == found
+        with keyboard(Environment(stream, stream, stream, {"TERM": "xterm"}), screen=False) as person:
+            assert isinstance(person, Keys)
+            for typed, found in KEYS.items():
+                os.write(theirs, typed)
+                assert person.key() == found
         assert termios.tcgetattr(ours) == before
     os.close(theirs)
 
@@ -79,7 +72,7 @@ def started(folder: Path, *arguments: str) -> Iterator[Game]:
     if process == 0:
         os.chdir(folder)
         os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm", NO_COLOR="1", LANG="C.UTF-8")
-        os.execv(sys.executable, [sys.executable, "-m", "ttt_cli", "play", *arguments])
+        os.execv(sys.executable, [*PROGRAM, "play", *arguments])
     game = Game(terminal, process)
     game.resize(80, 24)
     yield game
@@ -139,12 +132,11 @@ def test_menus_take_arrows_numbers_and_beginnings_of_names(tmp_path: Path):
         assert "Error" not in game.seen
 
 
-@pytest.mark.parametrize(("key", "code"), [("\x1b", 0), ("\x04", 0), ("\x03", 130)])
-def test_leaving_a_menu(tmp_path: Path, key: str, code: int):
+def test_escape_leaves_a_menu(tmp_path: Path):
     with started(tmp_path) as game:
         game.press("", r"Who do you want to play\?.*Esc leaves")
-        game.press(key, "")
-        assert game.ended() == code
+        game.press("\x1b", "")
+        assert game.ended() == 0
         assert "Error" not in game.seen and not list(tmp_path.iterdir())
 
 

@@ -57,10 +57,8 @@ def test_each_field_is_an_option_and_only_given_ones_arrive(train: Run) -> None:
     ("words", "line"),
     [
         (["--alpha", "2"], "--alpha: 2.0 is not in the range 0<=x<=1 (see ttt train --help)"),
-        (["--alpha", "nan"], "--alpha: nan is not a finite number"),
         (["--floor", "-inf"], "--floor: -inf is not a finite number"),
         (["--games", "0"], "--games: expected a whole number from 1 up, such as 5000, 10k or 1.5M, not '0'"),
-        (["--games", "x"], "--games: expected a whole number from 1 up, such as 5000, 10k or 1.5M, not 'x'"),
     ],
 )
 def test_bad_parameters_are_one_line(train: Run, words: list[str], line: str) -> None:
@@ -71,36 +69,26 @@ def test_bad_parameters_are_one_line(train: Run, words: list[str], line: str) ->
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("10k", 10_000), ("1.5M", 1_500_000), ("2G", 2 * 10**9), ("1e6", 10**6), ("1.25e3", 1250),
-     ("1,000,000", 10**6), ("1_000", 1000), ("12 000", 12_000), (" 7 ", 7), ("1.0", 1), ("1e2k", 100_000)],
-)  # fmt: skip
+    [("1.5M", 1_500_000), ("2G", 2 * 10**9), ("1.25e3", 1250), ("1,000,000", 10**6), ("12 000", 12_000)],
+)
 def test_whole_numbers_as_people_write_them(text: str, number: int) -> None:
     assert whole()(text) == number
 
 
-@pytest.mark.parametrize(
-    "text", ["", "k", "1.5", "1.2345k", "1,00", "1,0000", "1e-3", "-5", "10kk", "0x10", "1__0", "1e30"]
-)
+@pytest.mark.parametrize("text", ["", "k", "1.2345k", "1,00", "1e-3", "-5", "10kk", "0x10", "1e30"])
 def test_other_texts_are_no_numbers(text: str) -> None:
     with pytest.raises(typer.BadParameter):
         whole(0)(text)
 
 
-@pytest.mark.parametrize(
-    ("words", "rules"),
-    [([], "None"), (["--board", "3x4"], "3x4-3"), (["--board", "4x4", "--line", "4"], "4x4-4"),
-     (["--line", "2"], "3x3-2")],
-)  # fmt: skip
-def test_the_rules_that_are_given(
-    ttt: Run, monkeypatch: pytest.MonkeyPatch, words: list[str], rules: str
-) -> None:
+def test_the_rules_that_are_given(ttt: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def shown(env: Environment) -> None:
         env.out(str(given_rules(env)))
 
-    monkeypatch.setattr(
-        Commands, "load", lambda self, name, rest, runs: (name, make_command(name, shown), rest)
-    )
-    assert ttt("solve", *words) == Outcome(0, rules + "\n", "")
-    for wrong in (["--board", "3"], ["--line", "0"], ["--line", "4"], ["--board", "0x3"]):
-        outcome = ttt("solve", *wrong)
+    made = make_command("solve", shown)
+    monkeypatch.setattr(Commands, "load", lambda self, name, rest, runs: (name, made, rest))
+    for words, rules in {"": "None", "--board 3x4": "3x4-3", "--line 2": "3x3-2"}.items():
+        assert ttt("solve", *words.split()) == Outcome(0, rules + "\n", "")
+    for words in ("--board 3", "--line 0", "--line 4", "--board 0x3"):
+        outcome = ttt("solve", *words.split())
         assert (outcome.code, outcome.err.count("\n")) == (2, 1)

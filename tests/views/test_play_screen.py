@@ -29,8 +29,7 @@ def placed(
     return "\n".join(shown)
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
-@pytest.mark.parametrize("lines", [12, 20, 24, 50])
+@pytest.mark.parametrize(("columns", "lines"), [(40, 12), (60, 20), (80, 24), (200, 50)])
 def test_every_board_fits_every_usual_screen(columns: int, lines: int):
     for rules in (STANDARD, Rules(4, 4, 4), Rules(8, 8, 5)):
         shown = placed(columns, lines, rules, typed="1")

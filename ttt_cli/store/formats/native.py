@@ -273,17 +273,20 @@ class NativeFormat(Format):
             found, entries = self.parsed(source, source.blocks(), edited=True)
             state, remaining = _read_header(found, source.where), iter(entries)
             while state.learner.entries_stand_alone and (some := list(islice(remaining, BATCH))):
-                for entry in some if _fault(state, some) else ():
-                    if fault := _fault(state, [entry]):
-                        yield fault
+                yield from _faults(state, some)
 
 
-def _fault(state: State, entries: Entries) -> Rejected | None:
+def _faults(state: State, entries: list[Any]) -> Iterator[Rejected]:
+    """The faulty ones among entries, found by halving."""
     try:
         _with_table(state, entries)
     except TttError as error:
-        return fault_of(error, "")
-    return None
+        if len(entries) == 1:
+            yield fault_of(error, "")
+            return
+        middle = len(entries) // 2
+        yield from _faults(state, entries[:middle])
+        yield from _faults(state, entries[middle:])
 
 
 class StateJson(NativeFormat):
