@@ -1,7 +1,7 @@
 """Learned tic-tac-toe players: play, train, evaluate exactly, export and merge.
 
-As a library, ``import ttt_cli as ttt``: the names in ``__all__`` are public, everything else may change. They
-are loaded when they are first used.
+As a library, ``import ttt_cli as ttt``. The names in ``__all__`` are public and loaded on first use;
+everything else may change.
 """
 
 TYPE_CHECKING = False  # not from typing: the command has to hear Ctrl-C before it imports anything

@@ -1,10 +1,10 @@
-"""The start of ``ttt``, and of ``python -m ttt_cli``, which is the same program."""
+"""The entry point of ``ttt`` and of ``python -m ttt_cli``."""
 
 import signal
 
 
 def main() -> None:
-    """Load the program and run it. A signal meanwhile ends the process without a word: nothing has begun."""
+    """Load and run the program; until it is loaded, Ctrl-C ends the process silently."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from ttt_cli.app import main as program

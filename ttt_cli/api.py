@@ -1,8 +1,8 @@
-"""The library: what ``import ttt_cli as ttt`` offers. Nothing here prints, and only ``save`` writes a file.
+"""The library, ``import ttt_cli as ttt``. Nothing here prints, and only ``save`` writes a file.
 
-A *player* is given as on the command line (``"minimax:depth=2"``, ``"exec:./my_bot"``, ``"q"`` in the store),
-or as a ``State``, a ``Policy``, a function from the text of a position to a cell from 1, or an object with
-``probabilities(positions)``. Errors are ``TttError``, one line each.
+A *player* is a name as on the command line (``"minimax:depth=2"``, ``"exec:./my_bot"``, ``"q"`` in the
+store), a ``State``, a ``Policy``, a function that maps the text of a position to a cell from 1, or an object
+with ``probabilities(positions)``. Errors are ``TttError``.
 """
 
 from collections.abc import Callable
@@ -55,15 +55,14 @@ from ttt_cli.store.state import learner_of
 from ttt_cli.training.trainer import Fixed, blocks, kept_to_its_answers, new_run
 
 Player = str | State | Policy | Callable[[str], int | str] | Any
-"""Whatever plays; also an object whose ``probabilities`` of ``Positions``, none of which is over, are
-float64[k, cells]."""
+"""A player; an object's ``probabilities`` of k open ``Positions`` must be float64[k, cells]."""
 
 
 @dataclass(frozen=True)
 class Verdict(verdicts.Verdict):
-    """What is true of a player; a notebook shows it as a table.
+    """The verdict on a player; a notebook shows it as a table.
 
-    :ivar player: its name.
+    :ivar player: the player's name.
     :ivar notes: what had to be assumed.
     """
 
@@ -77,7 +76,7 @@ class Verdict(verdicts.Verdict):
 
 
 def positions(rules: Rules = STANDARD) -> Positions:
-    """All positions of a board of up to 200,000, by plies, then by text.
+    """Return all positions of a game with at most 200,000, sorted by plies, then by text.
 
     >>> len(positions())
     5478
@@ -94,14 +93,14 @@ def positions(rules: Rules = STANDARD) -> Positions:
 def policies(
     *players: Player, rules: Rules | None = None, store: str | PathLike[str] = DEFAULT_STORE
 ) -> list[Policy]:
-    """The policies of players of one game.
+    """Return the policies of players of one game.
 
     >>> [player.rules.describe() for player in policies("minimax", "random", rules=Rules(2, 3, 2))]
     ['2x3, 2 in a row', '2x3, 2 in a row']
 
-    :param rules: the game; None: that of the first player that knows one game alone, or the usual one.
+    :param rules: the game; by default that of the first state or policy, else 3x3 with three in a row.
     :param store: the folder in which states are found by name.
-    :raises TttError: if one of them is unknown, or they play different games.
+    :raises TttError: if a player is unknown, or they play different games.
     """
     own = [player.rules for player in players if isinstance(player, State | Policy)]
     game = rules or next(iter(own), None)
@@ -122,12 +121,12 @@ def policies(
 def policy(
     player: Player, *, rules: Rules | None = None, store: str | PathLike[str] = DEFAULT_STORE
 ) -> Policy:
-    """The policy of a player, as ``policies`` gives it of several.
+    """Return the policy of a player.
 
     >>> policy("minimax").probabilities(Positions.parse(["XX.OO...."], Rules()))[0].tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
-    :raises TttError: if it is unknown.
+    :raises TttError: if the player is unknown.
     """
     (found,) = policies(player, rules=rules, store=store)
     return found
@@ -161,9 +160,9 @@ def evaluate(
     >>> evaluate(first_free, "minimax").results[0].as_x
     Rates(win=0.0, draw=0.0, loss=1.0)
 
-    :param opponents: against whom; none: random, heuristic, and on a board with a state space minimax.
-    :param budget: positions that each role may take.
-    :raises TttError: if more positions can be reached, or its choices vary from one question to the next.
+    :param opponents: by default random, heuristic and, on a board with a state space, minimax.
+    :param budget: how many positions may be visited for each side.
+    :raises TttError: if more positions can be reached, or the player's choices vary.
     """
     if not opponents:
         rules = policy(player, rules=rules, store=store).rules
@@ -183,14 +182,14 @@ def play_game(
     rules: Rules | None = None,
     store: str | PathLike[str] = DEFAULT_STORE,
 ) -> GameRecord:
-    """Let two players play a game. The cells of its record are numbered from 1.
+    """Play a game between two players. The cells of the record are numbered from 1.
 
     >>> play_game("minimax", "minimax", seed=1).result
     'draw'
     >>> play_game(lambda text: text.index(".") + 1, lambda text: text.rindex(".") + 1).moves
     (1, 9, 2, 8, 3)
 
-    :param seed: fixes what is drawn among several moves.
+    :param seed: the seed for choices among several moves.
     :raises TttError: if a player fails to answer.
     """
     made = policies(x, o, rules=rules, store=store)
@@ -214,7 +213,7 @@ def train(
     store: str | PathLike[str] = DEFAULT_STORE,
     **parameters: Any,
 ) -> State:
-    """Train a player. The same call with the same ``seed`` gives the same state.
+    """Train a player. The same call with the same ``seed`` returns the same state.
 
     >>> state = train("q", games=100_000, seed=1)
     >>> evaluate(state).unbeatable
@@ -222,13 +221,13 @@ def train(
     >>> train(state, games=1000, opponent="random", seed=2, alpha=0.2).games
     101000
 
-    :param learner: a method's name, a class of your own, or a state to go on from, which stays as it is.
-    :param games: how many; None: the method's own number.
-    :param opponent: the other side; None: itself, or as the author had it.
-    :param preset: ``article``: the rule and the constants of the method's author.
-    :param rules: the game of a new state; so is ``symmetry``: one entry for all positions that a turn or
-        mirror makes equal.
-    :param parameters: the learner's own, as ``ttt train LEARNER --help`` lists them.
+    :param learner: a method's name, your own class, or a state to continue from, which is not changed.
+    :param games: the number of games; by default the method's own.
+    :param opponent: by default the player itself, or the article's opponent.
+    :param preset: ``article`` for the rule and the constants of the method's author.
+    :param rules: the game, for a new state.
+    :param symmetry: whether symmetric positions share an entry, for a new state.
+    :param parameters: the parameters of the method, as ``ttt train LEARNER --help`` lists them.
     :raises TttError: if a name or a parameter is unknown.
     """
     if isinstance(learner, State):
@@ -257,11 +256,11 @@ def train(
 
 
 def _digest(player: Player, policy: Policy) -> str:
-    """What distinguishes a run against this opponent from a run against another one."""
+    """Return what identifies an opponent in the record of a run."""
     if isinstance(player, State):
         return library.digest(player)
     space = enumerated(policy.rules)
-    if space is None:  # nobody can say how it plays everywhere
+    if space is None:  # its play cannot be listed
         return f"once:{token_hex(16)}"
     return f"sha256:{sha256(policy.table(space).played.tobytes()).hexdigest()}"
 
@@ -269,18 +268,18 @@ def _digest(player: Player, policy: Policy) -> str:
 def load(
     path: str | PathLike[str], *, rules: Rules | None = None, learner: type[Learner[Any]] | None = None
 ) -> State:
-    """Read a state, or any file of another program that can be read; nothing in it is run.
+    """Read a state, or another program's file; nothing in it is run.
 
-    What had to be guessed, put right or left out of another program's file is a warning.
+    A warning reports what had to be guessed, repaired or left out.
 
     >>> load("nowhere.json")
     Traceback (most recent call last):
     ...
     ttt_cli.errors.InvalidFileError: nowhere.json: there is no such file
 
-    :param rules: the game, where the file does not tell.
-    :param learner: the class of your own that the state is of.
-    :raises TttError: if it cannot be read.
+    :param rules: the game, if the file does not say.
+    :param learner: your own class, if the state is one of its states.
+    :raises TttError: if the file cannot be read.
     """
     with offered(None if learner is None else checked(learner)):
         found = library.load(Path(path), Options(rules=rules))
@@ -290,7 +289,7 @@ def load(
 
 
 def save(state: State, path: str | PathLike[str]) -> None:
-    """Write a state, whole or not at all.
+    """Write a state, completely or not at all.
 
     >>> save(train("q", games=10, seed=1), "mine.json")
     >>> load("mine.json").games
@@ -302,13 +301,13 @@ def save(state: State, path: str | PathLike[str]) -> None:
 
 
 def merge(*states: State, allow_overlap: bool = False) -> State:
-    """One state with the experience of many, none of it twice; their order does not matter.
+    """Merge states without counting any experience twice; their order does not matter.
 
     >>> merge(train("q", games=10, seed=1), train("q", games=10, seed=2)).games
     20
 
-    :param allow_overlap: count experience twice that several of them hold mixed with other experience.
-    :raises TttError: if they are of different kinds, overlap in part, or contradict each other.
+    :param allow_overlap: whether experience that states share but cannot be separated may count twice.
+    :raises TttError: if the states are of different kinds, overlap in part, or contradict each other.
     """
     if not states:
         raise UsageError("there is nothing to merge", where="merge")

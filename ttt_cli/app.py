@@ -1,4 +1,4 @@
-"""The ``ttt`` program: its commands, and the one place where an error becomes a line and an exit code."""
+"""The ``ttt`` program: it finds the command, runs it, and turns errors into a line and an exit code."""
 
 import errno
 import gc
@@ -29,14 +29,14 @@ from ttt_cli.streams import give_up
 
 
 class Commands(TyperGroup):
-    """The commands of ``ttt``, of which only the called one is imported."""
+    """The commands of ``ttt``; only the module of the called command is imported."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Those that the help lists, in its order."""
+        """Return the names that the help lists."""
         return [name for commands in HEADINGS.values() for name in commands]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command as the help lists it."""
+        """Return a command as the help lists it."""
         for heading, commands in HEADINGS.items():
             if cmd_name in commands:
                 return TyperCommand(cmd_name, help=commands[cmd_name], rich_help_panel=heading)
@@ -49,7 +49,7 @@ class Commands(TyperGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that ``args`` call, by its name, and the arguments left for it.
+        """Return the name of the called command, the command, and the remaining arguments.
 
         :raises UsageError: if there is no such command.
         """
@@ -67,11 +67,11 @@ class Commands(TyperGroup):
         raise UsageError(f"no such command {name!r}", where="ttt", hint=hint)
 
     def load(self, name: str, arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
-        """Import a command's module and make the command. A module with subcommands has a ``load`` of its
-        own; ``more_help`` adds to a help.
+        """Import a command's module and create the command. The module may define ``load``, for subcommands,
+        and ``more_help``, which returns text for the end of its help.
 
-        :param runs: whether it is to run, or to help, rather than to complete.
-        :returns: what it is called, the command, and the arguments left for it.
+        :param runs: False for shell completion.
+        :returns: the name, the command, and the remaining arguments.
         """
         module = command_module(name)
         if load := getattr(module, "load", None):
@@ -126,18 +126,18 @@ def _options(
 
 
 def run(arguments: Sequence[str], env: Environment) -> int:
-    """Run one command line in ``env`` and return its exit code; every error has become a line on stderr."""
-    return copy_context().run(_run, list(arguments), env)  # limits and learners are this call's
+    """Run one command line in ``env`` and return its exit code; errors are reported on stderr."""
+    return copy_context().run(_run, list(arguments), env)  # keeps limits and learners to this call
 
 
 def _run(arguments: list[str], env: Environment) -> int:
-    said = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    env = replace(env, json="--json" in said, debug="--debug" in said)  # parsing may fail before it knows
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    env = replace(env, json="--json" in options, debug="--debug" in options)  # in case parsing fails
     command = typer.main.get_command(app)
-    if "_TTT_COMPLETE" in os.environ:  # the shell asks what completes a word
+    if "_TTT_COMPLETE" in os.environ:  # shell completion
         command.main(prog_name="ttt")
     with redirect_stdout(env.stdout), redirect_stderr(env.stderr):
-        try:  # as command.main would, if that did not end the process at a closed pipe
+        try:  # not command.main(), which ends the process on a closed pipe
             with command.make_context("ttt", arguments, obj=env) as context:
                 result = command.invoke(context)
             env.stdout.flush()
@@ -168,12 +168,13 @@ def _report(error: BaseException, env: Environment) -> int:
 
 
 def _translate(error: BaseException) -> TttError:
-    """Any exception as one of the program's own errors."""
     if isinstance(error, TttError):
         return error
     if isinstance(error, typer.TyperException):
         return _usage_error(error)
-    if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):  # Rich exits
+    if isinstance(error, BrokenPipeError) or isinstance(
+        error.__context__, BrokenPipeError
+    ):  # Rich exits on it
         error = Stopped(ExitCode.CLOSED_PIPE)
     if isinstance(error, KeyboardInterrupt):
         error = Stopped(ExitCode.INTERRUPTED)
@@ -182,29 +183,36 @@ def _translate(error: BaseException) -> TttError:
         known.exit_code = error.exit_code
         return known
     if isinstance(error, OSError):
-        unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
-        unread = isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
-        unwritten = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
-        named = isinstance(error.filename, str | bytes)
-        where = os.fsdecode(error.filename) if named else "standard output" if unwritten else ""
-        message = error.strerror or str(error) or type(error).__name__
-        return (InvalidFileError if unread else TttError)(message, where=where)
+        return _file_error(error)
     if isinstance(error, MemoryError):
         return TttError("not enough memory", hint="a smaller --board needs less")
-    shown = "--debug shows the traceback"
+    debug = "--debug shows the traceback"
     if (path := at_fault(error)) is not None:
-        return TttError(described(error, path), hint=shown)
+        return TttError(described(error, path), hint=debug)
     if any_offered() and isinstance(error, Exception):
-        checks = "python -m ttt_cli.conformance FILE.py:CLASS checks it"
-        what = f"the learner that is not built in leads to {described(error)}"
-        return TttError(what, hint=f"{checks}; {shown}")
-    return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {shown}")
+        check = "python -m ttt_cli.conformance FILE.py:CLASS checks it"
+        return TttError(
+            f"the learner that is not built in causes {described(error)}", hint=f"{check}; {debug}"
+        )
+    return TttError(f"internal error: {type(error).__name__}: {error}", hint=f"please report it; {debug}")
+
+
+def _file_error(error: OSError) -> TttError:
+    unfit = FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError
+    unread = isinstance(error, unfit) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+    where = ""
+    if isinstance(error.filename, str | bytes):
+        where = os.fsdecode(error.filename)
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF):
+        where = "standard output"
+    message = error.strerror or str(error) or type(error).__name__
+    return (InvalidFileError if unread else TttError)(message, where=where)
 
 
 def _usage_error(error: typer.TyperException) -> UsageError:
-    """What Typer's parser found wrong, with the place and a remedy.
+    """Translate an error of Typer's parser.
 
-    Typer's classes for these are private to it; their attributes are what click has documented for years.
+    Its classes are private; their attributes are those that click documents.
     """
     context: Any = getattr(error, "ctx", None)
     parameter: Any = getattr(error, "param", None)
@@ -231,14 +239,14 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 
 
 def main() -> None:
-    """The ``ttt`` of the shell."""
+    """Run ``ttt`` as a process."""
     try:
-        env = Environment.of_process()  # before anything is opened, which could get a closed stream's number
+        env = Environment.of_process()  # first, since a file that is opened may get a closed stream's number
         stop_by_signals()
-        gc.set_threshold(100_000)  # loading libraries makes many objects and hardly any garbage
+        gc.set_threshold(100_000)  # loading libraries makes many objects but little garbage
         code = run(sys.argv[1:], env)
-    except Stopped as end:  # a signal between two steps of the above
+    except Stopped as end:
         code = end.exit_code
     die_by_signals()
-    gc.freeze()  # spares the interpreter's end the search through all of them
+    gc.freeze()  # makes the interpreter exit faster
     sys.exit(code)

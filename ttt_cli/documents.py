@@ -1,10 +1,11 @@
-"""What commands return: results, each of which its view shows, or ``--json`` dumps as one document.
+"""The results of commands, which are shown to people or, with ``--json``, written as documents.
 
-A result is a frozen dataclass. Its fields are the document's; the JSON Schema is derived from their types::
+A result is a frozen dataclass. Its fields are those of the document, whose JSON Schema is derived from their
+types::
 
     @dataclass(frozen=True)
     class Solution(Document, name="solution"):
-        \"""What a position has been proved to be worth.\"""
+        \"""The proved value of a position.\"""
 
         position: PositionText
         value: Worth | None
@@ -12,11 +13,10 @@ A result is a frozen dataclass. Its fields are the document's; the JSON Schema i
         def show(self, env: Environment) -> None:
             env.out(f"{self.position}: {self.value or 'not known'}")
 
-Fields made by ``optional()`` are left out of the document where they are None, those made by ``aside()``
-always: they are for the view. Any dataclass of the domain can be part of a result, each value written as its
-type says. A class whose document is not just its fields lists fields and properties in ``DOCUMENT``; a star
-puts the fields of a value in its place: ``("agent", "*verdict")``. New fields may be added without a new
-version, so a schema allows fields that it does not describe.
+A document leaves out ``optional()`` fields that are None, and all ``aside()`` fields, which are only for
+``show``. Any dataclass can be part of a result. A class whose document is not simply its fields lists fields
+and properties in ``DOCUMENT``, where a star inserts the fields of a value: ``("agent", "*verdict")``. New
+fields do not change the version, so schemas allow unknown fields.
 """
 
 import json
@@ -47,14 +47,14 @@ from ttt_cli.errors import ExitCode, TttError
 
 Schema = dict[str, Any]
 Form = tuple[Schema, Callable[[Any], Any] | None]
-"""Of a type the JSON Schema of its values, and how they are written (None: as they are)."""
+"""The JSON Schema of a type's values, and a function that converts them (None: unchanged)."""
 
 
 class Document:
-    """A command's result. Subclasses are dataclasses and name their document."""
+    """The result of a command. Subclasses are dataclasses that name their document."""
 
     known: ClassVar[dict[str, Any]] = {}
-    """The types by name; a union where a document has several forms."""
+    """The types by name: a union if a document has several forms."""
 
     schema: ClassVar[str]
 
@@ -66,42 +66,37 @@ class Document:
 
     @property
     def code(self) -> ExitCode:
-        """How the command ends."""
+        """The exit code of the command."""
         return ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        """Print it for people."""
+        """Print the result for people."""
         raise NotImplementedError
 
     def as_line(self) -> str:
-        """It in one line, for a filter."""
+        """Return the result as one line, for a filter."""
         raise NotImplementedError
 
 
 def put(env: Environment, result: Document) -> ExitCode:
-    """Write a command's result to stdout, as its view shows it or as a document: one line, indented if stdout
-    is a terminal."""
+    """Write a result to stdout; documents are one line, or indented on a terminal."""
     if env.json:
-        notes = {"notes": env.notes} if env.notes else {}
-        env.stdout.write(dumped(result, notes, indent=env.stdout.isatty()) + "\n")
+        env.stdout.write(dumped(result, env.notes, indent=env.stdout.isatty()) + "\n")
     else:
         result.show(env)
     return result.code
 
 
-def dumped(result: Document, more: Mapping[str, Any] | None = None, *, indent: bool = False) -> str:
-    """A result as JSON.
-
-    :param more: fields for a document that has none of these names.
-    """
-    found = {"schema": result.schema, "version": 1, **_record(result)}
-    return json_text({**found, **(more or {}), **found}, indent=indent)
+def dumped(result: Document, notes: Sequence[str] = (), *, indent: bool = False) -> str:
+    """Return a result as JSON."""
+    record = {"schema": result.schema, "version": 1, **_record(result)}
+    return json_text(record | {"notes": notes} if notes else record, indent=indent)
 
 
 def json_text(value: Any, *, indent: bool = False) -> str:
-    """JSON without a line end; safe to show, since control characters are escaped.
+    """Return a value as JSON, with whatever a terminal might obey escaped.
 
-    :raises ValueError: if a number in ``value`` is not finite.
+    :raises ValueError: if a number is not finite.
     """
     settings: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain, **settings)
@@ -111,15 +106,15 @@ def json_text(value: Any, *, indent: bool = False) -> str:
 
 
 def _escaped(char: re.Match[str]) -> str:
-    """A character of a JSON text as a terminal may be shown it; one of a file name that is not UTF-8 is
-    spelled out, since no JSON text holds it."""
     if char[0].isprintable():
         return char[0]
-    return f"\\\\u{ord(char[0]):04x}" if "\ud800" <= char[0] <= "\udfff" else json.dumps(char[0])[1:-1]
+    if "\ud800" <= char[0] <= "\udfff":  # from a file name that is not UTF-8: not allowed in JSON
+        return f"\\\\u{ord(char[0]):04x}"
+    return json.dumps(char[0])[1:-1]
 
 
 def _plain(value: Any) -> Any:
-    """JSON's form of a value where the type of its field does not say it."""
+    """Convert a value whose field has no precise type."""
     if is_dataclass(value):
         return _record(value)
     if hasattr(value, "tolist"):  # NumPy's scalars and arrays
@@ -140,7 +135,7 @@ def _record(value: Any) -> dict[str, Any]:
 
 @cache
 def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Form", bool]]:
-    """The fields of a dataclass's document: how to get each, its form, and whether it may be absent."""
+    """Return the fields of a document: how to get each, its form, and whether it may be absent."""
     hints = get_type_hints(kind, include_extras=True)
     own = {item.name: item.metadata for item in fields(kind)}
     found: dict[str, Any] = {}
@@ -156,17 +151,17 @@ def _members(kind: Any) -> dict[str, tuple[Callable[[Any], Any], "Form", bool]]:
 
 
 def optional() -> Any:
-    """A field that a document lacks where it is None."""
+    """Return a field that documents leave out if it is None."""
     return field(default=None, metadata={"optional": True})
 
 
 def aside() -> Any:
-    """A field that is for the view alone."""
+    """Return a field that documents leave out."""
     return field(default=None, metadata={"aside": True})
 
 
 def note(**keywords: Any) -> tuple[tuple[str, Any], ...]:
-    """What ``Annotated`` adds to the schema of a type; a function behind it says how values are written."""
+    """Return keywords for the schema of an ``Annotated`` type; a function after it converts the values."""
     return tuple(keywords.items())
 
 
@@ -175,7 +170,7 @@ WORDS: dict[int | None, str] = {1: "win", 0: "draw", -1: "loss"}
 Count = Annotated[int, note(minimum=0)]
 CellFromOne = Annotated[int, note(minimum=1, description="a cell, numbered from 1 row by row")]
 Cell = Annotated[CellFromOne, lambda cell: int(cell) + 1]
-"""A cell that the program numbers from 0, and documents from 1."""
+"""A cell, which is numbered from 0 in the program and from 1 in documents."""
 Share = Annotated[float, note(minimum=0, maximum=1.0000000001, description="a probability")]
 PositionText = Annotated[str, note(pattern="^[XO.]+$", description="the board row by row")]
 ResultKey = Annotated[str, note(enum=("x", "o", "draw"))]
@@ -189,7 +184,7 @@ Worth = Annotated[
 
 @dataclass(frozen=True)
 class AgentFields:
-    """A player: as it was named, the file it comes from, and the games it has learned from."""
+    """A player: its name, its file, and the number of games it has learned from."""
 
     name: str
     source: Path | None
@@ -198,7 +193,7 @@ class AgentFields:
 
 @dataclass(frozen=True)
 class Error(Document, name="error"):
-    """What a command prints on stderr when it fails."""
+    """The error of a command, on stderr."""
 
     error: str
     where: str
@@ -207,11 +202,9 @@ class Error(Document, name="error"):
 
     @classmethod
     def of(cls, error: TttError) -> "Error":
-        """An error as a document."""
         return cls(error.message, error.where, error.hint, int(error.exit_code))
 
     def as_line(self) -> str:
-        """What is wrong, and what to do about it."""
         return f"error: {TttError(self.error, where=self.where, hint=self.hint)}"
 
 
@@ -220,7 +213,7 @@ RulesFields = dict[str, Count]
 
 
 class ResultsFields(TypedDict):
-    """Games by how they ended."""
+    """The number of games for each result."""
 
     x: Count
     o: Count
@@ -228,7 +221,7 @@ class ResultsFields(TypedDict):
 
 
 class RunFields(TypedDict):
-    """The record of a run whose experience a state holds; what it says besides goes by its kind."""
+    """The record of a run whose experience a state holds; further fields depend on its kind."""
 
     id: str
     kind: Literal["train", "play", "import", "overlap"]
@@ -252,7 +245,7 @@ class RunFields(TypedDict):
 
 
 class PlaysFields(TypedDict):
-    """How the program that made an imported table plays by it."""
+    """How the program that made an imported table chooses its moves."""
 
     ties: Literal["random", "first", "last", "first-learned"]
     choice: Literal["most", "draw"]
@@ -290,14 +283,14 @@ _SIMPLE: dict[Any, Schema] = {
 
 
 def about(kind: Any) -> str:
-    """The first sentence of a type's docstring."""
+    """Return the first sentence of a type's docstring."""
     kind = (get_args(kind) or (kind,))[0]
     text = " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
     return text.partition(". ")[0].rstrip(".").replace("``", "")
 
 
 def json_schema(name: str, kind: Any) -> Schema:
-    """The JSON Schema (draft 2020-12) of a document, or of a file, which has no envelope."""
+    """Return the JSON Schema (draft 2020-12) of a document, or of a state file."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"ttt-{name}"}
     head["description"] = about(kind)
     if kind is StateFile:
@@ -308,14 +301,14 @@ def json_schema(name: str, kind: Any) -> Schema:
 
 
 def schema_of(kind: Any) -> Schema:
-    """The JSON Schema of the values of a type."""
+    """Return the JSON Schema of the values of a type."""
     return form_of(kind)[0]
 
 
 def form_of(kind: Any) -> Form:
-    """How documents show the values of a type.
+    """Return the JSON Schema of a type's values, and their conversion.
 
-    :raises KeyError: if they cannot.
+    :raises KeyError: if the type has none.
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Annotated, NotRequired):
@@ -351,7 +344,7 @@ def form_of(kind: Any) -> Form:
 
 
 def _each(write: Callable[[Any], Any], value: Any) -> Any:
-    """Values in lists and mappings, each as ``write`` has it; there may be none."""
+    """Convert a value, or the values in lists and mappings."""
     if isinstance(value, list | tuple):
         return [_each(write, one) for one in value]
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
-"""What a command meets outside itself: the three streams, the environment variables, the common options.
+"""The environment of a command: its streams, the environment variables and the common options.
 
-A command gets one ``Environment`` and writes through it alone: ``out`` and ``document`` put the result, and
-nothing else, on stdout; ``say`` puts notices on stderr. Tests hand in their own streams.
+A command writes only through its ``Environment``: the result to stdout with ``out`` and ``draw``, notices to
+stderr with ``say``. Tests pass in their own streams.
 """
 
 import os
@@ -23,13 +23,17 @@ DEFAULT_STORE = Path("state_store")
 
 
 def common(default: Any, help: str, *names: str, **more: Any) -> Any:
-    """A common option as Typer takes it."""
+    """Return the field of a common option; the arguments are those of ``typer.Option``."""
     return field(default=default, metadata={"names": names, "settings": {"help": help, **more}})
 
 
 @dataclass(frozen=True, eq=False)
 class Environment:
-    """The streams, the variables and the common options of one call."""
+    """The streams, the variables and the common options of one call.
+
+    :ivar notes: remarks on the files used so far, for documents.
+    :ivar players: the agents that take part; they may have remarks to come.
+    """
 
     stdin: TextIO
     stdout: TextIO
@@ -43,46 +47,43 @@ class Environment:
     json: bool = common(False, "Print the result as JSON.", "--json")
     debug: bool = common(False, "Show the traceback of an error.", "--debug")
     notes: list[str] = field(default_factory=list)
-    """What has been remarked on the files used."""
     players: list[Any] = field(default_factory=list)
-    """Agents that take part, whose remarks are still to come."""
 
     @classmethod
     def of_process(cls) -> "Environment":
-        """The environment of this process."""
         return cls(*standard_streams())
 
     @property
     def given_options(self) -> list[str]:
-        """What was given to say which store, game or learner is meant, for a command that is suggested."""
+        """The options for store, game and learner as they were given, for suggested commands."""
         given = {"--board": self.board, "--line": self.line, "--learner": self.learner}
         words = [f"{name}={value}" for name, value in given.items() if value is not None]
         return [*self.store_option, *words]
 
     @property
     def store_option(self) -> list[str]:
-        """``--store``, for a command that is suggested, where it is not what ``TTT_STORE`` says."""
+        """``--store`` for suggested commands, unless it is the default."""
         usual = Path(self.variables.get("TTT_STORE") or DEFAULT_STORE)
         return [] if self.store == usual else [f"--store={self.store}"]
 
     @property
     def interactive(self) -> bool:
-        """Whether a person can be asked: both stdin and stdout are terminals."""
+        """Whether stdin and stdout are terminals, so that a person can be asked."""
         return self.stdin.isatty() and self.stdout.isatty()
 
     @property
     def animated(self) -> bool:
-        """Whether stderr may show something that moves."""
+        """Whether stderr may show a spinner or a progress bar."""
         return self.stderr.isatty() and not self.quiet and self.variables.get("TERM") != "dumb"
 
     @property
     def unicode(self) -> bool:
-        """Whether stdout takes more than ASCII."""
+        """Whether stdout can show more than ASCII."""
         return (getattr(self.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
 
     @property
     def width(self) -> int:
-        """Columns to draw in: ``COLUMNS``, else the terminal's, else 80."""
+        """The number of columns: from ``COLUMNS``, else of the terminal, else 80."""
         columns = self.variables.get("COLUMNS", "")
         if columns.isascii() and columns.isdigit() and 0 < int(columns[:5]) < 10_000:
             return int(columns)
@@ -93,14 +94,14 @@ class Environment:
         return 80
 
     def bounded(self, stream: TextIO) -> bool:
-        """Whether lines on ``stream`` have to fit ``width``: it is a terminal, or ``COLUMNS`` is set.
-        Elsewhere a line stays a line, for the programs that read it."""
+        """Whether lines on ``stream`` must fit ``width``: it is a terminal, or ``COLUMNS`` is set. Otherwise
+        lines are not broken, for the sake of programs that read them."""
         return stream.isatty() or bool(self.variables.get("COLUMNS"))
 
     def folded(self, text: str, stream: TextIO, *, indent: int = 0) -> str:
-        """Lines folded between words where they have to fit.
+        """Break lines between words if they must fit.
 
-        :param indent: blanks in front of what a line goes on with.
+        :param indent: the indentation of continuation lines.
         """
         if not self.bounded(stream) or len(text) <= self.width:
             return text
@@ -113,50 +114,37 @@ class Environment:
 
     @cached_property
     def console(self) -> "Console":
-        """A Rich console on stdout."""
+        """The Rich console of stdout."""
         return self.console_on(self.stdout)
 
-    @cached_property
-    def error_console(self) -> "Console":
-        """A Rich console on stderr."""
-        return self.console_on(self.stderr)
-
     def console_on(self, stream: TextIO) -> "Console":
-        """A Rich console that takes texts as they are."""
+        """Return a Rich console that does not interpret markup in texts."""
         from rich.console import Console
 
         return Console(
             file=stream,
-            color_system=None if self.variables.get("NO_COLOR") else "auto",  # bold goes as well
+            color_system=None if self.variables.get("NO_COLOR") else "auto",  # also no bold
             width=self.width,
-            height=25 if self.variables.get("TERM") == "dumb" else None,  # else Rich believes in 80 columns
+            height=25 if self.variables.get("TERM") == "dumb" else None,  # otherwise Rich assumes 80 columns
             markup=False,
             emoji=False,
             highlight=False,
             _environ=self.variables,
         )
 
-    def read_line(self, most: int) -> str:
-        """The next line of stdin, as soon as it has come in, but no more than so many characters of it; empty
-        at the end."""
-        line = rest = self.stdin.readline(most)
-        while rest and not rest.endswith("\n"):
-            rest = self.stdin.readline(1 << 16)
-        return line
-
     def out(self, *lines: str, indent: int = 0) -> None:
-        """Write lines of the result to stdout; control characters in them are spelled out.
+        """Write lines of the result to stdout, with control characters escaped.
 
-        :param indent: blanks in front of what a line that is too long for a terminal goes on with.
+        :param indent: the indentation of continuation lines.
         """
         for line in lines:
             self.stdout.write(self.folded(printable(line), self.stdout, indent=indent) + "\n")
 
     def draw(self, drawing: "RenderableType", *, wrap: bool = False) -> None:
-        """Draw on stdout what Rich renders, without blanks at the ends of lines; control characters are
-        spelled out. It is never narrower than it has to be, since a table cut off misleads.
+        """Draw something that Rich renders on stdout, with control characters escaped and without trailing
+        blanks. It may get wider than the screen, since a truncated table is misleading.
 
-        :param wrap: keep texts to ``width`` elsewhere than on a screen too.
+        :param wrap: break texts at ``width`` even if stdout is no terminal.
         """
         from rich.segment import Segment, Segments
 
@@ -174,7 +162,7 @@ class Environment:
         self.stdout.write(sub(r"[ \t]+$", "", captured.get(), flags=MULTILINE))
 
     def out_bytes(self, chunks: Iterable[bytes]) -> None:
-        """Write a file to stdout, byte for byte as it would be on disk."""
+        """Write the content of a file to stdout, byte for byte."""
         self.stdout.flush()
         binary = getattr(self.stdout, "buffer", None)
         for chunk in chunks:
@@ -184,10 +172,9 @@ class Environment:
                 binary.write(chunk)
 
     def say(self, text: str, command: str = "") -> None:
-        """Write a notice to stderr, unless ``--quiet``.
+        """Write a notice to stderr, unless ``--quiet`` is set.
 
-        :param command: what a person may want to copy, behind the text; it is never folded, but starts a line
-            of its own where both do not fit.
+        :param command: a command to copy, shown after the text or on the next line; it is never broken.
         """
         if not self.quiet:
             text = printable(text)
@@ -196,50 +183,46 @@ class Environment:
             self.stderr.write(f"{self.folded(text, self.stderr)}{gap}{command}\n")
 
     def remark(self, texts: Iterable[str]) -> None:
-        """Tell what was left out of a file, put right or guessed: on stderr, and in the documents to come."""
+        """Report what was left out of a file, repaired or guessed: on stderr, and in later documents."""
         for text in texts:
             if text not in self.notes:
                 self.notes.append(text)
                 self.say(text)
 
     def remark_on_players(self) -> None:
-        """Tell what has come up about players since it was last told."""
+        """Report new remarks of the players."""
         for player in self.players:
             self.remark(player.remarks)
 
-    def listen(self, tell: Callable[[str], None] | None = None) -> None:
-        """Show what the library logs, and say before a kernel is compiled how long that takes: by
-        ``tell``, or as notices."""
+    def listen(self, show: Callable[[str], None] | None = None) -> None:
+        """Show log messages, and announce the compilation of kernels, with ``show`` or as notices."""
         import logging
 
         handler = logging.Handler()
-        handler.emit = lambda record: (tell or self.say)(record.getMessage())  # type: ignore[method-assign]
+        handler.emit = lambda record: (show or self.say)(record.getMessage())  # type: ignore[method-assign]
         log = logging.getLogger("ttt_cli")
         log.handlers = [handler]
         log.setLevel(logging.INFO)
         if kernel := sys.modules.get("ttt_cli.engine.kernel"):
-            vars(kernel)["announce"] = partial(self.compiling, tell)
+            vars(kernel)["announce"] = partial(self.compiling, show)
 
     @contextmanager
-    def compiling(self, tell: Callable[[str], None] | None, name: str, seconds: float) -> Iterator[None]:
-        """Say what is compiled before that begins; at a terminal a spinner turns meanwhile.
-
-        :param seconds: about how long it takes.
-        """
+    def compiling(self, show: Callable[[str], None] | None, name: str, seconds: float) -> Iterator[None]:
+        """Announce that a kernel is compiled, which takes about ``seconds``; a terminal shows a spinner."""
         text = f"compiling {name}, once, about {max(seconds, 1):.0f} s"
-        if tell or not self.animated:
-            (tell or self.say)(text)
+        if show or not self.animated:
+            (show or self.say)(text)
             yield
             return
         from rich.live import Live
         from rich.spinner import Spinner
 
-        with Live(Spinner("dots", text), console=self.error_console, transient=True):
+        with Live(Spinner("dots", text), console=self.console_on(self.stderr), transient=True):
             yield
 
 
 def printable(text: str) -> str:
-    """``text`` with everything a terminal might obey (control and format characters) spelled out."""
+    """Escape whatever a terminal might obey (control and format characters)."""
     if text.isprintable():
         return text
     return "".join(
@@ -248,14 +231,13 @@ def printable(text: str) -> str:
 
 
 def command_line(*words: object) -> str:
-    """Words as a command that a shell takes as they are, whatever is in them, and that a terminal shows
-    safely."""
+    """Quote words for a shell, so that the command is also safe to show on a terminal."""
     from shlex import quote
 
     def quoted(word: str) -> str:
         if word.isprintable():
             return quote(word)
         escaped = "".join(f"\\x{byte:02x}" for byte in os.fsencode(word))
-        return f"$'{escaped}'"  # as bash, ksh and zsh have it
+        return f"$'{escaped}'"  # understood by bash, ksh and zsh
 
     return " ".join(quoted(str(word)) for word in words)

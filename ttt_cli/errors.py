@@ -1,7 +1,4 @@
-"""The few errors the program knows, and the exit code of each.
-
-Every room raises these; only ``app.main`` turns them into a line on stderr and an exit code.
-"""
+"""The errors of the program and their exit codes; ``app.run`` turns them into a line on stderr."""
 
 from collections.abc import Iterable
 from enum import IntEnum
@@ -22,14 +19,15 @@ class ExitCode(IntEnum):
 
     @property
     def label(self) -> str:
-        """The name as a message has it."""
+        """The name in words."""
         return self.name.lower().replace("_", " ")
 
 
 class TttError(Exception):
-    """One line for the user: where it happened, what is wrong, and what to do about it.
+    """An error with a message of one line.
 
-    ``where`` names the place (file, line, key, argument); ``hint`` says the remedy.
+    :param where: the place: a file, line, key or argument.
+    :param hint: what to do about it.
     """
 
     exit_code = ExitCode.FAILED
@@ -46,13 +44,13 @@ class TttError(Exception):
 
 
 class UsageError(TttError):
-    """The call makes no sense: an unknown name, a value out of range, options that exclude each other."""
+    """A wrong call: an unknown name, a value out of range, options that exclude each other."""
 
     exit_code = ExitCode.USAGE
 
 
 class InvalidFileError(TttError):
-    """A file cannot be read, is damaged, or does not fit what is asked of it."""
+    """A file that cannot be read, is damaged, or does not fit the request."""
 
     exit_code = ExitCode.INVALID_FILE
 
@@ -64,11 +62,11 @@ class BusyError(TttError):
 
 
 class NotationError(UsageError, ValueError):
-    """A text is not what it should denote: a position, a cell, a board size."""
+    """A text that does not denote a position, a cell or a board size."""
 
 
 class Stopped(BaseException):
-    """Ctrl-C, SIGTERM or a closed pipe ended the command. No ``Exception``, so that nothing swallows it."""
+    """Ctrl-C, SIGTERM or a closed pipe ended the command. Not an ``Exception``, so nothing swallows it."""
 
     def __init__(self, exit_code: ExitCode) -> None:
         super().__init__(exit_code)
@@ -76,7 +74,7 @@ class Stopped(BaseException):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A remedy for a mistyped name: ``did you mean 'minimax'?``, or nothing if no known name is near."""
+    """Return a hint such as ``did you mean 'minimax'?``, empty if no known name is similar."""
     from difflib import get_close_matches
 
     spellings = {text.lower(): text for text in known}

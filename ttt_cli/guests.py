@@ -1,9 +1,9 @@
 """Other people's code in this process: plug-ins, and players and learners in files that the user names.
 
-Plug-ins name players, formats and learners by entry points. They are looked for only where nothing built in
-goes by a name or reads a file, and in what ``ttt show`` lists. Of files only what was typed is run,
-``PATH.py:NAME``: nothing that a state, a log or any other file says comes here. What such code prints goes to
-stderr, and whatever it raises is one line, ``sys.exit`` included.
+Plug-ins register players, formats and learners as entry points. They are loaded only if nothing built in has
+the name or reads the file, and for the lists of ``ttt show``. A file is run only if the user has typed
+``PATH.py:NAME``, never because another file names it. What such code prints goes to stderr, and whatever it
+raises, ``sys.exit`` included, becomes a message of one line.
 """
 
 import os
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 AGENTS = "ttt_cli.agents"
-"""The group of players: each an ``AgentType``, under the name it goes by."""
+"""The entry points of players, of type ``AgentType``."""
 FORMATS = "ttt_cli.formats"
-"""The group of formats: each a ``Format``."""
+"""The entry points of formats, of type ``Format``."""
 LEARNERS = "ttt_cli.learners"
-"""The group of learners: each a subclass of ``Learner``, under its own name."""
+"""The entry points of learners, subclasses of ``Learner``."""
 
 T = TypeVar("T")
 
 _files: set[str] = set()
-"""The files, and the folders of packages, that such code is in: an error from there is not ours."""
+"""The files and package folders of such code, to tell whose fault an error is."""
 
 
 def is_ours(found: object) -> bool:
-    """Whether an object is of a class of this package."""
+    """Whether the class of an object belongs to this package."""
     return type(found).__module__.startswith("ttt_cli.")
 
 
 def at_fault(error: BaseException) -> Path | None:
-    """The file of other people's code that an error went through last."""
+    """Return the last file of other people's code in an error's traceback."""
     from traceback import extract_tb
 
     files = [Path(frame.filename) for frame in extract_tb(error.__traceback__)]
@@ -48,12 +48,12 @@ def at_fault(error: BaseException) -> Path | None:
 
 
 def described(error: BaseException, path: Path | None = None) -> str:
-    """An error in one line, with the line of the file at ``path`` that it comes from."""
+    """Describe an error in one line, with the line number in the file at ``path``."""
     from traceback import extract_tb
 
     try:
         text = " ".join(str(error).split())
-    except Exception:  # it is other people's code too
+    except Exception:  # __str__ is other people's code too
         text = ""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
     if isinstance(error, SyntaxError) and error.filename == str(path):
@@ -66,17 +66,17 @@ def described(error: BaseException, path: Path | None = None) -> str:
 def guest(
     where: str, failed: str, kind: type[TttError] = TttError, path: Path | None = None
 ) -> Iterator[None]:
-    """Run other people's code. A process that it forks ends with it, and does nothing of ours twice.
+    """Run other people's code; a process that it forks ends with the block.
 
-    :param failed: what has happened, if it raises an error, whose description follows.
-    :param path: of its file, whose line the message is to give.
-    :raises TttError: of this ``kind``.
+    :param failed: what precedes the description of an error in the message.
+    :param path: the file to give a line number of.
+    :raises TttError: of this ``kind``, if the code raises anything.
     """
     process = os.getpid()
     try:
         with redirect_stdout(sys.stderr):
             yield
-    except (Stopped, TttError):  # the user's wish to end, and what is one line already
+    except (Stopped, TttError):
         raise
     except BaseException as error:
         raise kind(f"{failed}{described(error, path or at_fault(error))}", where=where) from error
@@ -86,7 +86,7 @@ def guest(
 
 
 def plugin(group: str, name: str, kind: type[T]) -> T | None:
-    """What some distribution offers under a name, None if there is nothing.
+    """Load the entry point with this name, None if there is none.
 
     :raises TttError: if it cannot be loaded, or is of another kind.
     """
@@ -106,7 +106,7 @@ def plugin(group: str, name: str, kind: type[T]) -> T | None:
 
 
 def plugins(group: str, kind: type[T]) -> Iterator[T]:
-    """Everything of a kind that can be loaded, by name."""
+    """Load all entry points of a group; skip those that fail."""
     for name in plugin_names(group):
         with suppress(TttError):
             found = plugin(group, name, kind)
@@ -115,33 +115,32 @@ def plugins(group: str, kind: type[T]) -> Iterator[T]:
 
 
 def plugin_names(group: str) -> list[str]:
-    """What distributions offer, by name; nothing of it is loaded."""
+    """Return the names in a group of entry points, without loading any."""
     return sorted({point.name for point in _offered(group, tuple(sys.path))})
 
 
 @cache
 def _offered(group: str, path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
-    """What distributions on Python's path offer: asking them all takes milliseconds."""
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=group))
 
 
 def split(argument: str, example: str = "") -> tuple[Path, str]:
-    """The path and the name in ``PATH.py:NAME``.
+    """Split ``PATH.py:NAME``.
 
-    :raises UsageError: if one is missing.
+    :raises UsageError: if a part is missing.
     """
     path, colon, name = argument.rpartition(":")
     if not (colon and path and name.isidentifier()):
-        raise UsageError(f"{argument!r} does not say which file and what in it", hint=example)
+        raise UsageError(f"{argument!r} is not PATH.py:NAME", hint=example)
     return Path(path), name
 
 
 def named_in(argument: str, example: str = "") -> tuple[Any, Path]:
-    """What ``PATH.py:NAME`` names, and the path. The file is run anew; beside it nothing is written.
+    """Run a file and return the object that ``PATH.py:NAME`` names, and the path.
 
-    :raises UsageError: if the argument names nothing.
+    :raises UsageError: if there is no such name.
     :raises InvalidFileError: if the file cannot be run.
     """
     path, name = split(argument, example)
@@ -151,10 +150,10 @@ def named_in(argument: str, example: str = "") -> tuple[Any, Path]:
         raise InvalidFileError(error.strerror or "cannot be read", where=str(path), hint=example) from None
     module = ModuleType(f"ttt_player_{path.stem}")
     module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # dataclasses and pickle look there
+    sys.modules[module.__name__] = module  # dataclasses and pickle need it there
     _files.add(str(path))
     folder = str(path.parent.resolve())
-    sys.path.insert(0, folder)  # as for a script: it may import what lies beside it
+    sys.path.insert(0, folder)  # as for a script
     try:
         with guest(str(path), "", InvalidFileError, path):
             exec(compile(source, str(path), "exec"), module.__dict__)

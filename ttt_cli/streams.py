@@ -1,7 +1,7 @@
-"""The standard streams of a process: a result is written whole or the command fails; a notice never fails.
+"""The standard streams: a result is written completely or the command fails; writing a notice never fails.
 
-Python's own streams do neither: without a buffer (``PYTHONUNBUFFERED=1``, usual in containers) a write that
-stops short is taken for a whole one, and a full disk under stderr ends the program that wanted to tell of it.
+Python's own streams do neither: unbuffered (``PYTHONUNBUFFERED=1``, common in containers) they take a partial
+write for a complete one, and a full disk under stderr ends the program.
 """
 
 import os
@@ -12,13 +12,13 @@ from typing import TextIO
 
 
 class _Notices(TextIOWrapper):
-    """A stream that drops what it cannot write."""
+    """A stream that ignores what it cannot write."""
 
     def write(self, text: str) -> int:
         with suppress(OSError, ValueError):
             try:
                 super().write(text)
-            except RuntimeError:  # a signal's notice while another one is written, which holds the buffer
+            except RuntimeError:  # in a signal handler, during another write
                 os.write(self.fileno(), text.encode(self.encoding, "backslashreplace"))
         return len(text)
 
@@ -28,10 +28,10 @@ class _Notices(TextIOWrapper):
 
 
 def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
-    """This process's stdin, stdout and stderr, which also take Python's own place for them.
+    """Open stdin, stdout and stderr, and replace those of ``sys``.
 
-    A descriptor that was closed is occupied, so that no file that is opened later gets its number and with it
-    what others write there; to a closed stdout nothing can be written.
+    A closed descriptor is occupied, so that a file opened later cannot get its number, and with it
+    the output.
     """
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
@@ -42,7 +42,7 @@ def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
         kind(
             BufferedWriter(FileIO(number, "w", closefd=False)),
             getattr(stream, "encoding", None),
-            errors="backslashreplace",  # a poor locale is no reason to fail
+            errors="backslashreplace",
             line_buffering=True,
         )
         for number, stream, kind in ((1, sys.stdout, TextIOWrapper), (2, sys.stderr, _Notices))
@@ -54,8 +54,7 @@ def standard_streams() -> tuple[TextIO, TextIO, TextIO]:
 
 
 def give_up(stream: TextIO) -> bool:
-    """Write what is left to a stream and tell whether that worked; what could not be written is dropped, else
-    Python complains when it ends."""
+    """Flush a stream and return whether that worked; if not, drop the rest, or Python complains at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):

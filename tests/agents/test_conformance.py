@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli import train
+from ttt_cli import Positions, train
 from ttt_cli.agents.grammar import resolve
 from ttt_cli.agents.registry import players
 from ttt_cli.conformance import agree, answers
-from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.positions import Positions
+from ttt_cli.engine.policy import are_sound
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.learners import LEARNERS, learner_class
@@ -70,7 +69,9 @@ def sample(rules: Rules) -> Positions:
 def test_a_policy_is_a_pure_function_of_the_position(text: str, rules: Rules, store: Path) -> None:
     policy, positions = resolve(text, store, rules).policy, sample(rules)
     whole = answers(policy, positions)
-    plays_legal_moves(text, positions, policy)
+    assert are_sound(whole[0], positions.legal, 1e-12).all()
+    resigned = ~whole[0].any(axis=1) & ~positions.terminal
+    assert not resigned.any() or text.startswith("menace")
     reverse = slice(None, None, -1)
     backwards = [part[reverse] for part in answers(policy, positions[reverse])]
     assert agree(whole, backwards)  # in another order, and after other questions
@@ -82,19 +83,7 @@ def test_a_policy_is_a_pure_function_of_the_position(text: str, rules: Rules, st
     assert all(len(part) == 0 for part in answers(policy, positions[:0]))
 
 
-def plays_legal_moves(text: str, positions: Positions, policy: Policy) -> None:
-    probabilities, values = policy.probabilities(positions), policy.values(positions)
-    known = policy.known(positions)
-    assert (probabilities.shape, probabilities.dtype) == (positions.legal.shape, np.float64)
-    assert (probabilities >= 0).all() and not probabilities[~positions.legal].any()
-    resigns = ~probabilities.any(axis=1) & ~positions.terminal
-    assert np.allclose(probabilities.sum(axis=1), ~(positions.terminal | resigns), rtol=0, atol=1e-12)
-    assert not resigns.any() or text.startswith("menace")
-    assert values is None or (values.shape == probabilities.shape and not np.isinf(values).any())
-    assert known is None or (known.dtype == np.bool_ and not known[positions.terminal].any())
-
-
-@pytest.mark.parametrize("text", PLAYERS)
+@pytest.mark.parametrize("text", [*PLAYERS, "search:depth=1"])
 def test_turning_the_board_turns_the_play(text: str, store: Path) -> None:
     """Players without a sense of direction play symmetric positions alike."""
     space = StateSpace.of()

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from tests import tables
-from ttt_cli import train
+from ttt_cli import Positions, train
 from ttt_cli.agents.grammar import resolve, resolve_all
 from ttt_cli.agents.registry import players
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, TttError, UsageError

@@ -7,14 +7,11 @@ import pytest
 
 from tests import tables
 from tests.engine.test_positions import sample
+from ttt_cli import Position, Positions, Rules, Side
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.engine.alpha_beta import Search
 from ttt_cli.engine.perfect import move_values_of
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import UsageError
 from ttt_cli.evaluation.matchup import both_sides
@@ -124,7 +121,8 @@ LAST_HOPE = "X.X.......................OO.OO..............................X.X"
 
 @pytest.mark.compiled
 def test_minimax_always_moves_and_says_where_nothing_could_be_proved(monkeypatch):
-    monkeypatch.setattr("ttt_cli.agents.minimax.NODES", 1_000)
+    for limit in ("NODES", "MOVE_NODES"):
+        monkeypatch.setattr(f"ttt_cli.agents.minimax.{limit}", 100)
     rules = Rules(8, 8, 5)
     policy = Minimax(rules)
     both = Positions.batch([Position(LAST_HOPE, rules), Position.start(rules)], rules)

@@ -134,7 +134,7 @@ FAULTS = [
     (CLASS + "def learn(self, t, g, sides): t[g.text] = float('nan')", "expected a number, or a list of nu"),
     (CLASS + "def explore(self, t, p, r): return 0", "explore plays 0 in 'X...' (one of position.legal)"),
     (CLASS + "def policy(self, t): raise ValueError('no')", "count: policy raised ValueError: no in line 13"),
-    (CLASS + "def to_entries(self, t): return 5", "leads to TypeError: 'int' object is not iterable (pytho"),
+    (CLASS + "def to_entries(self, t): return 5", "causes TypeError: 'int' object is not iterable (pytho"),
 ]  # fmt: skip
 
 

@@ -5,12 +5,11 @@ import pytest
 
 from tests.conftest import COMPILED
 from tests.engine import test_positions
+from ttt_cli import Positions, Rules
 from ttt_cli.engine.alpha_beta import search
 from ttt_cli.engine.arrays import Floats
 from ttt_cli.engine.network import Network, line_network, place, squashed, total
-from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import ILLEGAL, solve
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
 BOARDS = [Rules(), Rules(3, 4, 3), Rules(1, 5, 3), Rules(misere=True)]
@@ -81,19 +80,6 @@ def move_scores(net: Network, positions: Positions, depth: int) -> Floats:
         else:
             found[row, cell] = opinion(net, rules, moved, other)
     return found
-
-
-@pytest.mark.parametrize("rules", [Rules(5, 5, 4), Rules(1, 12, 12)], ids=str)
-def test_the_lines_are_seen_alike_from_all_sides(rules: Rules):
-    net, positions = line_network(rules), sample(rules)[:: 1 + rules.cells // 16]
-    x, o = positions.x.tolist(), positions.o.tolist()
-    for image in rules.symmetries[1:]:
-        turned = [
-            [sum(1 << image[cell] for cell in range(rules.cells) if board >> cell & 1) for board in boards]
-            for boards in (x, o)
-        ]
-        for here, there in zip(zip(x, o, strict=True), zip(*turned, strict=True), strict=True):
-            assert opinion(net, rules, *here) == opinion(net, rules, *there)
 
 
 def test_lines_count_by_their_stones():

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.test_positions import sample
+from ttt_cli import Positions, Rules
 from ttt_cli.engine import bits
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.symmetry import classes
 
 

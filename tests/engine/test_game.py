@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.rules import Rules
+from ttt_cli import Game, Rules
 from ttt_cli.engine.side import Result, Side
 from ttt_cli.errors import NotationError
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
+from ttt_cli import Positions, Rules
 from ttt_cli.engine.look_ahead import look_ahead
-from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.retrograde import ILLEGAL, plies_left, solve
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 
 

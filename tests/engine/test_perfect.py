@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests.engine.test_positions import sample
+from ttt_cli import Positions, Rules
 from ttt_cli.engine.perfect import UNPROVEN, game_value, move_values_of, values_of
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
 
 
 @pytest.mark.compiled

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import Rules
+from ttt_cli import Position, Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 

@@ -5,9 +5,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
+from ttt_cli import Position, Positions, Rules
 from ttt_cli.engine.state_space import StateSpace, enumerated
 from ttt_cli.errors import NotationError
 
@@ -59,20 +57,6 @@ def test_the_order_is_by_plies_then_text(rules: Rules):
     shuffled = np.random.default_rng(2).permutation(len(texts))
     batch = Positions.parse([texts[at] for at in shuffled], rules)
     assert [batch.text(row) for row in batch.order().tolist()] == texts
-
-
-@pytest.mark.parametrize("rules", [Rules(2, 5, 3), Rules(misere=True)], ids=str)
-def test_by_index_and_on_bitboards(rules: Rules):
-    space = StateSpace.of(rules)
-    assert enumerated(rules) is space
-    layer = Positions.start(rules)
-    while len(layer):
-        rows, cells = np.nonzero(layer.legal)
-        after, places = layer.after(rows, cells)
-        again, places_again = space.successors_of(layer, rows, cells)
-        assert after.texts() == again.texts()
-        assert np.array_equal(places, places_again)
-        layer = after
 
 
 @pytest.mark.parametrize("rules", [Rules(4, 4, 4), Rules(8, 8, 5)], ids=str)

@@ -5,9 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.retrograde import ILLEGAL, plies_left, solve
-from ttt_cli.engine.rules import Rules
+from ttt_cli import Position, Rules
+from ttt_cli.engine.retrograde import solve
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.engine.symmetry import classes
 
@@ -29,17 +28,6 @@ def test_values_and_distances_are_those_of_a_plain_recursion(rules: Rules) -> No
     solution = solve(space)
     expected = [searched(space.position(index)) for index in range(len(space))]
     assert list(zip(solution.values.tolist(), solution.plies.tolist(), strict=True)) == expected
-
-
-def test_each_move_has_its_own_score() -> None:
-    space = StateSpace.of()
-    # X wins with 3; with 6 it blocks O's row and draws on the full board; after 8 O completes that row.
-    index = space.index(Position.parse("XX.OO.X.O"))
-    scores = solve(space).move_scores(np.array([index]))
-    assert (scores[0] == ILLEGAL).tolist() == [stone != "." for stone in "XX.OO.X.O"]
-    plies = plies_left(space, scores, space.plies[[index]][:, None])
-    assert np.sign(scores[0][[2, 5, 7]]).tolist() == [1, 0, -1]
-    assert plies[0][[2, 5, 7]].tolist() == [1, 3, 2]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from tests.conftest import COMPILED
+from ttt_cli import Game, Position, Positions
 from ttt_cli.engine import proof_search, retrograde
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.look_ahead import look_ahead
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
 from ttt_cli.engine.solver import UNPROVEN, Solver
 from ttt_cli.engine.state_space import StateSpace
@@ -101,14 +99,6 @@ def test_known_values_are_proven_with_few_nodes(rows: int, cols: int, line: int,
     assert 0 < proof.nodes <= nodes
 
 
-def test_terminal_positions_have_a_value_and_no_line():
-    for text, value in (("XXXOO....", -1), ("XOXXOOOXX", 0)):
-        proof = Solver(STANDARD).solve(Position(text))
-        assert (proof.value, proof.line, proof.nodes) == (value, (), 0)
-    lost = Position("XXXOO....", Rules(misere=True))
-    assert Solver(lost.rules).solve(lost).value == 1
-
-
 def test_a_position_of_another_game_is_refused():
     with pytest.raises(NotationError, match="3x4"):
         Solver(Rules(3, 4, 3)).solve(Position.start())
@@ -174,14 +164,6 @@ def test_a_batch_says_what_it_could_not_prove():
     assert np.array_equal(found[found != UNPROVEN], truth[found != UNPROVEN])
     backwards = Solver(rules).values(batch[::-1])
     assert np.array_equal(backwards[::-1], truth)
-
-
-@pytest.mark.compiled
-def test_progress_is_reported():
-    position, told = start(5, 5, 4), []
-    proof = Solver(position.rules).solve(position, report=lambda nodes, deviations: told.append(nodes))
-    assert told == sorted(told)
-    assert told[-1] == proof.nodes
 
 
 def test_compiled_and_as_written_find_the_same(monkeypatch: pytest.MonkeyPatch):

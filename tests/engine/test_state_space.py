@@ -52,7 +52,3 @@ def test_uniform_play_stays_uniform_on_the_classes(rules: Rules):
     everywhere, own = uniform(positions.legal), classes(small[:])
     on_classes = own.project(uniform(small[:].legal))[small.rows(found.positions)]
     assert np.allclose(found.lift_probabilities(on_classes, positions.legal), everywhere)
-
-
-def test_moves_of_the_empty_board_up_to_symmetry():
-    assert np.flatnonzero(StateSpace.of(symmetric=True).legal[0]).tolist() == [0, 1, 4]

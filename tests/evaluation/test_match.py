@@ -5,9 +5,8 @@ import pytest
 
 from tests import tables
 from tests.evaluation.reference import some_policy
-from ttt_cli.engine.game import Game
+from ttt_cli import Game, Rules
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.match import Games, play_match, wilson
 from ttt_cli.evaluation.matchup import both_sides

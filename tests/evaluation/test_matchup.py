@@ -7,13 +7,10 @@ import pytest
 
 from tests import tables
 from tests.evaluation.reference import results, some_policy
-from ttt_cli.engine.arrays import Floats
+from ttt_cli import Rules
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
-from ttt_cli.evaluation.matchup import Rates, both_sides, play_exact, play_on
-from ttt_cli.evaluation.walk import Walk
+from ttt_cli.evaluation.matchup import Rates, both_sides, play_exact
 
 
 def test_random_against_random() -> None:
@@ -45,14 +42,3 @@ def test_both_sides_are_seen_from_the_first_player() -> None:
     assert as_x.points == pytest.approx(as_x.win + as_x.draw / 2)
     nobody = PolicyTable(space, np.zeros(space.legal.shape))
     assert both_sides(nobody, random) == (Rates(0, 0, 1), Rates(0, 0, 1))  # it resigns at once
-
-
-def test_reach_is_the_share_of_games_that_go_through_a_position() -> None:
-    walk = Walk.of(tables.heuristic(StateSpace.of()), Side.X, tables.uniform(StateSpace.of()))
-    found: list[Floats] = []
-    play_on(walk, watch=found.extend)
-    for reach in found[:5]:  # no game ends before the fifth ply
-        assert reach.sum() == pytest.approx(1, abs=1e-14)
-    layers = zip(walk.layers, found, strict=True)
-    ended = sum(reach[layer.positions.terminal].sum() for layer, reach in layers)
-    assert ended == pytest.approx(1, abs=1e-14)

@@ -5,13 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttt_cli import policy, train
+from ttt_cli import Policy, Position, Positions, Side, policy, train
 from ttt_cli.engine.perfect import move_values_of
-from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.walk import OutgrownError, Walk
 from ttt_cli.evaluation.worst_case import best_response, worst_case

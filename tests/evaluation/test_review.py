@@ -4,11 +4,8 @@ import random
 
 import pytest
 
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.positions import Positions
+from ttt_cli import Game, Position, Positions, Side
 from ttt_cli.engine.rules import STANDARD, Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.evaluation.analysis import analyse
 from ttt_cli.evaluation.review import Choices, Pace, Review, review
 

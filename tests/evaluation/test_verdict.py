@@ -7,11 +7,9 @@ import pytest
 
 from tests import tables
 from tests.evaluation.reference import can_reach, some_policy
+from ttt_cli import Position, Rules, Side
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.blunders import RESIGNS, find_blunders
 from ttt_cli.evaluation.review import explain

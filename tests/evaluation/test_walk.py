@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
+from ttt_cli import Game, Positions, Rules, Side
 from ttt_cli.agents.heuristic import Heuristic
 from ttt_cli.agents.minimax import Minimax
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.arrays import Floats
-from ttt_cli.engine.game import Game
 from ttt_cli.engine.policy import Policy, first
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.evaluation import walk as walks
 from ttt_cli.evaluation.matchup import play_on
 from ttt_cli.evaluation.refutation import losing_line

@@ -4,9 +4,8 @@ import pytest
 
 from tests import tables
 from tests.evaluation.reference import forced, some_policy
+from ttt_cli import Rules, Side
 from ttt_cli.engine.policy import PolicyTable
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result, worst_case

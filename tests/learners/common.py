@@ -3,8 +3,7 @@
 from functools import cache
 from typing import Any
 
-from ttt_cli import State, train
-from ttt_cli.engine.game import Game
+from ttt_cli import Game, State, train
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD
 from ttt_cli.engine.state_space import StateSpace

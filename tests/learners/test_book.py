@@ -7,10 +7,8 @@ import pytest
 
 from tests import tables
 from tests.learners.common import policy_of, trained
+from ttt_cli import Game, Position, Rules
 from ttt_cli.conformance import after, agent, block, check_policy, content, empty_table, read_table
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.matchup import both_sides

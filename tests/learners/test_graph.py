@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.learners.common import policy_of
+from ttt_cli import Position, Rules
 from ttt_cli.conformance import after, block, empty_table, read_table
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.retrograde import solve
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.learners.base import Shard

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from tests.engine import test_positions
+from ttt_cli import Game, Positions, Rules, Side
 from ttt_cli.engine.alpha_beta import Search
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.positions import Positions
-from ttt_cli.engine.rules import Rules
-from ttt_cli.engine.side import Side
 from ttt_cli.errors import InvalidFileError
 from ttt_cli.evaluation.walk import Walk
 from ttt_cli.evaluation.worst_case import guaranteed_result
@@ -77,16 +74,6 @@ def test_symmetric_positions_are_worth_the_same_to_the_last_bit():
         turned = Positions.parse(["".join(text) for text in turned_texts.tolist()], LARGE)
         for player in (policy, greedy):
             assert np.array_equal(player.values(turned)[:, image], player.values(positions), equal_nan=True)
-
-
-def test_what_is_known_are_patterns():
-    table = trained(LARGE, 300)
-    policy = NTuple().policy(table)
-    assert policy.known(Positions.start(LARGE)).all()
-    assert not NTuple().policy(NTuple().empty(LARGE)).known(Positions.start(LARGE)).any()
-    positions = Positions.batch(test_positions.sample(LARGE, 20), LARGE)
-    known = policy.known(positions)
-    assert 0 < known.sum() < len(known) and not known[positions.terminal].any()
 
 
 @pytest.mark.parametrize(

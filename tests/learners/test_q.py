@@ -7,9 +7,8 @@ import pytest
 
 from tests import tables
 from tests.learners.common import game, policy_of
+from ttt_cli import Game, Position
 from ttt_cli.conformance import after, empty_table
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.evaluation.verdict import is_unbeatable

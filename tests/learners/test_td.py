@@ -9,9 +9,8 @@ import pytest
 
 from tests import tables
 from tests.learners.common import game, policy_of
-from ttt_cli import load, save, train
+from ttt_cli import Position, load, save, train
 from ttt_cli.conformance import after, block, empty_table
-from ttt_cli.engine.position import Position
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.learners.growth import FIRST

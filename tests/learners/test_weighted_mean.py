@@ -8,11 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ttt_cli.engine.game import Game
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import Rules
+from ttt_cli import Game, PlainLearner, Position, Rules, Table
 from ttt_cli.learners import table
-from ttt_cli.learners.plain import PlainLearner, Table
 from ttt_cli.learners.weighted_mean import ExactSums, WeightedMean
 
 numbers = (

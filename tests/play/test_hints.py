@@ -2,9 +2,8 @@
 
 import pytest
 
+from ttt_cli import Position, Rules
 from ttt_cli.agents.uniform import Uniform
-from ttt_cli.engine.position import Position
-from ttt_cli.engine.rules import Rules
 from ttt_cli.play import hints
 from ttt_cli.play.hints import beat, hint
 

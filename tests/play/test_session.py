@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
+from ttt_cli import GameRecord, Side
 from ttt_cli.agents.uniform import Uniform
 from ttt_cli.engine.policy import PolicyTable
 from ttt_cli.engine.rules import STANDARD
-from ttt_cli.engine.side import Side
 from ttt_cli.engine.state_space import StateSpace
 from ttt_cli.errors import NotationError
 from ttt_cli.play.player import Player
 from ttt_cli.play.session import Session
-from ttt_cli.store.games import GameRecord
 
 MACHINE = Player("machine", Uniform(STANDARD))
 SEEDED = [(7, 2, 6, 3, 1, 9, 4), (5, 6, 2, 3, 8), (3, 1, 5, 8, 7)]

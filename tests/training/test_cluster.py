@@ -6,59 +6,39 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from queue import Queue
-from threading import Thread
 
 import pytest
 
 from tests.learners.fragile import Fragile, trained
-from tests.ttt import finish, read_until, start
+from tests.ttt import ROOT, finish, read_until, start
 from ttt_cli.errors import TttError
 from ttt_cli.training import workers
 from ttt_cli.training.workers import cluster_workers
 
-distributed = pytest.importorskip("distributed")
-pytestmark = pytest.mark.long
-
-SECONDS = 120
-"""How long to wait for a process to come up."""
+missing = pytest.mark.skipif(not find_spec("distributed"), reason="distributed is not installed")
+pytestmark = [pytest.mark.long, missing]
 
 
 @contextmanager
-def dask(*arguments: str, until: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """One of Dask's own commands, running: what ``until`` found in what it prints, and the process."""
-    variables = {**os.environ, "PYTHONPATH": str(Path.cwd()), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dask", *arguments],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        env=variables,
-        text=True,
-    )
-    found: Queue[str] = Queue()
-
-    def read() -> None:
-        assert process.stderr
-        for line in process.stderr:
-            if match := re.search(until, line):
-                found.put(match.group())
-
-    Thread(target=read, daemon=True).start()
-    try:
-        yield found.get(timeout=SECONDS), process
-    finally:
-        process.terminate()
+def dask(*words: str, until: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """One of Dask's own commands, running: what it says up to the line with ``until``, and the process."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    program = [sys.executable, "-m", "dask"]
+    with start(*words, program=program, env=env, stdout=subprocess.DEVNULL) as process:
         try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
+            yield read_until(process, process.stderr, until), process
+        finally:
             process.kill()
 
 
-def scheduler() -> AbstractContextManager[tuple[str, subprocess.Popen[str]]]:
+@contextmanager
+def scheduler() -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A scheduler that this machine alone reaches: its address and its process."""
     where = ("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    return dask(*where, until=r"tcp://127\.0\.0\.1:\d+")
+    with dask(*where, until="tcp://127.0.0.1:") as (said, process):
+        yield re.findall(r"tcp://127\.0\.0\.1:\d+", said)[-1], process
 
 
 def worker(at: str) -> AbstractContextManager[object]:
@@ -97,7 +77,7 @@ def test_a_killed_scheduler_is_told_and_the_run_goes_on_without_it(tmp_path: Pat
         with start("train", "td", "-o", path, *new) as trainer:
             said = read_until(trainer, trainer.stderr, "saved")
             process.kill()
-            said += trainer.communicate(timeout=SECONDS)[1]
+            said += trainer.communicate(timeout=120)[1]
     assert trainer.returncode == 1, said
     assert "Traceback" not in said, said
     assert "the connection to the scheduler was lost (--resume goes on from the last save)" in said
@@ -105,6 +85,8 @@ def test_a_killed_scheduler_is_told_and_the_run_goes_on_without_it(tmp_path: Pat
 
 
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
     client = distributed.Client
     monkeypatch.setattr(distributed, "Client", lambda at, **more: client(at, **{**more, "timeout": 1}))
     with pytest.raises(TttError, match="no scheduler answers"), cluster_workers("tcp://127.0.0.1:9"):

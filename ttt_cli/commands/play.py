@@ -5,12 +5,15 @@ from dataclasses import replace
 from shlex import join
 from typing import Annotated, Literal
 
-from ttt_cli.agents.grammar import Agent, resolve_all
-from ttt_cli.agents.levels import LEVELS
+from ttt_cli.agents.grammar import Agent, resolve, resolve_all
+from ttt_cli.agents.levels import LEVELS, level
+from ttt_cli.agents.uniform import Uniform
 from ttt_cli.documents import put
-from ttt_cli.engine.rules import STANDARD
+from ttt_cli.engine.rules import STANDARD, Rules
+from ttt_cli.engine.state_space import enumerated
 from ttt_cli.environment import Environment, command_line
 from ttt_cli.errors import ExitCode, Stopped, UsageError
+from ttt_cli.evaluation.matchup import both_sides
 from ttt_cli.play.player import exploration, players_of
 from ttt_cli.play.session import Session
 from ttt_cli.shell.keyboard import choose
@@ -27,7 +30,6 @@ from ttt_cli.shell.options import (
 )
 from ttt_cli.store.games import try_log
 from ttt_cli.store.library import Loaded
-from ttt_cli.views.levels import level_in_words
 from ttt_cli.views.numbers import counted, percent
 
 MENU_STATES = 9
@@ -67,11 +69,7 @@ def play(
     """
     named = x is not None or o is not None
     if agent is None and not named and env.interactive:
-        rules = given_rules(env) or STANDARD
-        stored = (path.stem for path in stored_files(env.store) if path.stem != "games")
-        names = [*LEVELS, *[*dict.fromkeys(["q", *stored])][:MENU_STATES]]
-        options = [(name, level_in_words(name, rules)) for name in names]
-        agent = names[choose(env, "Who do you want to play?", options)]
+        agent = _choose_opponent(env)
     pairing = _pairing(agent, side, x, o)
     people = "human" in pairing
     if watch and people:
@@ -90,6 +88,26 @@ def play(
     if people:
         return play_with_people(env, session, games)
     return play_machines(env, session, games, watch=watch, delay=delay, learn=learn)
+
+
+def _choose_opponent(env: Environment) -> str:
+    rules = given_rules(env) or STANDARD
+    stored = (path.stem for path in stored_files(env.store) if path.stem != "games")
+    names = [*LEVELS, *[*dict.fromkeys(["q", *stored])][:MENU_STATES]]
+    options = [(name, _level_in_words(env, name, rules)) for name in names]
+    return names[choose(env, "Who do you want to play?", options)]
+
+
+def _level_in_words(env: Environment, name: str, rules: Rules) -> str:
+    agent = level(name, rules)
+    if agent is None:
+        return "learns from your games"
+    if enumerated(rules) is None:
+        return agent
+    sides = both_sides(resolve(agent, env.store, rules).policy, Uniform(rules))
+    win, loss = (sum(getattr(rates, end) for rates in sides) / 2 for end in ("win", "loss"))
+    loses = f"loses {percent(loss, 0)}" if loss else "never loses"
+    return f"{agent}; against random play it wins {percent(win, 0)}, {loses}"
 
 
 def _pairing(agent: str | None, side: str | None, x: str | None, o: str | None) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""``ttt train``: a subcommand for each method of learning."""
+"""``ttt train``, with a subcommand for each method."""
 
 import re
 import secrets
@@ -46,18 +46,18 @@ from ttt_cli.views.numbers import counted
 from ttt_cli.views.progress import progress
 
 PROOF = 200_000
-"""Positions that the closing line's proof may go through."""
+"""How many positions the proof after a training may visit."""
 
 MANY_CELLS, MOVE_BYTES = 36, 24
-"""From how many cells on a table's cost is told, and what it keeps for a move."""
+"""The board size from which on a table's cost is reported, and what a table needs for a move."""
 
 CHECKPOINT = 60.0
-"""Seconds between two saves of a run."""
+"""Seconds between saves of a run."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of every ``ttt train``, but for the learner's own parameters."""
+    """The options of ``ttt train``, apart from the parameters of the learner."""
 
     games: Games = None
     opponent: Opponent = None
@@ -127,7 +127,7 @@ def _show_curve(env: Environment, name: str, rows: Sequence[Row], path: Path) ->
     from ttt_cli.views.plot import text_plot
 
     if not rows:
-        env.say("there is no curve: more can happen on this board than can be walked through")
+        env.say("there is no curve: the board is too large to judge the player exactly")
         return
     env.out(*text_plot([(name, rows)], env.width, unicode=env.unicode))
     env.say(f"the curve is in {path}; a picture:", command_line("ttt", "curve", path, "-o", "curve.svg"))
@@ -160,9 +160,8 @@ Examples:
 
 
 def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
-    """The subcommand that is called: of a method that is built in, of a plug-in's by its name, of a file's as
-    ``FILE.py:CLASS``; without a method's name all of them, as the help lists them. For completion nothing
-    from outside is loaded.
+    """Return the subcommand of a built-in method, a plug-in or ``FILE.py:CLASS``; without a name, the group
+    of all methods. Unless the command ``runs``, nothing from outside is loaded.
 
     :raises TttError: if there is no such learner.
     """
@@ -173,11 +172,8 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
             key: TyperCommand(key, help=about[0].upper() + about[1:], rich_help_panel="Methods")
             for key, about in LEARNERS.items()
         }
-        return (
-            "train",
-            TyperGroup(name="train", commands=methods, help=text, epilog=examples),
-            arguments or ["--help"],
-        )
+        group = TyperGroup(name="train", commands=methods, help=text, epilog=examples)
+        return "train", group, arguments or ["--help"]
     state = re.fullmatch(r"(\w+?)(\.article)?(?:\.(\d+x\d+)-(\d+))?", name)
     if state and state[1] in LEARNERS and state[1] != name:
         words = f"{state[1]}{' --preset article' * bool(state[2])}"
@@ -193,10 +189,10 @@ def load(arguments: list[str], runs: bool) -> tuple[str, Any, list[str]]:
 
 
 class Call:
-    """One call of ``ttt train``: from its options to a run, and from the run to what the user sees.
+    """One call of ``ttt train``, from its options to a run and its report.
 
-    :ivar path: the file that is trained.
-    :ivar name: what game records call the state: its name in the store, or its path.
+    :ivar path: the file of the state.
+    :ivar name: the name of the state in game records: its name in the store, or its path.
     """
 
     def __init__(self, env: Environment, learner: str, given: dict[str, Any], options: Options) -> None:
@@ -207,10 +203,7 @@ class Call:
         self.name = library.display_name(env.store, self.path)
 
     def check(self) -> None:
-        """Refuse options that do not go together, and say what becomes of an opponent that is a program.
-
-        :raises UsageError: naming them.
-        """
+        """Raise a ``UsageError`` if options do not go together."""
         options = self.options
         starts = {"--resume": options.resume, "--fresh": options.fresh, "--from": options.source}
         chosen = [name for name, value in {**starts, "--games-from": options.games_from}.items() if value]
@@ -222,10 +215,10 @@ class Call:
         for name in (name for name, value in own.items() if value and options.resume):
             raise UsageError(f"{name} does not go with --resume, which takes it from the file")
         if options.cluster and asks_program:
-            hint = "it would be run on machines it may not be on: --workers instead"
+            hint = "other machines may not have it; use --workers instead"
             raise UsageError("--cluster does not go with an opponent that is a program", hint=hint)
         if options.cluster and (typed := typed_as(self.learner)) != self.learner:
-            hint = "install it as a plug-in, there as here: see examples/plugin"
+            hint = "install it as a plug-in on all machines: see examples/plugin"
             raise UsageError("--cluster does not go with a learner from a file", where=typed, hint=hint)
         if options.preset and (options.workers > 1 or options.cluster):
             what = f"{'--cluster' if options.cluster else '--workers'} does not go with --preset"
@@ -235,13 +228,12 @@ class Call:
             raise UsageError("would overwrite the state itself", where="--curve", hint="--curve another file")
         if asks_program:
             self.env.say(
-                f"{options.opponent} is asked once per position; answers are reused: the run can be repeated "
-                "only if it answers alike"
+                f"{options.opponent} is asked once per position, and its answers are reused; the run can be "
+                "repeated only if it answers the same"
             )
 
     def prepare(self) -> TrainingRun | None:
-        """The run that the options ask for; None if they ask for no games: what was to be learned from
-        records is saved then."""
+        """Return the run to carry out; None if it was only to learn from recorded games, which is done."""
         options, store = self.options, self.env.store
         if options.resume:
             state = library.load(self.path).state
@@ -261,7 +253,7 @@ class Call:
             raise InvalidFileError(f"holds a {state.learner.name} state, not {self.learner}", where=str(path))
 
     def _start(self) -> State:
-        """The state to start from: the file's, another one's, or an empty one."""
+        """Return the state to start from: that of the file or of --from, or an empty one."""
         options, rules, preset = self.options, given_rules(self.env), self.options.preset
         origin = self.path if self.path.exists() and not options.fresh else None
         if options.source is not None:
@@ -292,7 +284,7 @@ class Call:
         return type(learner).from_params(**parameters)
 
     def _taught(self, state: State) -> State:
-        """The state after the games that wait for it, and those of a file of game records."""
+        """Return the state after it has learned the games that wait for it, and those of --games-from."""
         games_from = self.options.games_from
         name = library.taught_name(self.env.store, self.path)
         lesson = teach(state, waiting_games(self.env.store, name, state), self.name)
@@ -324,7 +316,7 @@ class Call:
         return nullcontext(here)
 
     def train(self, run: TrainingRun) -> Training:
-        """Carry the run out; the user, the progress bar and ``--until`` look at it between its blocks."""
+        """Carry out the run; --until and the progress bar look at it between its blocks."""
         env, options, curve = self.env, self.options, None
         env.say(f"training {self.learner} for {run.plan.games:,} games, --seed {run.plan.seed}")
         cells = run.state.rules.cells
@@ -348,7 +340,7 @@ class Call:
                 env.say(f"saved {'what was kept' if run.kept else f'{run.record.games or 0:,} games'}")
 
             if options.until and options.resume:
-                self._is_proved(run)  # what is in the file may be what an earlier call kept
+                self._is_proved(run)  # an earlier call may have kept the state in the file
             train_run(
                 run,
                 checkpoint=options.checkpoint,
@@ -363,8 +355,8 @@ class Call:
         return self._report(run, curve, stopping.exit_code)
 
     def _is_proved(self, run: TrainingRun) -> bool:
-        """Whether the player is proved unbeatable on both sides; if on one, the run keeps the state: what
-        comes later may be weaker."""
+        """Whether the player is proved unbeatable on both sides. If only on one, the run keeps this state,
+        since later ones may be weaker."""
         games, policy = run.record.games or 0, run.state.policy
         if run.kept and games < run.plan.games:
             return is_unbeatable(policy) is True
@@ -409,7 +401,7 @@ class Call:
         )
 
     def _resuming(self) -> str:
-        """The command that goes on with the run."""
+        """Return the command that resumes the run."""
         again = ("until", "checkpoint", "curve", "workers", "cluster")
         given = {name: getattr(self.options, name) for name in again}
         words = [f"--{name}={value}" for name, value in given.items() if value != getattr(Options, name)]
@@ -419,7 +411,7 @@ class Call:
         )
 
     def _next(self, keeps_curve: bool) -> list[tuple[str, str]]:
-        """What can be done with the player."""
+        """Return suggestions on what to do with the player."""
         typed = typed_as(self.learner)
         also = [*self.env.store_option, *(["--learner", typed] if typed != self.learner else [])]
         words = [command_line("ttt", name, self.name, *also) for name in ("play", "evaluate", "curve")]

@@ -1,4 +1,4 @@
-"""What several commands do with players and files, and say meanwhile."""
+"""Players and files in several commands."""
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -15,8 +15,7 @@ from ttt_cli.store.state import State
 
 
 def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Agent]:
-    """The players of these names, all of one game. What there is to say of their files is said at once, what
-    comes up as they play at the end of the command."""
+    """Resolve the names of players of one game, and report remarks on their files."""
     agents = resolve_all(names, env.store, given_rules(env), estimated=estimated)
     env.players.extend(agents)
     env.remark_on_players()
@@ -24,12 +23,12 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
 
 
 def locked(env: Environment, path: Path, doing: str, **settings: str | float) -> AbstractContextManager[Lock]:
-    """The lock of a state that is to be written; the folders of the store are made where they are missing."""
+    """Lock a state for writing; create missing folders of the store."""
     return lock(path, doing, parents=library.is_stored(env.store, path), **settings)  # type: ignore[arg-type]
 
 
 def save_state(env: Environment, state: State, path: Path) -> None:
-    """Save a state; what it replaces becomes a backup if it holds runs that this one does not."""
+    """Save a state; a file it replaces becomes a backup if it holds runs that the state lacks."""
     backup = library.save(state, path, keep_backup=library.would_lose_runs(path, state))
     if backup:
         env.say(f"the previous file is kept as {backup}")
@@ -38,10 +37,10 @@ def save_state(env: Environment, state: State, path: Path) -> None:
 def write_report(
     env: Environment, out: str | Path, content: bytes | Iterable[bytes], *, source: Path | None = None
 ) -> bool:
-    """Write a table, a picture, a page or an export to a file, or to stdout where ``out`` is ``-``; the same
-    bytes. Returns whether it is in a file.
+    """Write a table, a picture, a page or an export to a file, or to stdout if ``out`` is ``-``.
 
     :param source: the file that it was made from.
+    :returns: whether it was written to a file.
     :raises UsageError: if the file is the source, a learned state or a log of games.
     """
     chunks = [content] if isinstance(content, bytes) else content
@@ -55,9 +54,6 @@ def write_report(
 
 
 def refuse_source(out: str | Path, source: Path | None) -> None:
-    """Refuse to write a file over the one that it is made from.
-
-    :raises UsageError: saying so.
-    """
+    """Raise a ``UsageError`` if a file would overwrite the one that it is made from."""
     if source is not None and Path(out).exists() and Path(out).samefile(source):
         raise UsageError("is the file that it is made from", where=str(out), hint="-o another file")

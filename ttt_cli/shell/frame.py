@@ -1,10 +1,9 @@
-"""How a function becomes a command.
+"""From a function to a command.
 
-A command is a plain function in a module of its own name, ``ttt_cli/commands/solve.py`` (``import_.py`` where
-the name is a Python keyword). It takes an ``env: Environment``, on the command line the common options, and
-its own arguments as Typer describes them; a parameter whose type is a dataclass is one option per field. It
-returns its result, a ``Document`` (several: it is a generator of them), or nothing but an exit code; errors
-are raised::
+A command is a function in a module of the same name, ``ttt_cli/commands/solve.py`` (``import_.py`` if the
+name is a Python keyword). Its parameter ``env: Environment`` stands for the common options; the others are
+annotated as Typer wants them, or with a dataclass, which stands for an option per field. It returns a
+``Document``, an iterator of several, an exit code, or None; errors are raised::
 
     def solve(
         env: Environment,
@@ -17,7 +16,7 @@ are raised::
           ttt solve --board 5x5 --line 4
         \"""
 
-The docstring is the help. The command is listed once, in ``ttt_cli.commands``.
+The docstring is the help. The command is listed in ``ttt_cli.commands``.
 """
 
 import inspect
@@ -47,12 +46,13 @@ def make_command(
     doc: str = "",
     hidden: Collection[str] = (),
 ) -> Any:
-    """The Typer command of a function as the module docstring describes it.
+    """Return the Typer command of a function.
 
-    :param fixed: arguments that are no options.
-    :param learner: whose parameters the function's ``given`` stands for; it gets those that were given on the
-        command line alone, so that a preset or a file can supply the others.
+    :param fixed: arguments that are not options.
+    :param learner: the learner whose parameters become options; those on the command line are passed as
+        ``given``, so that a preset or a file can supply the others.
     :param doc: the help, instead of the function's docstring.
+    :param hidden: options to leave out of the help.
     """
     takes = inspect.signature(function, eval_str=True).parameters
     groups: dict[str, list[inspect.Parameter]] = {}
@@ -85,7 +85,7 @@ def make_command(
             else:
                 arguments[group] = values[group] if group in values else kind(**own)
         _prepare(env)
-        with redirect_stdout(env.stderr):  # what a learner from a file prints is no result
+        with redirect_stdout(env.stderr):  # a learner from a file may print
             result = function(**arguments)
             env.remark_on_players()
             return _put(env, result)
@@ -103,9 +103,9 @@ def make_command(
 
 
 def _prepare(env: Environment) -> None:
-    """What the common options and the variables say counts from here on.
+    """Apply the common options and the environment variables.
 
-    :raises UsageError: if a variable makes no sense; that is reported before any work, not after it.
+    :raises UsageError: if a variable makes no sense.
     """
     if env.learner is not None:
         offer_file(env.learner)
@@ -119,12 +119,12 @@ def _prepare(env: Environment) -> None:
         from ttt_cli.store.backups import allowed
 
         allowed()
-    import_module("ttt_cli.engine.kernel")  # whose announcements are listened to
+    import_module("ttt_cli.engine.kernel")  # so that listen() can set its announcements
     env.listen()
 
 
 def _put(env: Environment, result: Any) -> ExitCode:
-    """Write the results of a command; the exit code is the worst of them."""
+    """Write the results of a command and return the worst exit code."""
     if isinstance(result, Iterator):
         return max((_put(env, one) for one in result), default=ExitCode.DONE)
     return put(env, result) if isinstance(result, Document) else ExitCode(result or 0)
@@ -145,14 +145,10 @@ def _common() -> list[inspect.Parameter]:
 
 
 def _parameters_of(learner: Any) -> list[inspect.Parameter]:
-    """An option for each parameter of a learner.
-
-    A field's type may be ``int``, ``float``, ``bool``, ``str``, a ``Literal``, or one of these or ``None``;
-    its metadata may hold ``help``, ``min`` and ``max`` (both inclusive).
-    """
+    """Return an option for each parameter of a learner; its field has ``help``, ``min`` and ``max``."""
     options, hints = [], get_type_hints(learner)
     for item in fields(learner):
-        if item.name == "choice":  # a preset's affair, not a number to turn
+        if item.name == "choice":  # set by --preset
             continue
         if item.default is MISSING:
             raise TypeError(f"{learner.__name__}.{item.name} needs a default")

@@ -1,5 +1,4 @@
-"""A person at the keyboard: single keys, on a screen that stays in its place, where the terminal can do that;
-else a line is typed for each key."""
+"""The keyboard: single keys and a full screen if the terminal allows it, else one line per key."""
 
 import os
 import select
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 LEAVE = ("q", "quit", "exit", "escape", "ctrl-d")
-"""Keys, and words where a line is typed, by which a person leaves; in menus letters only spell names."""
+"""Keys and words that leave a game; in menus letters only spell names."""
 
 _ARROWS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
 _NAMED = {
@@ -31,14 +30,14 @@ _NAMED = {
 }
 
 ESCAPE_TIME = 0.05
-"""Seconds within which the rest of an arrow key follows."""
+"""Seconds to wait for the rest of an arrow key."""
 
-LOOK = 0.2
-"""Seconds between two looks at the size of the window, while no key is pressed."""
+RESIZE_TIME = 0.2
+"""Seconds between two checks of the window size."""
 
 
 class Lines:
-    """A person who types a line for each key."""
+    """Input by lines, one for each key."""
 
     by_keys = False
 
@@ -46,23 +45,25 @@ class Lines:
         self.env = env
 
     def paint(self, drawing: "RenderableType") -> None:
-        """Show a drawing: on the whole screen, or as the next lines."""
+        """Show a drawing on the whole screen, or below what is there."""
         self.env.draw(drawing, wrap=True)
 
     def tell(self, text: str) -> None:
-        """Say what to type instead of what was typed; no notice, so that ``--quiet`` leaves it."""
+        """Answer wrong input; unlike a notice, ``--quiet`` does not suppress it."""
         self.env.stderr.write(self.env.folded(text, self.env.stderr) + "\n")
 
     def read(self, prompt: str) -> str:
-        """The next line without its blanks, in lower case; ``enter`` for an empty one, ``ctrl-d`` at the end.
+        """Read a line, stripped and in lower case; ``enter`` if it is empty, ``ctrl-d`` at the end.
 
-        What comes through a pipe is repeated behind the prompt, so that both read as they do at a terminal.
+        Input from a pipe is echoed after the prompt, so that a transcript reads as at a terminal.
         """
         terminal = self.env.stdin.isatty()
         shown = terminal or not self.env.quiet
         if shown:
             self.prompt(prompt)
-        line = self.env.read_line(1000)
+        line = rest = self.env.stdin.readline(1000)
+        while rest and not rest.endswith("\n"):
+            rest = self.env.stdin.readline(1 << 16)
         key = line.strip().lower() if line else "ctrl-d"
         if shown and not (terminal and line):
             self.env.stderr.write(printable(line.strip()[:40]) + "\n")
@@ -74,10 +75,7 @@ class Lines:
 
 
 class Keys(Lines):
-    """A person who presses single keys.
-
-    :ivar screen: the whole screen, where it is drawn on; else a prompt is a line below what is there.
-    """
+    """Input by single keys; ``screen`` is the whole screen, None for a prompt below what is there."""
 
     by_keys = True
 
@@ -102,11 +100,11 @@ class Keys(Lines):
         return key
 
     def key(self) -> str:
-        """The next key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
-        ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input); ``resize`` if the window has
-        changed; empty for any other. Ctrl-C stays what it is."""
+        """Read a key: its character in lower case, or ``up``, ``down``, ``left``, ``right``, ``enter``,
+        ``backspace``, ``escape``, ``ctrl-d`` (also at the end of the input), ``resize`` if the window has
+        changed, or an empty text for any other. Ctrl-C raises as usual."""
         number = self._number
-        while not select.select([number], [], [], LOOK)[0]:
+        while not select.select([number], [], [], RESIZE_TIME)[0]:
             if (now := os.get_terminal_size(number)) != self._size:
                 self._size = now
                 return "resize"
@@ -122,9 +120,9 @@ class Keys(Lines):
 
 @contextmanager
 def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
-    """Whom to ask: by single keys where the terminal can do that, else by lines.
+    """Read single keys if the terminal allows it, else lines.
 
-    :param screen: whether the whole screen is drawn on; what was there before comes back at the end.
+    :param screen: whether to use the whole screen; its previous content comes back at the end.
     """
     if env.json or env.variables.get("TERM", "dumb") == "dumb" or not env.interactive or not _is_tty(env):
         yield Lines(env)
@@ -150,7 +148,7 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
         put_right(lambda: termios.tcsetattr(number, termios.TCSADRAIN, before)),
         put_right(live.stop) if screen else nullcontext(),
     ):
-        tty.setcbreak(number, termios.TCSADRAIN)  # what has been typed already counts
+        tty.setcbreak(number, termios.TCSADRAIN)  # keeps what has been typed already
         if screen:
             live.start()
         yield Keys(env, live if screen else None)
@@ -159,16 +157,16 @@ def keyboard(env: Environment, *, screen: bool = True) -> Iterator[Lines]:
 def _is_tty(env: Environment) -> bool:
     try:
         return os.isatty(env.stdin.fileno())
-    except (OSError, ValueError):  # a stream without a file
+    except (OSError, ValueError):  # not a file
         return False
 
 
 def press(env: Environment, answers: Mapping[str, str], default: str) -> str:
-    """Ask for one of a few keys, each of which acts at once.
+    """Ask for one of a few keys.
 
     :param answers: what each key does, in words.
     :param default: the key that Enter stands for.
-    :returns: the key; one of ``LEAVE`` if the person leaves.
+    :returns: the key, or one of ``LEAVE``.
     """
     text = f"{', '.join(f'{key} {what}' for key, what in answers.items())}, q leaves:"
     with keyboard(env, screen=False) as person:
@@ -178,9 +176,9 @@ def press(env: Environment, answers: Mapping[str, str], default: str) -> str:
 
 
 def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) -> int:
-    """Let a person choose from a menu: by the arrows, a number, or the beginning of a name.
+    """Let a person choose from a menu with the arrows, a number, or the beginning of a name.
 
-    :param options: the names, with a few words on each; the first is the default.
+    :param options: names and descriptions; the first is the default.
     :returns: the number of the option, from 0.
     :raises typer.Exit: if the person leaves.
     """
@@ -215,7 +213,7 @@ def choose(env: Environment, question: str, options: Sequence[tuple[str, str]]) 
 
 
 def _matching(text: str, options: Sequence[tuple[str, str]]) -> list[int]:
-    """The options, from 0, that a number or the beginning of a name can mean."""
+    """Return the options, from 0, that a number or the beginning of a name can mean."""
     if text.isdecimal() and 0 < int(text) <= len(options):
         return [int(text) - 1]
     names = [name.lower() for name, _ in options]

@@ -1,5 +1,7 @@
-"""Commands as line filters: with ``-`` for a position they answer each line of stdin as soon as it has come
-in, so that they serve a program that waits for each answer as well as a file of millions of lines."""
+"""Line filters: commands that answer every line of stdin as soon as it arrives.
+
+They serve programs that wait for each answer as well as files with millions of lines.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -10,20 +12,19 @@ from ttt_cli.environment import Environment, printable
 from ttt_cli.errors import ExitCode, TttError
 
 KEPT = 1 << 18
-"""How many different lines are remembered for when they come again."""
+"""How many answers are remembered."""
 
 LONGEST = 400
-"""Bytes of a line: no position is longer, however it is spelled."""
+"""More bytes than any spelling of a position takes."""
 
 Answer = Callable[[list[Position]], Sequence[Document]]
-"""The answers to some positions."""
 
 
 def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool = False) -> ExitCode:
-    """Answer each line of stdin that is not blank, as many at a time as have come in; one that cannot be
-    answered gets a line that says why, and the exit code is then 1.
+    """Answer the lines of stdin that are not blank, as many at a time as have arrived.
 
-    :param anew: whether a position that comes again is asked about again.
+    :param anew: whether to ask again about a position that is repeated.
+    :returns: ``FAILED`` if there were lines that could not be answered; these get an error line.
     """
     known: dict[str, str] = {}
     code = ExitCode.DONE
@@ -44,7 +45,7 @@ def answer_lines(env: Environment, rules: Rules, answer: Answer, *, anew: bool =
 
 
 def _arriving(env: Environment) -> Iterator[list[str]]:
-    """The lines of stdin without their blanks, as many at a time as have come in; long ones cut off."""
+    """Yield the stripped lines of stdin, as many at a time as have arrived; long lines are truncated."""
     binary, rest = getattr(env.stdin, "buffer", None), b""
     while chunk := binary.read1(1 << 17) if binary else env.stdin.read().encode():
         *lines, rest = (rest + chunk).split(b"\n")
@@ -54,7 +55,7 @@ def _arriving(env: Environment) -> Iterator[list[str]]:
 
 
 def _answers(texts: Sequence[str], rules: Rules, answer: Answer) -> Iterator[Document]:
-    """The answers to some lines; those that cannot be answered do not keep the others from it."""
+    """Answer lines; those with errors are found by bisection, so that the others are answered."""
     try:
         yield from answer([Position.parse(text, rules) for text in texts]) if texts else ()
     except TttError as error:

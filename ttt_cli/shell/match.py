@@ -1,4 +1,4 @@
-"""Games at the terminal, one after the other: with people, or between machines."""
+"""Games in the terminal, one after the other: with people, or between machines."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -60,8 +60,8 @@ def play_with_people(env: Environment, session: Session, games: int | None) -> i
 
 
 def _again(env: Environment, session: Session, screen: PlayScreen, last: Review) -> bool:
-    """Begin another game, or the last one again from the person's mistake, if that is wanted; on the way the
-    review of the last one is shown in full to who asks. Returns whether a game has begun."""
+    """Ask whether to begin another game, retry the last one from the mistake, see its review, or leave.
+    Return whether a game has begun."""
     answers, moves = {"n": "next game", "r": "review"}, enumerate(last.moves, 1)
     mistakes = [at for at, move in moves if move.lost_value and session.player(move.side).is_person]
     if mistakes:
@@ -78,10 +78,9 @@ def _again(env: Environment, session: Session, screen: PlayScreen, last: Review)
 def play_machines(
     env: Environment, session: Session, games: int | None, *, watch: bool, delay: float, learn: bool
 ) -> int:
-    """Play until the games are played, or Ctrl-C; without ``games`` and ``watch`` one game to look at. At a
-    terminal the rates change in their place.
+    """Play ``games`` games, or until Ctrl-C; by default one game, without limit if ``watch`` is set.
 
-    :param learn: whether the games are recorded, and teach.
+    :param learn: whether the games are recorded and learned from.
     """
     screen = PlayScreen(env, session)
     boards = watch or games is None
@@ -121,7 +120,7 @@ def play_machines(
 
 
 def _record(env: Environment, session: Session) -> None:
-    """Write a finished game to the log; if that cannot be, print the command that does it later."""
+    """Record a finished game; if that fails, print the command that does it later."""
     assert session.record is not None
     try:
         record_game(env.store, session.record)
@@ -133,7 +132,6 @@ def _record(env: Environment, session: Session) -> None:
 
 
 def _document(env: Environment, session: Session) -> None:
-    """Under ``--json``, the game that has just ended."""
     if env.json:
         put(env, PlayedGame.of(session))
 

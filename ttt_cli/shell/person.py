@@ -1,4 +1,4 @@
-"""A person's moves: by single keys on a board that stays in its place, else by a line for each."""
+"""A person at the board: keys or lines become moves, hints and answers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,11 +23,11 @@ _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 @contextmanager
 def seated(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[Person]":
-    """Whom to ask during one game."""
+    """Seat a person at the keyboard for one game."""
     with keyboard(env) as keys:
         person = Person(env, session, screen, keys)
         if keys.by_keys:
-            env.listen(person.tell)  # a notice elsewhere would tear the board
+            env.listen(person.tell)  # notices would spoil the screen
         try:
             yield person
         finally:
@@ -35,7 +35,7 @@ def seated(env: Environment, session: Session, screen: PlayScreen) -> "Iterator[
 
 
 class Person:
-    """Whoever is at the board: where they point, and what they have typed and been answered."""
+    """A person at the board: the cursor, the digits typed so far, and the answer to the last key."""
 
     def __init__(self, env: Environment, session: Session, screen: PlayScreen, keys: Lines) -> None:
         self.env, self.session, self.screen, self.keys = env, session, screen, keys
@@ -44,17 +44,14 @@ class Person:
         self.advice: Advice | None = None
 
     def act(self) -> bool:
-        """Ask for a key, and do what it says.
-
-        :returns: whether the game goes on; else the person leaves.
-        """
+        """Read a key and act on it; return False if the person leaves."""
         key = self._key()
         if key not in LEAVE and (answer := self._do(key)):
             self.tell(answer)
         return key not in LEAVE
 
     def _do(self, key: str) -> str:
-        """Play, take back or advise; what there is to answer."""
+        """Play, take back or advise; return the answer to show, if any."""
         session, position = self.session, self.session.game.position
         if key in ("?", "help"):
             return KEYS
@@ -88,7 +85,7 @@ class Person:
         return ""
 
     def tell(self, text: str) -> None:
-        """Say it below the board until the next key, or on stderr."""
+        """Show a text below the board until the next key, or on stderr."""
         self.answer = text
         if self.keys.by_keys:
             self._draw()
@@ -96,7 +93,7 @@ class Person:
             self.keys.tell(text)
 
     def wait(self, text: str) -> None:
-        """Say it meanwhile; where lines are typed, to a person and on boards where it takes a while."""
+        """Show a text while something is computed; with lines, only on boards where that takes long."""
         if self.keys.by_keys:
             self.tell(text)
             self.answer = ""
@@ -112,8 +109,8 @@ class Person:
         self.keys.paint(self.screen.placed(self.cursor, self.typed, self.answer, self.advice))
 
     def _key(self) -> str:
-        """The next key or line that is more than a step on the way to one; digits gather until Enter where
-        one is not enough for every cell."""
+        """Read keys until they make an input: arrows move the cursor, and on boards of more than nine cells
+        digits gather until Enter."""
         rules = self.session.rules
         if not self.keys.by_keys:
             self.screen.show()

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: what they do before, while and after a command runs."""
+"""The effects of Ctrl-C, SIGTERM and SIGHUP before, during and after a command."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ _CODES: dict[int, ExitCode] = {
 }
 
 GRACE, AT_ONCE = 1.5, 0.3
-"""Seconds in which the main thread ends the process after a signal, and after a second one."""
+"""Seconds that the main thread has to end the process after a signal, and after a second one."""
 
 _undone: list[Callable[[], object]] = []
 _graceful: list["Stopping"] = []
@@ -29,7 +29,7 @@ _graceful: list["Stopping"] = []
 
 @contextmanager
 def put_right(undo: Callable[[], object]) -> Iterator[None]:
-    """Call ``undo`` when the body ends, even if it ends with the process, at once."""
+    """Call ``undo`` at the end of the body, even if the process ends there."""
     _undone.append(undo)
     try:
         yield
@@ -38,18 +38,18 @@ def put_right(undo: Callable[[], object]) -> Iterator[None]:
 
 
 def _heeded() -> list[int]:
-    """The signals that end the program, but for those it was started to ignore (``nohup``, ``&``)."""
+    """Return the signals that end the program, without those it was started to ignore (``nohup``, ``&``)."""
     return [number for number in _CODES if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def die_by_signals() -> None:
-    """Let signals end the process at once, without a word: nothing has begun, or all is done."""
+    """Let signals end the process at once and silently: all is done."""
     for number in _heeded():
         signal.signal(number, signal.SIG_DFL)
 
 
 def stop_by_signals() -> None:
-    """Let signals end the command by ``Stopped``; a thread sees to it that they do so in time."""
+    """Let signals raise ``Stopped``; a thread ends the process if that takes too long."""
     for number in _heeded():
         signal.signal(number, stop)
     heard, written = os.pipe()
@@ -59,10 +59,10 @@ def stop_by_signals() -> None:
 
 
 def stop(number: int, frame: FrameType | None) -> None:
-    """Leave the command.
+    """Raise ``Stopped``, or end the process where an exception is not safe.
 
-    Not by an exception while something is imported: some extension modules crash if one meets them there. Nor
-    while compiled code is loaded: llvmlite's callbacks print and swallow what is raised in them.
+    During an import an exception makes some extension modules crash; while compiled code is loaded,
+    llvmlite's callbacks print and swallow it.
     """
     while frame is not None:
         code = frame.f_code
@@ -73,7 +73,7 @@ def stop(number: int, frame: FrameType | None) -> None:
 
 
 def _leave(number: int) -> None:
-    if sys.__stderr__ is not None:  # not what rich puts in its place: that waits for whoever draws
+    if sys.__stderr__ is not None:  # Rich's replacement may wait for a lock
         sys.__stderr__.write(f"Error: {_CODES[number].label}\n")
         sys.__stderr__.flush()
     while _undone:
@@ -82,10 +82,10 @@ def _leave(number: int) -> None:
 
 
 def _watch(heard: int) -> None:
-    """End the process where a signal does not: the handlers of Python wait for compiled code, and libraries
-    may swallow what they raise.
+    """End the process if a signal's handler does not: handlers wait for compiled code, and libraries may
+    swallow what they raise.
 
-    :param heard: where the number of each signal can be read.
+    :param heard: a descriptor from which the number of each signal can be read.
     """
     again = False
     while number := os.read(heard, 1)[0]:
@@ -98,7 +98,7 @@ def _watch(heard: int) -> None:
 
 
 class Stopping:
-    """Whether the user has asked to end, and with which exit code."""
+    """Whether a signal has come, and its exit code."""
 
     exit_code: ExitCode | None = None
 
@@ -108,8 +108,8 @@ class Stopping:
 
 @contextmanager
 def graceful(env: "Environment", notice: str) -> Iterator[Stopping]:
-    """While the body runs, the first of these signals only says ``notice`` and sets a flag. A second one
-    leaves at once."""
+    """During the body, let the first signal only show ``notice`` and set a flag; a second one stops at
+    once."""
     stopping = Stopping()
 
     def handle(number: int, frame: FrameType | None) -> None:

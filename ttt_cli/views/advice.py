@@ -1,4 +1,4 @@
-"""Advice on the moves of a position: notes in the cells of a board, and a line or two below it."""
+"""Advice on the moves of a position: notes in the cells of a board, and a line or two below."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from ttt_cli.views.numbers import cells_in_words, percent
 class Advice:
     """Advice on the moves of a position.
 
-    :ivar notes: for free cells, the lines that stand below the cell's number.
-    :ivar text: what to make of it, in words.
+    :ivar notes: the lines below the numbers of free cells.
+    :ivar text: a summary in words.
     """
 
     notes: Mapping[Cell, Sequence[Text]]
@@ -25,9 +25,9 @@ class Advice:
 
 
 def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
-    """Advice by perfect play, with an example from the board of how to read ``win 3``.
+    """Return the advice of perfect play, with an explanation of ``win 3`` if that occurs.
 
-    :param suggested: what a search plays where the best moves are not proved.
+    :param suggested: the moves of a search, if the best moves are not proved.
     """
     if suggested:
         text = f"best moves not proved; search plays {cells_in_words(suggested)}"
@@ -47,8 +47,7 @@ def from_hint(hint: Analysis, suggested: Sequence[Cell] = ()) -> Advice:
 
 
 def from_response(response: Response | None, hint: Analysis, name: str) -> Advice:
-    """The most that each move can get against the player called ``name``, with what perfect play knows below
-    it."""
+    """Return the best result each move can get against a player, with its value under perfect play."""
     if response is None:
         return Advice({}, f"too much can still happen against {name}; try b again a few moves later")
     notes = {
@@ -72,7 +71,7 @@ def from_response(response: Response | None, hint: Analysis, name: str) -> Advic
 
 
 def _chance(win: float, save: float) -> Text:
-    """The most that a move can get: how often it wins, or else how often it draws."""
+    """Say how often a move can win, or else how often it can draw."""
     value, share = (1, win) if win else (0, save) if save else (-1, 1.0)
     word = worth(value).plain
     return Text(word if share == 1 and value <= 0 else f"{word} {percent(float(share), 1)}", WORTH[value])

@@ -1,7 +1,7 @@
-"""A board as people see it: stones, the numbers of the free cells, the last move and the winning line marked.
+"""Drawings of boards.
 
-The marks are characters, so that they are seen without colour too: ``(O)`` was the last move, ``*X*`` are the
-stones of the winning line, ``[5]`` is where the cursor is.
+The marks are visible without colour, too: ``(O)`` is the last move, ``*X*`` a stone of the winning line, and
+``[5]`` the cursor.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +27,11 @@ def board(
     cursor: Cell | None = None,
     compact: bool = False,
 ) -> Text:
-    """The drawing, all lines of the same width.
+    """Draw a board; all lines have the same width.
 
-    :param last: the cell played last.
-    :param unicode: whether lines may be more than ASCII.
-    :param notes: the lines to write below the numbers of free cells.
-    :param cursor: the cell that a key would play: ``[5]``.
-    :param compact: without lines between the rows.
+    :param last: the last move.
+    :param notes: lines to show below the numbers of free cells.
+    :param compact: whether to leave out the lines between the rows.
     """
     rules = position.rules
     across, upright, cross = ("─", "│", "┼") if unicode else ("-", "|", "+")
@@ -57,7 +55,6 @@ def board(
 
 
 def _marked(position: Position, cell: Cell, last: Cell | None) -> Text:
-    """The text of a cell: its number, or a stone with its mark."""
     stone = position.text[cell]
     if stone == ".":
         return Text("" if position.terminal else str(cell + 1), FREE)
@@ -74,20 +71,19 @@ def _centred(text: Text, width: int) -> Text:
 
 
 def worth(value: int | None, plies: int | None = None) -> Text:
-    """A game value, and in how many plies it is reached where that is known: ``win 3``; ``?`` if it is not
-    proved."""
+    """Show a game value and how many plies away it is: ``win 3``; ``?`` if the value is not proved."""
     if value not in WORTH:
         return Text("?", UNKNOWN)
     return Text(WORDS[value] + (f" {plies}" if plies and value else ""), WORTH[value])
 
 
 def ended(position: Position) -> str:
-    """How a game that is over has ended."""
+    """Say how a finished game ended."""
     return f"{position.winner} has won" if position.winner else "a draw"
 
 
 def beside(drawings: Sequence[Text], width: int, *, indent: int = 2) -> Text:
-    """Drawings of one size side by side, as many in a row as fit ``width`` columns, and a free line below."""
+    """Place drawings of equal size side by side, as many as fit, with a blank line below each row."""
     lines = [drawing.split("\n") for drawing in drawings]
     across = max(1, width // (indent + max(drawing.cell_len for drawing in lines[0])))
     joined = []

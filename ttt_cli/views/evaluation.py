@@ -1,4 +1,4 @@
-"""``ttt evaluate``: a verdict, lines of play that show it, or a sampled match."""
+"""Verdicts, losing lines and sampled matches."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ from ttt_cli.views.review import moves_table, strip
 from ttt_cli.views.tables import table
 
 STYLES = ("green", "dim", "red")
-"""Of wins, draws and losses."""
+"""The styles of wins, draws and losses."""
 
 BAR = 24
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The lines that show the worst cases, move by move."""
+    """The lines of play of the worst cases, move by move."""
 
     as_x: list[Step] | None
     as_o: list[Step] | None
@@ -42,10 +42,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class _Evaluated(Document):
-    """What both kinds of evaluation say.
+    """An evaluation of either kind.
 
-    :ivar learned: whether the player has learned.
-    :ivar checked: whether the verdict is the exit code.
+    :ivar learned: whether the player comes from a file.
+    :ivar checked: whether the verdict decides the exit code.
     """
 
     DOCUMENT: ClassVar = ("method", "agent", "*found", "explanation")
@@ -59,11 +59,9 @@ class _Evaluated(Document):
 
     @property
     def code(self) -> ExitCode:
-        """Whether what was to be checked holds."""
         return ExitCode.FAILED if self.checked and not self.found.unbeatable else ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        """Print who is judged, what was found, and how the player loses."""
         name, source, games = self.agent.name, self.agent.source, self.agent.games
         learned = "learned from " + ("an unknown number of games" if games is None else f"{games:,} games")
         who = [name, *([] if source is None else [str(source)]), *[learned] * self.learned]
@@ -87,7 +85,7 @@ class _Evaluated(Document):
 
 @dataclass(frozen=True)
 class Exact(_Evaluated, name="evaluation"):
-    """What ``ttt evaluate`` finds out about a player."""
+    """The exact verdict on a player."""
 
     found: Verdict
     method: Literal["exact"] = "exact"
@@ -95,14 +93,14 @@ class Exact(_Evaluated, name="evaluation"):
 
 @dataclass(frozen=True)
 class Sampled(_Evaluated, name="evaluation"):
-    """What sampled matches say about a player; null is what they cannot know."""
+    """The result of sampled matches; null stands for what they cannot decide."""
 
     found: Sample
     method: Literal["sampled"] = "sampled"
 
 
 def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
-    """A verdict as HTML, for notebooks: what a terminal shows."""
+    """Return a verdict as HTML for notebooks, drawn as on a terminal."""
     console = Console(record=True, file=StringIO(), width=80, highlight=False, force_jupyter=False)
     drawn = _drawn(verdict, console, unicode=True)
     for part in (Text(name, "bold"), *drawn, *(Text(note, "dim") for note in notes)):
@@ -111,7 +109,7 @@ def verdict_html(name: str, verdict: Verdict, notes: Iterable[str] = ()) -> str:
 
 
 def _drawn(verdict: Verdict, console: Console, *, unicode: bool) -> Iterator[RenderableType]:
-    """The rates, with bars where there is room, and below them what no opponent can change."""
+    """Draw the rates, with bars if there is room, and the facts that hold against any opponent."""
     if verdict.results:
         rates = _rates(verdict, 0, console.width, unicode)
         room = console.width - console.measure(rates).maximum - 2
@@ -124,7 +122,6 @@ def _drawn(verdict: Verdict, console: Console, *, unicode: bool) -> Iterator[Ren
 
 
 def _rates(verdict: Verdict, bars: int, width: int, unicode: bool) -> Table:
-    """The table of rates for a screen of this width, with bars of so many characters."""
     rows = []
     for result in verdict.results:
         for side, found in zip("XO", (result.as_x, result.as_o), strict=True):
@@ -139,7 +136,7 @@ def _rates(verdict: Verdict, bars: int, width: int, unicode: bool) -> Table:
 
 
 def _facts(verdict: Verdict) -> Iterator[tuple[str, Text]]:
-    """What no opponent can change, with a label each; the label of a second line is empty."""
+    """Yield the facts that hold against any opponent, with labels; that of a second line is empty."""
     for side, case in (("X", verdict.as_x), ("O", verdict.as_o)):
         yield "" if side == "O" else "worst case", Text.assemble(f"as {side} it ", _worst(case))
     wrong = verdict.mistakes
@@ -175,7 +172,6 @@ def _worst(case: WorstCase) -> Text:
 
 
 def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -> None:
-    """Show a lost game: its boards, and what each move of it was worth."""
     moves = [step.cell for step in steps if step.cell is not None]
     resigned = len(moves) < len(steps)
     played = cells(moves) + " resigns" * resigned
@@ -187,7 +183,6 @@ def _show_line(env: Environment, name: str, side: Side, steps: Sequence[Step]) -
 
 
 def _show_sample(env: Environment, sample: Sample) -> None:
-    """Print each match with 95 % intervals, and the lines of play that beat the player."""
     for match in sample.results:
         games = f"{match.games:,} games against {match.opponent}, {match.distinct_games:,} of them distinct"
         env.draw(Text(f"{games} (--seed {sample.seed})", "bold"))
@@ -207,7 +202,7 @@ def _show_sample(env: Environment, sample: Sample) -> None:
 
 
 def blunder_rows(blunders: Blunders, opponents: Sequence[str]) -> Iterable[list[Any]]:
-    """The rows of the CSV of mistakes, the header first."""
+    """Yield the rows of the CSV file of mistakes, beginning with the header."""
     yield [
         *("position", "cell", "probability", "value_before", "value_after", "reachable"),
         *(f"reach_{opponent}" for opponent in opponents),

@@ -1,15 +1,15 @@
-"""How numbers are shown to people: never rounded to a certainty that they are not."""
+"""Numbers for people, never rounded to a certainty."""
 
 from collections.abc import Iterable, Sequence
 
 from ttt_cli.engine.position import Cell
 
 OUTCOMES = {1: "wins", 0: "draws", -1: "loses"}
-"""What the side to move does with a position of such a value."""
+"""What the side to move achieves in a position of this value."""
 
 
 def percent(share: float, digits: int = 2) -> str:
-    """A probability as a percentage; ``0 %`` and ``100 %`` mean exactly that."""
+    """Format a probability; ``0 %`` and ``100 %`` mean exactly that."""
     if share in (0, 1):
         return f"{share:.0%}".replace("%", " %")
     least = 10.0 ** -(digits + 2)
@@ -21,7 +21,7 @@ def percent(share: float, digits: int = 2) -> str:
 
 
 def bar(shares: tuple[float, float, float], width: int, *, unicode: bool) -> tuple[str, str, str]:
-    """Wins, draws and losses as three strokes, together ``width`` characters; what there is at all shows."""
+    """Return strokes for wins, draws and losses, together ``width`` characters; none vanishes if not 0."""
     marks = "█▒·" if unicode else "#=."
     lengths = [max(round(share * width), int(share > 0)) for share in shares]
     lengths[shares.index(max(shares))] += width - sum(lengths)
@@ -30,12 +30,12 @@ def bar(shares: tuple[float, float, float], width: int, *, unicode: bool) -> tup
 
 
 def cells(line: Iterable[Cell]) -> str:
-    """Cells as people type them, from 1: ``5 1 9``."""
+    """Format cells, numbered from 1: ``5 1 9``."""
     return " ".join(str(cell + 1) for cell in line)
 
 
 def cells_in_words(cells: Sequence[Cell]) -> str:
-    """``4``, ``4 or 7``, ``4, 7 or 9``; of many the first ones. Cells count from 0, and are shown from 1."""
+    """Format cells as ``4``, ``4 or 7`` or ``4, 7 or 9``, numbered from 1; long lists are cut off."""
     names = [str(cell + 1) for cell in cells]
     if len(names) > 9:
         return f"{', '.join(names[:7])} or one of {len(names) - 7} others"
@@ -53,7 +53,6 @@ def counted(number: int, thing: str) -> str:
 
 
 def what_is_held(numbers: tuple[int, int], units: tuple[str, str]) -> str:
-    """``84 positions, 89 moves``, or whatever the learner's units are; positions alone where nothing else is
-    counted."""
+    """Format the sizes of a table in the learner's units: ``84 positions, 89 moves``."""
     held = zip(numbers, units, strict=True) if numbers[1] else [(numbers[0], units[0])]
     return ", ".join(counted(number, unit) for number, unit in held)

@@ -1,9 +1,8 @@
-"""One self-contained HTML page to click through every position of a game, with what an agent makes of it, and
-to play against it.
+"""A self-contained HTML page to play against a player and to explore what it makes of each position.
 
-The page loads nothing: its style and script (``explore.css``, ``game.js``, ``page.js``) are part of it, and
-its content security policy, which knows them by their digests, lets it load and run nothing else. The data is
-packed JSON that is never executed; its texts enter the page as text.
+The page includes its style and scripts (``explore.css``, ``game.js``, ``page.js``). Its content security
+policy lists their digests and forbids it to load or run anything else. The data is compressed JSON that is
+never executed; its texts enter the page as text.
 """
 
 import base64
@@ -35,31 +34,31 @@ from ttt_cli.evaluation.walk import BATCH, OutgrownError, Walk
 from ttt_cli.views.numbers import percent
 
 MOST_POSITIONS = 200_000
-"""Of a game that may have more, a page holds what can happen to the player alone."""
+"""A page on a larger game holds only the positions that can occur when the player plays."""
 
 MOST_WALKED = 2_000_000
-"""Positions of each of its roles that are walked through for that, here and in the browser."""
+"""The most positions of such a page for each side; the browser walks through them, too."""
 
 MOST_CELLS = 32
-"""Up to so many cells a browser's numbers, whole up to 2^53, hold a position."""
+"""The largest board whose positions fit a browser's numbers, which are exact up to 2^53."""
 
 MOST_BYTES = 10_000_000
-"""The largest page."""
+"""The size limit of a page."""
 
 SHARES = 10_000
-"""Probabilities are whole numbers of such parts; only the impossible has none, only the certain all."""
+"""The resolution of probabilities; only 0 and 1 themselves are rounded to 0 and 1."""
 
 NUMBER_DIGITS = 4
 
 EXACT = 2.0**53
-"""Below it whole numbers are distinct."""
+"""Below this, a float distinguishes all whole numbers."""
 
 Fact = tuple[str, str]
-"""A few words, and whether they are ``good``, ``bad`` or neither (empty)."""
+"""A few words, and their class: ``good``, ``bad`` or empty."""
 
 
 def is_whole(rules: Rules) -> bool:
-    """Whether a page holds the whole game."""
+    """Return whether a page on this game holds all its positions."""
     return rules.positions_bound <= MOST_POSITIONS
 
 
@@ -92,12 +91,12 @@ def page(
     opponents: Sequence[tuple[str, Policy]] = (),
     described: Positions | None = None,
 ) -> bytes:
-    """The page on the agent called ``name``, which plays ``policy``.
+    """Return the page on a player.
 
-    :param facts: what is said about it at the top.
-    :param opponents: against whom its mistakes are weighed.
-    :param described: the positions that ``covered`` says it describes, if they are known already.
-    :raises UsageError: if it would be too large, or the worth of a move cannot be proved.
+    :param facts: the facts at the top.
+    :param opponents: the opponents against whom the player's mistakes are weighed.
+    :param described: the described positions of ``covered``, if they are known already.
+    :raises UsageError: if the page would be too large, or the value of a move cannot be proved.
     """
     style, script = _part("explore.css"), _part("game.js") + _part("page.js")
     data = orjson.dumps(page_data(policy, name, opponents, described))
@@ -123,18 +122,17 @@ def page_data(
     opponents: Sequence[tuple[str, Policy]] = (),
     described: Positions | None = None,
 ) -> dict[str, Any]:
-    """The page's data, about the positions that it describes (see ``covered``), in their order.
+    """Return the data of a page on the positions that it describes (see ``covered``).
 
-    The page itself goes through all that can happen, as ``Walk`` does, and meets them in that order.
+    The page walks through the game as ``Walk`` does, and meets the positions in the same order.
 
-    ``whole``: they are all the open positions of the game; else those in which the agent is to move.
-    For each of their free cells in turn ``shares`` says in how many ``SHARES`` of all cases the agent plays
-    it (it resigns where all are 0), ``scores`` what the move is worth: of a whole game a score (see
-    ``Solution.scores``), else the value that is proved, -1, 0 or 1; and ``values``, where the agent has its
-    own, that or null. ``unknown``: the numbers of those of which it has learned nothing. ``mistakes``: the
-    number, the cell (-1: resigns), in how many ``SHARES`` of the games against which of the opponents it is
-    reached at most, and whether it can be reached at all.
-    ``withinReach``: the agent was asked only where its own play leads.
+    ``whole``: whether the positions are all open ones of the game, or else those with the agent to move.
+    ``shares``, ``scores``, ``values``: for every free cell of every position, the probability of the move in
+    units of 1/``SHARES`` (all 0: the agent resigns), its score (see ``Solution.scores``; unless ``whole``,
+    its proved value -1, 0 or 1), and the agent's own value or null. ``unknown``: the numbers of positions of
+    which the agent has learned nothing. ``mistakes``: position number, cell (-1: resigns), the highest
+    probability to reach it against one of the opponents, that opponent, and whether it can be reached at all.
+    ``withinReach``: whether the agent was asked only in positions that its own play can reach.
 
     :raises UsageError: if the value of a move could not be proved.
     """
@@ -163,7 +161,7 @@ def page_data(
 
 
 def _scores(positions: Positions, whole: bool) -> Int8s:
-    """int8[k, cells]: what each move is worth."""
+    """Return the score of each move, int8[k, cells]."""
     if whole:
         space = StateSpace.of(positions.rules)
         return solve(space).move_scores(space.rows(positions))
@@ -181,7 +179,7 @@ def _shares(probabilities: Floats) -> list[int]:
 
 
 def _rounded(values: Floats) -> list[float | None]:
-    """Values with as many digits as anybody looks at; whole numbers without a point."""
+    """Round values to the digits shown; whole numbers become integers, which are shorter."""
     with np.errstate(over="ignore"):
         rounded = np.where(np.abs(values) < EXACT, np.round(values, NUMBER_DIGITS), values).tolist()
     return [
@@ -203,7 +201,7 @@ def _mistakes(found: Blunders, described: Positions) -> list[list[int]]:
 
 
 def facts_of(rules: Rules, verdict: Verdict, games: int | None) -> list[Fact]:
-    """The facts at the top of the page: strength, board, experience."""
+    """Return the facts at the top of the page: strength, experience, rules."""
     if verdict.unbeatable:
         facts = [("unbeatable as both sides", "good")]
     else:
@@ -220,5 +218,5 @@ def _part(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """A text's digest as a content security policy writes it."""
+    """Return a text's digest for a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,7 +1,6 @@
-"""The screen of games: the board between moves, advice on the moves, results, score and rates.
+"""The screen of games: board, advice, results, score and rates.
 
-Boards and results go to stdout (under ``--json`` to stderr, since stdout is for the documents then), notices
-to stderr.
+Boards and results go to stdout, or with ``--json`` to stderr; notices always go to stderr.
 """
 
 from collections.abc import Sequence
@@ -30,7 +29,7 @@ from ttt_cli.views.review import moves_table, strip, summary
 
 @dataclass(frozen=True)
 class PlayedGame(Document, name="game"):
-    """A finished game: a line of ``ttt play``; in games.jsonl it has no schema, version and score."""
+    """A finished game; in games.jsonl it has no schema, version and score."""
 
     id: str
     rules: RulesFields
@@ -44,7 +43,6 @@ class PlayedGame(Document, name="game"):
 
     @classmethod
     def of(cls, session: Session) -> "PlayedGame":
-        """The game of a session that has just ended, and the score."""
         assert session.record is not None
         return cls(**session.record.fields(), score=session.score)
 
@@ -58,11 +56,11 @@ class PlayScreen:
     def __init__(self, env: Environment, session: Session) -> None:
         self.env = replace(env, stdout=env.stderr) if env.json else env
         self.session = session
-        self._says: list[str] = []  # what has happened since the last board
-        self._shown: tuple[int, ...] | None = None  # the game as the board last showed it
+        self._says: list[str] = []  # lines for above the next board
+        self._shown: tuple[int, ...] | None = None  # the moves of the board shown last
 
     def called(self, player: Player) -> str:
-        """The name of a player on the screen."""
+        """Return the name of a player on the screen."""
         if not player.is_person:
             return printable(player.name)
         people = [one for one in self.session.players if one.is_person]
@@ -71,16 +69,15 @@ class PlayScreen:
     # Games with people
 
     def start(self) -> None:
-        """Announce the game that begins."""
         self._says = [self._heading()]
         self._shown = None
 
     def say(self, text: str) -> None:
-        """Put a line above the next board."""
+        """Show a line above the next board."""
         self._says.append(text)
 
     def show(self) -> None:
-        """Show the board, if it is not what was last shown."""
+        """Show the board, unless it is still the one shown last."""
         moves = self.session.game.moves
         if moves == self._shown:
             return
@@ -89,18 +86,16 @@ class PlayScreen:
         self.env.draw(beside([self._board()], 0))
 
     def show_advice(self, advice: Advice) -> None:
-        """Show what is known of the moves."""
         if advice.notes:
             self.env.draw(beside([self._board(advice=advice)], 0))
         self.env.out(*advice.text.split("\n"), "")
 
     def placed(self, cursor: Cell, typed: str, answer: str, advice: Advice | None) -> Group | Text:
-        """The board and what is said of it, as they fit the screen.
+        """Lay out board and texts to fit the screen.
 
         :param cursor: the cell that Enter plays.
         :param typed: the digits typed so far.
         :param answer: the answer to the last key.
-        :param advice: what is known of the moves.
         """
         turn = f"{self.session.game.to_move.name} to move"
         turn += f": {typed}, Enter plays it" if typed else ""
@@ -122,7 +117,7 @@ class PlayScreen:
         return Text(f"{small} Make the window larger, or type the number of a cell and Enter.\n{turn}")
 
     def finish(self) -> None:
-        """Show the last board of a game that has just ended, who has won, and the score."""
+        """Show the last board of a finished game, the result, and the score."""
         self._says, self._shown = [*self._says[:1], *self._says[1:][-1:]], None
         self.show()
         score, (first, second) = self.session.score, self.session.players
@@ -132,12 +127,10 @@ class PlayScreen:
         self.env.out(f"Score: {wins}{self.called(second)}, {counted(score.draws, 'draw')}")
 
     def show_summary(self, review: Review) -> None:
-        """Show in two lines what perfect play says of the game that has just ended."""
         names = {side: f"{side.name} ({self.called(self.session.player(side))})" for side in Side}
         self.env.out(*summary(review, names))
 
     def show_review(self, review: Review) -> None:
-        """Show what each move of the game that has just ended was worth."""
         self.env.draw(moves_table(review.moves, self.env.width, review.turning_point), wrap=True)
 
     def _heading(self) -> str:
@@ -157,7 +150,6 @@ class PlayScreen:
         )
 
     def _outcome(self) -> str:
-        """How the game that has just ended went, in words."""
         game = self.session.game
         side = game.result.winner if game.result is not None else None
         if side is None:
@@ -173,10 +165,7 @@ class PlayScreen:
     # Machines among themselves
 
     def finish_line(self, *, boards: bool) -> None:
-        """Show a game of two machines that has just ended: its result and the rates by now in one line.
-
-        :param boards: whether to show its boards before that.
-        """
+        """Show the result of a game between machines and the rates so far, with its ``boards`` if wanted."""
         if boards:
             self.env.draw(strip(self.env, self.session.game), wrap=True)
         width = max(len(self.called(player)) for player in self.session.players) + len(" wins as X")
@@ -186,8 +175,7 @@ class PlayScreen:
         self.env.out(line)
 
     def live(self, *, boards: bool) -> Live:
-        """The score and the rates, changing in their place, below the board if that is to be seen; drawn anew
-        when it is refreshed."""
+        """Return a live display of the score and the rates, below the board if wanted."""
 
         def drawing() -> Group:
             total = Text(f"{counted(self.session.score.games, 'game')}  {self._rates()}")
@@ -206,9 +194,9 @@ class PlayScreen:
 
 
 def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecord | None = None) -> str:
-    """A line on what a state has learned, or why it has not.
+    """Say what a state has learned, or why it has not.
 
-    :param record: the game in question, if it is one.
+    :param record: the game, if it is a single one.
     """
     name = printable(learner.name)
     if learned.waits:
@@ -222,10 +210,10 @@ def what_was_learned(learner: OnlineLearner, learned: Learned, record: GameRecor
 
 
 def menu(question: str, options: Sequence[tuple[str, str]], at: int | None = None, typed: str = "") -> Group:
-    """A menu: a question, and the options with their numbers and a few words on each.
+    """Draw a menu: a question, and numbered options with descriptions.
 
-    :param at: the option that Enter takes, marked.
-    :param typed: what has been typed so far, below.
+    :param at: the option to mark.
+    :param typed: the line below.
     """
     table = Table.grid(padding=(0, 2, 0, 1))
     table.add_column(justify="right", no_wrap=True)

@@ -1,4 +1,4 @@
-"""Learning curves as pictures: small ones for the terminal in plain text, others (SVG, PNG) by matplotlib."""
+"""Learning curves: in plain text for the terminal, as SVG or PNG with matplotlib."""
 
 import io
 import math
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEIGHT = 9
-"""Lines of a plot in the terminal, without its frame."""
+"""The height of a text plot in lines, without its frame."""
 
 MARKS = "123456789abcdefghijklmnopqrstuvwxyz"
-"""What the points of several curves are drawn with."""
+"""The marks of several curves in one plot."""
 
 BOTH = "*"
-"""Where points of two curves meet."""
+"""The mark for points of several curves."""
 
 Curves = Sequence[tuple[str, Sequence[Row]]]
-"""Curves and what to call them; each has at least one row."""
+"""Named curves, each with at least one row."""
 
 Series = Mapping[str, Sequence[tuple[int, float]]]
-"""Numbers of games, and for each a number from 0 to 1, by the mark that they are drawn with."""
+"""For each mark, its points: a number of games, and a value from 0 to 1."""
 
 
 def text_plot(
     curves: Curves, width: int = 80, *, unicode: bool = True, over_seeds: bool = False
 ) -> list[str]:
-    """The lines of a plot for the terminal. One curve: against random play and against the worst opponent, as
-    X and as O; several: side by side."""
+    """Return a plot in lines of text. For one curve it shows both sides separately, against random play and
+    against the worst opponent."""
     panels: dict[str, Series]
     if len(curves) == 1:
         rows = curves[0][1]
@@ -96,9 +96,8 @@ def _legend(curves: Curves, unicode: bool, which: str) -> list[str]:
 def _panel(
     title: str, series: Mapping[str, Sequence[tuple[int, float]]], width: int, unicode: bool
 ) -> list[str]:
-    """A plot of ``width`` columns with its frame: lines of the same length. Games go by their logarithm; 0,
-    the state before the run, stands before all.
-    """
+    """Draw a plot of ``width`` columns with its frame, in lines of the same length. The scale of games is
+    logarithmic, with 0 to the left of it."""
     dot, upright, across, corner = ("·", "│", "─", "└") if unicode else (".", "|", "-", "+")
     games = sorted({number for points in series.values() for number, _ in points})
     logarithms = [math.log10(number) for number in games if number] or [0.0]
@@ -116,7 +115,7 @@ def _panel(
             (column(number), round((1 - min(max(value, 0.0), 1.0)) * (HEIGHT - 1)))
             for number, value in points
         ]
-        for (x1, y1), (x2, y2) in pairwise(places):  # what lies between two looks
+        for (x1, y1), (x2, y2) in pairwise(places):  # the line between two points
             for x in range(x1 + 1, x2):
                 canvas[round(y1 + (y2 - y1) * (x - x1) / (x2 - x1))][x] = dot
         for x, y in places:
@@ -128,7 +127,7 @@ def _panel(
         label = f"{1 - number / (HEIGHT - 1):4.0%}" if number % ((HEIGHT - 1) // 2) == 0 else "    "
         lines.append(f"{label} {upright}{''.join(cells)}")
     lines.append(f"     {corner}{across * width}")
-    end = f"{short(games[-1])} games"  # below: 0, powers of ten as far as they have room, and the end
+    end = f"{short(games[-1])} games"  # labels: 0, the powers of ten that fit, and the end
     labels = [*" " * (width - len(end)), *end]
     if start:
         labels[0] = "0"
@@ -141,7 +140,7 @@ def _panel(
 
 
 def short(games: int) -> str:
-    """A number of games in a few letters: ``16k``, ``1.3M``."""
+    """Format a number of games briefly: ``16k``, ``1.3M``."""
     for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if games >= size:
             return f"{games / size:.3g}{letter}"
@@ -149,16 +148,17 @@ def short(games: int) -> str:
 
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, which the colour-blind tell apart."""
+"""The colours of Okabe and Ito, for colour-blind readers."""
 
 MARKERS = "osD^vPX*<>"
-"""With the colours, what tells lines apart in black and white."""
+"""Markers, to tell lines apart in black and white."""
 
 
 def picture(curves: Curves, kind: str) -> bytes:
-    """The curves as one picture, ``svg`` or ``png``: four panels, a colour and a marker each; as X drawn
-    through, as O dashed; dotted: mistakes in reach. The same curves give the same bytes.
+    """Draw curves in four panels, as X solid, as O dashed, mistakes within reach dotted. The same curves give
+    the same bytes.
 
+    :param kind: ``svg`` or ``png``.
     :raises TttError: if matplotlib is not installed.
     """
     panels = {
@@ -173,9 +173,10 @@ def picture(curves: Curves, kind: str) -> bytes:
 
 
 def study_picture(study: Study, kind: str) -> bytes:
-    """A study as one picture, ``svg`` or ``png``: for each setting the median over the seeds, and a band from
-    the lower to the upper quartile. The same study gives the same bytes.
+    """Draw the settings of a study: medians over the seeds, with bands from the lower to the upper quartile.
+    The same study gives the same bytes.
 
+    :param kind: ``svg`` or ``png``.
     :raises TttError: if matplotlib is not installed.
     """
     panels = {
@@ -196,17 +197,17 @@ def _drawn(
     heading: str,
     kind: str,
 ) -> bytes:
-    """A picture of curves, each of which has one row or more, over seeds, for each number of games: the
-    median, and a band that holds the middle half.
+    """Draw curves that have a row per seed for each number of games: the median, and a band for the middle
+    half.
 
-    :param panels: by their titles: what is drawn in each, and how.
+    :param panels: by title, the measures to draw, each with its line style.
     """
     with _figure() as figure:
         axes_of = dict(zip(panels, figure.subplots(2, 2).flatten(), strict=True))
         for number, (name, looks) in enumerate(curves.items()):
             label: str | None = (
                 "\u200b" + name if name.startswith("_") else name
-            )  # a leading _ means: not in the legend
+            )  # matplotlib hides labels that start with _
             color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
             games = [rows[0].games for rows in looks]
             for axes, measures in zip(axes_of.values(), panels.values(), strict=True):
@@ -218,7 +219,7 @@ def _drawn(
                         axes.fill_between(games, low, high, color=color, alpha=0.18, linewidth=0)
                     look = {"color": color, "marker": marker, "markersize": 4, "linewidth": 1.6}
                     axes.plot(games, mid, linestyle=style, label=label, **look)
-                    label = None  # in the legend once
+                    label = None  # once in the legend
         played = [rows[0].games for looks in curves.values() for rows in looks if rows[0].games] or [1]
         for title, axes in axes_of.items():
             _finish(axes, title, min(played), max(played))
@@ -235,7 +236,7 @@ def _drawn(
 
 
 def _finish(axes: Any, title: str, first: int, last: int) -> None:
-    """Scales, grid and labels. 0 games have a place before the logarithm begins, at the ``first``."""
+    """Set scales, grid and labels. The scale of games is linear up to ``first``, then logarithmic."""
     axes.set_xscale("symlog", linthresh=first, linscale=0.4)
     axes.set_xlim(left=0, right=last * 1.25)
     axes.set_xlabel("games")
@@ -256,10 +257,6 @@ def _finish(axes: Any, title: str, first: int, last: int) -> None:
 
 @contextmanager
 def _figure() -> Iterator["Figure"]:
-    """An empty picture.
-
-    :raises TttError: if matplotlib is not installed.
-    """
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure

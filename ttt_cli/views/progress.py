@@ -1,4 +1,4 @@
-"""The progress of a long run: drawn on a terminal's stderr, nothing anywhere else."""
+"""Progress bars for long runs, shown only if stderr is a terminal."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from ttt_cli.environment import Environment
 
 Tick = Callable[[int, str], None]
-"""``tick(done, status)``: how much is done by now, and a few words on how it stands."""
+"""``tick(done, status)``: the work done so far, and a few words about it."""
 
 REDRAW = 0.1
-"""Seconds between two drawings."""
+"""Seconds between two updates."""
 
 
 @contextmanager
 def progress(
     env: Environment, total: int | None, *, done: int = 0, title: str = "", unit: str = "games"
 ) -> Iterator[Tick]:
-    """Show games done, games per second and the time left while the block runs; or another unit of work.
+    """Show work done, speed and time left while the body runs; the bar disappears at the end.
 
-    ``total`` is ``None`` for a run without an end; ``done`` games were played before (a resumed run), they do
-    not count for the speed. The bar vanishes at the end, so that the result stands alone.
+    :param total: None if it is unknown.
+    :param done: work done before, which does not count for the speed.
     """
     if not env.animated:
         yield lambda done, status: None
@@ -30,17 +30,13 @@ def progress(
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn(
-            f"{{task.completed:,}} {unit}"
-            if total is None
-            else f"{{task.completed:,}}/{{task.total:,}} {unit}"
-        ),
+        TextColumn("{task.completed:,}" + ("" if total is None else "/{task.total:,}") + f" {unit}"),
         TextColumn("{task.fields[speed]}"),
         *([] if total is None else [TimeRemainingColumn()]),
         TextColumn("{task.fields[status]}"),
     ]
     start, before, drawn = time.monotonic(), done, 0.0
-    bar = Progress(*columns, console=env.error_console, transient=True, auto_refresh=False)
+    bar = Progress(*columns, console=env.console_on(env.stderr), transient=True, auto_refresh=False)
     with bar:
         task = bar.add_task(title, total=total, completed=done, speed="", status="")
         bar.refresh()

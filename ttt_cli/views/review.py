@@ -1,4 +1,4 @@
-"""The review of a game, for ``ttt review`` and after a game of ``ttt play``."""
+"""Reviews of games, for ``ttt review`` and after a game of ``ttt play``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from ttt_cli.views.tables import table
 
 @dataclass(frozen=True)
 class ReviewedGame(Document, name="review"):
-    """A recorded game, move by move against perfect play.
+    """A recorded game with its review.
 
     :ivar number: the game's number in its log.
     :ivar boards: whether to show every board.
@@ -41,7 +41,6 @@ class ReviewedGame(Document, name="review"):
     boards: bool
 
     def show(self, env: Environment) -> None:
-        """Show the game move by move, where it was decided, and the accuracy of both sides."""
         env.out(self._title())
         env.out("")
         if self.boards:
@@ -59,7 +58,7 @@ class ReviewedGame(Document, name="review"):
 
 
 def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | None = None) -> Table:
-    """Each move of a game: what the position was worth, what it is worth now, both from the mover's side, and
+    """Return a table of moves: the value of the position before and after each, from the mover's side, and
     the better moves."""
     rows = []
     for number, move in enumerate(moves, 1):
@@ -73,7 +72,7 @@ def moves_table(moves: Sequence[MoveReview], width: int, turning_point: int | No
 
 
 def strip(env: Environment, game: Game) -> Text:
-    """The boards of a game, side by side as far as they fit."""
+    """Draw the boards of a game, as many side by side as fit."""
     boards = [
         board(Position.reached(text, game.rules), last=last, unicode=env.unicode)
         for text, last in zip(game.texts(), (None, *game.moves), strict=True)
@@ -82,7 +81,7 @@ def strip(env: Environment, game: Game) -> Text:
 
 
 def _remark(move: MoveReview) -> str:
-    """The better moves, or why there are none."""
+    """Name the better moves, or say why there are none."""
     if move.lost_value:
         return f"{cells_in_words(move.best)} kept the {WORDS.get(move.before)}"
     if move.pace:
@@ -95,7 +94,7 @@ def _remark(move: MoveReview) -> str:
 
 
 def summary(review: Review, names: Mapping[Side, str]) -> list[str]:
-    """Two lines: where the game was decided, and the accuracy of both sides."""
+    """Return two lines: where the game was decided, and the accuracy of both sides."""
     return [_decision(review, names), f"Accuracy: {'; '.join(_accuracy(review, names))}"]
 
 

@@ -1,4 +1,4 @@
-"""Tables: plain columns, and what to do with those that are wider than the screen."""
+"""Plain tables, split if they are wider than the screen."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from ttt_cli.environment import Environment
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[Any]] = (), *, padding: Sequence[int] = (0, 2, 0, 0)
 ) -> Table:
-    """A table without a frame; the column of a heading that starts with ``>`` stands to the right."""
+    """Return a table without a frame; ``>`` at the start of a heading aligns its column to the right."""
     made = Table(box=None, padding=tuple(padding), header_style="bold")  # type: ignore[arg-type]
     for heading in headings:
         title = heading.removeprefix(">")
@@ -25,8 +25,8 @@ def table(
 def draw_table(
     env: Environment, headings: Sequence[str], rows: Iterable[Sequence[Any]], *, lead: int
 ) -> None:
-    """Draw a table; where it is wider than the screen, as several below each other, each with the first
-    ``lead`` columns and as many of the others as there is room for. Empty rows are left out."""
+    """Draw a table without its empty rows. If it is wider than the screen, split it into several tables, each
+    with the first ``lead`` columns and as many others as fit."""
     rows = list(rows)
 
     def part(columns: Sequence[int]) -> Table:
