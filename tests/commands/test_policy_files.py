@@ -41,7 +41,7 @@ def test_what_a_player_can_come_to_face_is_enough(format_name: str, ttt: Run) ->
     judged_alike(ttt, player, path)
     assert ttt("move", path, "..X......").out == "1\n"
     absent = ttt("move", path, "..X.O....")
-    assert absent.code == 1 and "does not say what is played in '..X.O....'" in absent.err
+    assert absent.code == 1 and "holds no move for '..X.O....'" in absent.err
     sided, whole = (ttt("evaluate", name, "random", "--json").json for name in (f"{path}:side=x", player))
     assert sided["results"][0]["as_x"] == whole["results"][0]["as_x"]
     assert ttt("train", "q", "--opponent", path, "--games", "30").code == 0
@@ -97,7 +97,7 @@ RULES = '{"schema":"ttt-policy","rules":{"rows":3,"cols":3,"line":3},"positions"
         (HEADER + "X........,1,1.0,\n", "not probabilities of its free cells"),
         (HEADER + "XXX.OO...,4,1.0,\n", "is not an open position"),
         (HEADER + ROW + "...,1,1.0,\n", "is not a position"),
-        ('{"schema":"ttt-policy"}', "without sound rules"),
+        ('{"schema":"ttt-policy"}', "has no valid rules"),
         (RULES.replace('"rows":3', '"rows":0') + "{}}}", "rules: rows must be"),
         (RULES + '{"5":1}}}', "position '.........': expected"),
         (RULES + '{"0":{"probability":1,"value":null}}}}', "'.........': '0' is not a cell from 1 to 9"),

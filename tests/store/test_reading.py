@@ -102,7 +102,7 @@ def test_reads_what_a_strict_reader_reads(text):
 def test_a_duplicate_key_is_named():
     error = refusal(b'{"a": {"X........": 1, "b": 2, "X........": 1}}')
     assert error.where == "q.json, key 'X........'"
-    assert "twice" in error.message
+    assert "repeated" in error.message
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Backups: what a save replaced, kept when it held experience that the new file does not.
+"""Backups: replaced files that held experience which the new ones lack.
 
-The newest is ``q.json.bak``, older ones are ``q.json.1.bak``, ``q.json.2.bak``, …, the highest number last.
-The newest few are kept (``TTT_BACKUPS``, 5 unless it says otherwise), and always the one with most games.
+The newest is ``q.json.bak``, older ones are ``q.json.1.bak``, ``q.json.2.bak``, …, in the order of their age.
+The newest few are kept (``TTT_BACKUPS``, 5 by default), and always the one with most games.
 """
 
 import errno
@@ -17,7 +17,6 @@ from ttt_cli.errors import TttError, UsageError
 from ttt_cli.store.reading import peek
 
 KEPT = 5
-"""How many backups of a file are kept."""
 
 _GAMES = re.compile(rb'"games": ?(\d+)')
 _NAME = re.compile(r"(.+?)(?:\.([0-9]+))?\.bak")
@@ -25,16 +24,16 @@ _NAME = re.compile(r"(.+?)(?:\.([0-9]+))?\.bak")
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup of a file, and how many games it says it knows; None if it does not say."""
+    """A backup of a file, and the number of games in it, if it says so."""
 
     file: Path
     games: int | None
 
 
 def allowed() -> int:
-    """How many backups of a file are kept.
+    """The number of backups to keep of a file.
 
-    :raises UsageError: if ``TTT_BACKUPS`` is not such a number.
+    :raises UsageError: if ``TTT_BACKUPS`` is not a number.
     """
     text = os.environ.get("TTT_BACKUPS") or str(KEPT)
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
@@ -49,12 +48,12 @@ def backups(path: Path) -> list[Backup]:
 
 
 def newest(path: Path) -> Path:
-    """Where the newest backup of a file is, or would be."""
+    """The path of the newest backup of a file, whether it exists or not."""
     return path.with_name(f"{path.name}.bak")
 
 
 def keep(target: Path) -> None:
-    """Give the file that ``target`` is now the name of its newest backup too, the former one a number."""
+    """Link the file at ``target`` as its newest backup too, renaming the previous one to a number."""
     backup = newest(target)
     if backup.exists():
         if backup.samefile(target):
@@ -70,7 +69,7 @@ def keep(target: Path) -> None:
 
 
 def prune(path: Path) -> None:
-    """Remove the oldest backups of a file beyond those that are kept."""
+    """Remove the oldest backups of a file, all but those to keep."""
     found, most = backups(path), allowed()
     best = max(found, key=lambda one: one.games or 0, default=None)
     others = [one for one in found if one is not best]
@@ -80,20 +79,19 @@ def prune(path: Path) -> None:
 
 
 def original(path: Path) -> Path | None:
-    """The file of which the one at ``path`` is a backup, by its name; None if it is not a backup."""
+    """The file that a backup is of, by its name; None if it is not a backup."""
     match = _NAME.fullmatch(path.name)
     return path.with_name(match[1]) if match else None
 
 
 def _numbered(target: Path) -> list[tuple[float, Path]]:
-    """The backups of a file with their numbers; the newest, which has none, is the last."""
+    """The backups of a file with their numbers, the newest, which has none, last."""
     names = [path.name for path in target.parent.iterdir()] if target.parent.is_dir() else []
     found = (match for match in map(_NAME.fullmatch, names) if match and match[1] == target.name)
     return sorted((int(match[2]) if match[2] else inf, target.with_name(match[0])) for match in found)
 
 
 def _games(path: Path) -> int | None:
-    """The games that a state says it knows in its head."""
     try:
         match = _GAMES.search(peek(path)[1])
     except TttError:

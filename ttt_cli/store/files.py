@@ -1,9 +1,9 @@
-"""The one writer: whatever the program leaves on disk goes through here.
+"""Writing files: everything that the program leaves on disk.
 
-A reader sees the whole old file or the whole new one at any instant, and so does whoever looks after a kill
-or a power loss; a write that fails leaves the old bytes and no litter. The recipe of databases: a temporary
-file in the same folder, write, fsync, ``os.replace``, fsync of the folder. The mode is kept, and symbolic
-links are followed. Logs (JSON Lines) grow by ``append_line``.
+At any instant, even after a kill or a power loss, there is the whole old file or the whole new one; a write
+that fails leaves the old file and no litter. As databases do it: write a temporary file in the same folder,
+fsync, ``os.replace``, fsync the folder. The mode is kept, and symbolic links are followed. Logs (JSON Lines)
+grow by ``append_line``.
 """
 
 import os
@@ -26,19 +26,19 @@ TEMPORARY = ".ttt-tmp"
 def write_bytes(
     path: AnyPath, data: bytes | Iterable[bytes], *, parents: bool = False, keep_backup: bool = False
 ) -> None:
-    """Put ``data``, bytes or chunks of them, in the place of the file at ``path``; as ``writing``."""
+    """Replace the content of the file at ``path`` with bytes, or chunks of bytes, as ``writing``."""
     with writing(path, parents=parents, keep_backup=keep_backup) as file:
         file.writelines((data,) if isinstance(data, bytes) else data)
 
 
 @contextmanager
 def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) -> Iterator[BinaryIO]:
-    """Open a binary stream whose content takes the place of ``path`` in one instant when the body ends,
-    unless it raises. A device or a pipe is written straight through.
+    """Open a binary stream whose content replaces the file at ``path`` at once when the body ends, unless it
+    raises. A device or a pipe is written to directly.
 
-    ``parents`` makes missing folders; ``keep_backup`` keeps the previous file as ``<name>.bak``.
-
-    :raises TttError: with path and remedy if the system refuses; the old file is then as it was.
+    :param parents: whether to make missing folders.
+    :param keep_backup: whether to keep the previous file as ``<name>.bak``.
+    :raises TttError: with path and remedy if the system refuses; the old file is then unchanged.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{os.urandom(6).hex()}{TEMPORARY}")
@@ -49,7 +49,7 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
                 yield straight
             return
         if old is not None:
-            os.close(os.open(target, os.O_WRONLY | os.O_CLOEXEC))  # one that is write-protected stays
+            os.close(os.open(target, os.O_WRONLY | os.O_CLOEXEC))  # fails if it is write-protected
         elif parents:
             target.parent.mkdir(parents=True, exist_ok=True)
         _remove_litter(target)
@@ -74,13 +74,13 @@ def writing(path: AnyPath, *, parents: bool = False, keep_backup: bool = False) 
 
 
 def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: float = 10.0) -> None:
-    """Add one JSON object as a line to the log at ``path`` and return when it is safely on disk.
+    """Append a line to the log at ``path`` and return when it is safely on disk.
 
-    Writers take turns by the log's own lock, waiting at most ``wait`` seconds. A last line without its end,
-    left by a killed process, becomes a line of its own. A call that is refused leaves the log as it was.
+    Writers take turns by the log's lock, waiting at most ``wait`` seconds. A last line without its end, left
+    by a killed process, is ended first. A call that fails leaves the log unchanged.
 
-    :raises BusyError: another process has not let go of the log in time.
-    :raises InvalidFileError: the path is not that of a regular file.
+    :raises BusyError: if another process has not released the log in time.
+    :raises InvalidFileError: if it is not a regular file.
     :raises TttError: with path and remedy if the system refuses.
     """
     real = Path(os.path.realpath(path))
@@ -108,9 +108,7 @@ def append_line(path: AnyPath, line: bytes, *, parents: bool = False, wait: floa
 
 
 def try_append(path: AnyPath) -> None:
-    """Find out whether ``append_line`` could add to the log, as far as that can be known beforehand.
-
-    Nothing is left of the attempt.
+    """Check that ``append_line`` can append to the log, as far as that can be known beforehand.
 
     :raises TttError: with path and remedy if the system refuses.
     """
@@ -122,8 +120,7 @@ def try_append(path: AnyPath) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Return when new names in ``folder`` are on the disk, where the file system can do that."""
-    with suppress(OSError):
+    with suppress(OSError):  # some file systems cannot do it
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(fd)
@@ -132,8 +129,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _remove_litter(target: Path) -> None:
-    """Remove the temporary files that killed processes have left beside ``target``: those that nobody has
-    locked."""
+    """Remove the temporary files that killed processes left beside ``target``, which nobody has locked."""
     litter = re.compile(re.escape(f".{target.name}.") + r"\d{1,10}-[0-9a-f]{12}" + re.escape(TEMPORARY))
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:

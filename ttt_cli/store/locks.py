@@ -1,7 +1,7 @@
-"""The one lock: held by one process while it reads, changes and writes a file again; readers never wait.
+"""Locking a file while a process reads, changes and writes it; readers never wait.
 
 The lock is the operating system's, on a separate file (``.locks/q.json.lock`` in the state's folder) that is
-never removed, so it dies with its process however that ends. While it is held, the file says by whom.
+never removed, so it dies with its process. While it is held, the file says by whom.
 """
 
 import errno
@@ -21,10 +21,10 @@ _held: "dict[Path, Lock]" = {}
 
 
 class Lock:
-    """A lock that is held; ``release`` it, or use it as a context manager.
+    """A held lock; ``release`` it, or use it as a context manager.
 
-    :ivar path: the file that is locked, links followed.
-    :ivar seen: what the file was when the lock was taken, or when its holder last wrote it (see ``stamp``).
+    :ivar path: the locked file, links followed.
+    :ivar seen: its ``stamp`` when the lock was taken, or when its holder last wrote it.
     """
 
     def __init__(self, path: Path, file: BinaryIO | None = None) -> None:
@@ -35,9 +35,9 @@ class Lock:
             _held[path] = self
 
     def release(self) -> None:
-        """Let the next process in; does nothing the second time, nor in a forked child."""
+        """Release the lock; do nothing the second time, or in a forked child."""
         if self.file and not self.file.closed:
-            fcntl.flock(self.file, fcntl.LOCK_UN)  # a child forked this moment may still have it open
+            fcntl.flock(self.file, fcntl.LOCK_UN)  # a child forked just now may still have it open
             self.file.close()
             del _held[self.path]
 
@@ -49,7 +49,7 @@ class Lock:
 
 
 def _close_copies() -> None:
-    """In a forked child: close its copies, else locks would outlive a killed parent."""
+    """Close the copies of a forked child, lest locks outlive a killed parent."""
     for held in _held.values():
         if held.file:
             held.file.close()
@@ -60,18 +60,18 @@ os.register_at_fork(after_in_child=_close_copies)
 
 
 def lock_path(path: AnyPath) -> Path:
-    """Return the path of the lock file of ``path``; two names of one file (symbolic links) share it."""
+    """The path of the lock file of ``path``, shared by all symbolic links to it."""
     real = Path(os.path.realpath(path))
     return real.parent / FOLDER / f"{real.name}.lock"
 
 
 def held_lock(path: AnyPath) -> Lock | None:
-    """The lock of ``path`` that this process holds."""
+    """The lock of ``path`` if this process holds it."""
     return _held.get(Path(os.path.realpath(path)))
 
 
 def stamp(path: AnyPath) -> tuple[int, ...] | None:
-    """The marks that distinguish one version of a file from the next; None if there is no file."""
+    """What identifies a version of a file; None if there is no file."""
     known = status(path)
     return None if known is None else (known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns)
 
@@ -84,15 +84,14 @@ def lock(
     remedy: str = "write beside it with -o other.json and merge later",
     parents: bool = False,
 ) -> Lock:
-    """Lock ``path`` for a read-modify-write, waiting at most ``wait`` seconds for another holder.
+    """Lock ``path`` for a read-modify-write. A device or a pipe needs no lock.
 
-    A device or a pipe needs no lock.
-
-    ``doing`` is what others are told while it is held ("trained": q.json is being trained by process 4711);
-    ``remedy`` is what this call's user can do if another process holds it; ``parents`` makes missing folders.
-
-    :raises BusyError: another holder, in this process or another, has not let go in time.
-    :raises TttError: the lock file cannot be made (its folder is missing or read-only).
+    :param doing: completes the message to others: "q.json is being trained by process 4711".
+    :param wait: how long to wait for another holder, in seconds.
+    :param remedy: what the user can do if another process holds it.
+    :param parents: whether to make missing folders.
+    :raises BusyError: if another holder, in this process or another, has not released it in time.
+    :raises TttError: if the lock file cannot be made (its folder is missing or read-only).
     """
     real, place, until = Path(os.path.realpath(path)), lock_path(path), time.monotonic() + wait
     with translate_os_errors(path, "cannot be locked"):
@@ -107,7 +106,7 @@ def lock(
         with suppress(FileExistsError):
             os.mkdir(place.parent)
             os.chmod(place.parent, mode)
-        # Whoever may read the lock file may lock it: for users who share the folder.
+        # Opened for reading only, so that all users who share the folder may lock it.
         flags = os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | NO_WAITING
         file = os.fdopen(os.open(place, flags, 0o666), "rb", 0)
         while not take(file):
@@ -122,7 +121,7 @@ def lock(
 
 
 def take(file: BinaryIO) -> bool:
-    """Lock an open file itself until it is closed; at once False if it is locked already."""
+    """Lock an open file until it is closed; return False at once if it is locked already."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -131,6 +130,5 @@ def take(file: BinaryIO) -> bool:
 
 
 def _holder(place: Path) -> str:
-    """Who holds the lock and what they do ("trained by process 4711"), as far as it can be known."""
     text = place.read_bytes()[:100].decode(errors="replace")
     return text if text and text.isprintable() and "\ufffd" not in text else "written by another process"

@@ -16,10 +16,10 @@ from ttt_cli.store.text import quoted
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 4000
-"""In bytes; NumPy parses it as Python's literals."""
+"""In bytes; NumPy parses it as a Python literal."""
 LONGEST, USUAL, RATIO = 64 * 2**20, 16 * 2**20, 50
-"""The most bytes of an archive's arrays together; so many they may have in any archive, and beyond that so
-many for each byte of it: a policy has 20, what a liar has packed a thousand."""
+"""The limit on the unpacked bytes of an archive, what any archive may have, and how many it may have beyond
+that for each packed byte: a policy has 20, a bomb a thousand."""
 MOST_ARRAYS = 100
 
 
@@ -29,7 +29,7 @@ def is_archive(data: bytes) -> bool:
 
 
 def most_unpacked(data: bytes) -> int:
-    """The most bytes that what is packed in a file may have."""
+    """The limit on the unpacked bytes of a file."""
     return scaled(min(LONGEST, USUAL + RATIO * len(data)))
 
 
@@ -46,10 +46,7 @@ def names(data: bytes, where: str) -> list[str]:
 
 
 def _member(data: bytes, name: str, left: int, where: str) -> bytes:
-    """The content of an array of an archive, of which ``left`` bytes may still be unpacked.
-
-    :raises InvalidFileError: if it is damaged, or too much.
-    """
+    """Unpack an array of at most ``left`` bytes."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(f"{name}.npy") as member:
             content = member.read(left + 1)
@@ -61,7 +58,7 @@ def _member(data: bytes, name: str, left: int, where: str) -> bytes:
 
 
 def array_in(source: Source, name: str) -> Array:
-    """An array of numbers or texts in an archive.
+    """Read an array of numbers or texts from an archive.
 
     :raises InvalidFileError: if it is damaged or too large, or holds Python objects.
     """
@@ -73,9 +70,9 @@ def array_in(source: Source, name: str) -> Array:
 
 
 def load_npz(data: bytes, where: str) -> Document:
-    """The arrays of an archive, by their names; if there is one, that array.
+    """Read the arrays of an archive by their names, or its only one.
 
-    :raises InvalidFileError: if it is damaged, too large, or holds what is not plain data.
+    :raises InvalidFileError: if it is damaged, too large, or holds other than plain data.
     """
     found: dict[str, Document] = {}
     left = most_unpacked(data)
@@ -86,17 +83,16 @@ def load_npz(data: bytes, where: str) -> Document:
     if len(found) == 1:
         return next(iter(found.values()))
     values = {name: part.value for name, part in found.items()}
-    return Document(
-        {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()},
-        tuple(dict.fromkeys(name for part in found.values() for name in part.objects)),
-        tuple(dict.fromkeys(name for part in found.values() for name in part.factories)),
-    )
+    listed = {name: it.tolist() if isinstance(it, np.ndarray) else it for name, it in values.items()}
+    objects = dict.fromkeys(name for part in found.values() for name in part.objects)
+    factories = dict.fromkeys(name for part in found.values() for name in part.factories)
+    return Document(listed, tuple(objects), tuple(factories))
 
 
 def load_npy(data: bytes, where: str) -> Document:
-    """The array of a ``.npy`` file, or what the pickle in one of Python's objects holds.
+    """Read the array of a ``.npy`` file, or the pickle in one of Python objects.
 
-    :raises InvalidFileError: if it is damaged, or holds what is not plain data.
+    :raises InvalidFileError: if it is damaged, or holds other than plain data.
     """
     file = io.BytesIO(data)
     damaged = InvalidFileError("is a damaged .npy file", where=where)
@@ -106,7 +102,7 @@ def load_npy(data: bytes, where: str) -> Document:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that Python 2 wrote it
             shape, by_columns, dtype = read(file, max_header_size=LONGEST_HEADER)
-    except Exception:  # the header is parsed as Python's literals are, which may fail in any way
+    except Exception:  # the header is parsed as a Python literal, which may fail in any way
         raise damaged from None
     content = data[file.tell() :]
     if dtype.kind == "O" and dtype.names is None:
@@ -115,5 +111,5 @@ def load_npy(data: bytes, where: str) -> Document:
         raise damaged
     try:
         return Document(elements(content, dtype).reshape(shape, order="F" if by_columns else "C"))
-    except (ValueError, TypeError):  # more axes than an array can have, or what is no length
+    except (ValueError, TypeError):  # too many axes, or a length that is none
         raise damaged from None

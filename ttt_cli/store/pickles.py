@@ -1,14 +1,13 @@
-"""Pickles of plain data as the JSON documents of the same content, read without unpickling.
+"""Pickles of plain data as JSON documents of the same content, read without unpickling.
 
-A pickle is a program for a small stack machine. ``pickletools`` takes its opcodes apart (protocols 0 to 5),
-and inert values are built from them. Nothing that a pickle names is looked up, imported or called: a name
-stays text, ``NAMES`` says what the few calls that stand for plain data would give, and any other becomes an
-``Object`` with the name and the arguments. Names of Python's own library that are not known here, functions,
-and whatever would have to be fetched from outside the file are refused.
+A pickle is a program for a small stack machine. ``pickletools`` decodes its opcodes (protocols 0 to 5), and
+inert values are built from them. Nothing that a pickle names is looked up, imported or called: a name stays
+text, ``NAMES`` lists the few calls that stand for plain data, and any other becomes an ``Object`` with the
+name and the arguments. Other names of Python's own library, and references outside the file, are refused.
 
-In the document, keys are written as ``str`` writes them. Tuples, sets and arrays become lists, objects the
-dicts of their attributes, NaN null. A number that is whole is written so in a key, whatever its type, since
-equal keys are one; keys that are the bytes of arrays are written as the lists of their numbers.
+In the document, keys are written as by ``str``. Tuples, sets and arrays become lists, objects the dicts of
+their attributes, NaN null. A whole number in a key is written without a point, since equal keys are one; keys
+that are the bytes of arrays are written as the lists of their numbers.
 """
 
 import codecs
@@ -30,23 +29,23 @@ from ttt_cli.store.reading import scaled, too_large
 from ttt_cli.store.text import quoted
 
 MOST_VALUES, USUAL, RATIO = 4_000_000, 100_000, 32
-"""The most opcodes and values of a file, each counted as often as it is there. So many any file may have, and
-beyond that so many for each of its bytes: a few can refer to the same values again and again."""
+"""The limit on opcodes and values, each counted as often as it occurs, what any file may have, and what it
+may have beyond that for each byte: a few bytes can refer to the same values again and again."""
 MOST_LEVELS = 30
-"""What lies deeper, or contains itself, is left out."""
+"""The most levels of nesting; deeper values are left out."""
 MOST_TABLES = 100
-"""A tuple of no more tables is an object of them."""
-LONGEST_INTEGER = 1024  # bits: it still fits into a float
+"""The most tables side by side."""
+LONGEST_INTEGER = 1024  # bits that still fit into a float
 
 BUILT = {f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core")} | {"numpy.dtype"}
-"""What is made first and filled then: an array, and the type of its elements."""
+"""Objects that are filled after they are made: an array, and the type of its elements."""
 _DEFAULTS = {"collections.defaultdict", *(f"builtins.{name}" for name in ("dict", "list", "int", "float"))}
-"""Functions whose defaults are as good as none: 0, or empty."""
+"""Functions whose defaults, 0 or empty, need no mention."""
 _REFUSED = {"__builtin__", "commands", "os2emxpath", "posixpath", "ntpath", *sys.stdlib_module_names} | {
     *("numpy", "numba", "joblib", "dill", "cloudpickle")
 }
-"""Packages of which no other name may stand in a pickle: Python's own library (of Python 2 too), and those
-whose objects are nothing without calling them."""
+"""Packages of which only names in ``NAMES`` are allowed: Python's own library (of Python 2 too), and those
+whose objects hold nothing without being called."""
 _NAME = re.compile(r"[^\W\d][\w.]{0,199}")
 _PYTHON_2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _RENAMED = {"long": "int", "unicode": "str", "xrange": "range"}
@@ -55,7 +54,7 @@ _TEXT_UNIT = 16  # characters that count as one value
 _MARK = object()
 _OPCODES = {opcode.code.encode("latin-1"): opcode for opcode in pickletools.opcodes}
 
-codecs.lookup("raw-unicode-escape")  # which pickletools needs: no file makes a module be imported
+codecs.lookup("raw-unicode-escape")  # pickletools needs it: imported now, and not because of a file
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -64,10 +63,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Document:
     """The content of a pickle.
 
-    :ivar value: dict with texts as keys, list, str, int, float (not NaN), bool or None; of a ``.npy`` file of
+    :ivar value: a dict with str keys, list, str, int, float (not NaN), bool or None; of a ``.npy`` file of
         numbers the array.
     :ivar objects: the names of the classes whose objects were taken as records.
-    :ivar factories: the functions that would have given defaults.
+    :ivar factories: the names of functions that would give defaults.
     """
 
     value: Any
@@ -76,20 +75,20 @@ class Document:
 
 
 class Name(str):
-    """The name of a class or function, with its module. It has not been looked up."""
+    """The name of a class or function, with its module, never looked up."""
 
     __slots__ = ()
 
 
 class Pairs(list[tuple[Any, Any]]):
-    """The items of a dict; to hash the keys would let the file choose collisions."""
+    """The items of a dict, whose keys are not hashed, lest the file choose collisions."""
 
 
 class Object:
-    """What a pickle says of an object of some class: how it would have been made and filled.
+    """An object of some class, as a pickle would make and fill it.
 
-    :ivar items: what would have been set as in a dict; members: appended or added.
-    :ivar states: what would have been set as its state: usually one dict, its attributes.
+    :ivar items: set as in a dict; members: appended or added.
+    :ivar states: set as its state: usually one dict, its attributes.
     """
 
     __slots__ = ("arguments", "items", "members", "name", "states")
@@ -101,17 +100,15 @@ class Object:
         self.states: Sequence[Any] = ()
 
     def add(self, part: str, new: Iterable[Any]) -> None:
-        """Append to ``items``, ``members`` or ``states``."""
         if not getattr(self, part):
             setattr(self, part, [])
         getattr(self, part).extend(new)
 
 
 def read_pickle(data: bytes, where: str) -> Document:
-    """The document of a pickle; of several that follow each other, or of tables side by side, the object of
-    them by number.
+    """Read a pickle; several in a row, or tables side by side, become an object of them by number.
 
-    :raises InvalidFileError: if it is damaged or too large, holds what is not plain data, or a dict has two
+    :raises InvalidFileError: if it is damaged or too large, holds other than plain data, or a dict has two
         keys that are written alike.
     """
     reader, file = _Reader(where, len(data)), io.BytesIO(data)
@@ -122,9 +119,9 @@ def read_pickle(data: bytes, where: str) -> Document:
 
 
 def elements(raw: bytes, dtype: "np.dtype[Any]") -> Array:
-    """The elements of an array in one row.
+    """The elements of an array, flat.
 
-    :raises ValueError: if they do not fill the bytes, or a text holds what is not a character.
+    :raises ValueError: if they do not fill the bytes, or a text has invalid characters.
     """
     if dtype.kind == "U":
         points = np.frombuffer(raw, np.dtype(np.uint32).newbyteorder(dtype.byteorder))
@@ -134,7 +131,7 @@ def elements(raw: bytes, dtype: "np.dtype[Any]") -> Array:
 
 
 class _Reader:
-    """The stack machine, and the walk over what it has built; it counts what both make."""
+    """The stack machine, and the conversion of what it has built; it counts the values of both."""
 
     def __init__(self, where: str, size: int) -> None:
         self.where = where
@@ -147,10 +144,7 @@ class _Reader:
         self.factories: dict[str, None] = {}
 
     def count(self, values: int) -> None:
-        """Count values that are made, before they are.
-
-        :raises InvalidFileError: if they are too many.
-        """
+        """Count values before they are made; raise InvalidFileError if they are too many."""
         self.left -= values
         if self.left < 0:
             raise too_large(f"holds more than {self.most:,} values", self.where)
@@ -171,7 +165,7 @@ class _Reader:
 
     def load(self, file: io.BytesIO) -> Any:
         """The value of one pickle: None, bool, int, float, str, bytes, list, tuple, array, ``Name``,
-        ``Pairs`` and ``Object``. What is referred to twice is one object."""
+        ``Pairs`` and ``Object``. References to one value share it."""
         self.stack, self.memo = [], {}
         try:
             for name, argument in self.opcodes(file):
@@ -184,18 +178,18 @@ class _Reader:
                 elif name in _DOES:
                     _DOES[name](self, argument)
                 else:
-                    raise self.refused(f"asks for what is not in it ({name})")
+                    raise self.refused(f"refers to something outside the file ({name})")
         except IndexError:
             raise self.damaged("its stack is empty") from None
         except KeyError as error:
             raise self.damaged(f"it refers to {error.args[0]}, which is not there") from None
         except (ValueError, AssertionError) as error:  # of pickletools, which decodes the arguments
             raise self.damaged(str(error)) from None
-        raise AssertionError("there are opcodes until one of them ends the pickle")
+        raise AssertionError("unreachable: an opcode ends the pickle")
 
     def opcodes(self, file: io.BytesIO) -> Iterator[tuple[str, Any]]:
-        """The names of the opcodes and their arguments: ``pickletools.genops``, but texts of Python 2 may
-        hold the bytes of an array."""
+        """The opcodes' names and arguments, as ``pickletools.genops``, but with bytes that Python 2 wrote as
+        text."""
         while True:
             self.count(1)
             self.at = file.tell()
@@ -210,7 +204,6 @@ class _Reader:
                 yield opcode.name, opcode.arg.reader(file) if opcode.arg else None
 
     def checked(self, value: Any) -> Any:
-        """A value that stands in the pickle itself."""
         if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
             raise self.refused(f"holds an integer of {value.bit_length():,} bits")
         if isinstance(value, str):
@@ -228,11 +221,9 @@ class _Reader:
         return value
 
     def pops(self, count: int) -> list[Any]:
-        """So many values from the top, the lowest first."""
         return [self.pop() for _ in range(count)][::-1]
 
     def to_mark(self) -> list[Any]:
-        """The values above the last mark."""
         taken = []
         while (value := self.stack.pop()) is not _MARK:
             taken.append(value)
@@ -249,10 +240,7 @@ class _Reader:
         self.memo[number] = self.top()
 
     def name(self, module: Any, name: Any) -> Name:
-        """A name, if it may stand in a pickle of plain data.
-
-        :raises InvalidFileError: naming it.
-        """
+        """A name, if it is allowed in a pickle of plain data."""
         if not isinstance(module, str) or not isinstance(name, str):
             raise self.damaged("a name is not text")
         if module in _PYTHON_2:
@@ -266,10 +254,7 @@ class _Reader:
         return Name(full)
 
     def call(self, called: Any, arguments: Any) -> Any:
-        """What a call would give, where that is plain data, or an object.
-
-        :raises InvalidFileError: if what is called may only be named, or is not called so.
-        """
+        """The plain data that a call would give, or an object."""
         if not isinstance(called, Name) or not isinstance(arguments, tuple):
             raise self.damaged("it calls what is not a name")
         if called not in NAMES:
@@ -279,14 +264,13 @@ class _Reader:
         return self.given(called, call, *arguments)
 
     def given(self, name: str, call: Callable[..., Any], *arguments: Any) -> Any:
-        """What a call gives for arguments that the pickle chose."""
         try:
             return call(self, *arguments)
         except (TypeError, ValueError, OverflowError, LookupError):
             raise self.refused(f"calls {name} in a way that gives no plain data") from None
 
     def add(self, part: str, new: Iterable[Any]) -> None:
-        """Add to a part of what lies on top."""
+        """Add to a part of the value on top."""
         target = self.top()
         if isinstance(target, Object):
             target.add(part, new)
@@ -320,7 +304,7 @@ class _Reader:
         return list(found)
 
     def as_bytes(self, content: Any = b"", *_: Any) -> bytes:
-        """Bytes; protocols 0 to 2, and Python 2, write them as text."""
+        """Bytes, which protocols 0 to 2, and Python 2, write as text."""
         self.count(len(content) // _TEXT_UNIT)
         raw = content.encode("latin-1") if isinstance(content, str) else content
         if not isinstance(raw, bytes):
@@ -328,7 +312,7 @@ class _Reader:
         return raw
 
     def as_object(self, kind: Any, _base: Any, state: Any) -> Any:
-        """An object of a class, made of its base's state."""
+        """An object of a class, made from its base's state."""
         made = self.call(kind, () if isinstance(state, (list, NoneType)) else (state,))
         if isinstance(state, list) and isinstance(made, Object):
             made.add("items" if isinstance(state, Pairs) else "members", state)
@@ -350,7 +334,7 @@ class _Reader:
         return row.reshape(shape, order="F" if order == "F" else "C")
 
     def built(self, found: Object) -> Any:
-        """An array, or as text the type of its elements."""
+        """An array, or the type of its elements as text."""
         if found.name == "numpy.dtype":
             return self.dtype(found).str
         if not found.states:
@@ -359,7 +343,7 @@ class _Reader:
         return self.array(content, kind, shape, "F" if by_columns else "C")
 
     def dtype(self, kind: Any) -> "np.dtype[Any]":
-        """The type of an array's elements: numbers, texts or objects, without fields."""
+        """The type of an array's elements: numbers, texts or objects."""
         if not isinstance(kind, Object) or kind.name != "numpy.dtype":
             raise TypeError
         code = kind.arguments[0]
@@ -373,7 +357,6 @@ class _Reader:
     # ---- The document ----
 
     def document(self, found: Any) -> Document:
-        """The document of what has been built."""
         self.at = None
         tables = found if isinstance(found, (tuple, list)) and 0 < len(found) <= MOST_TABLES else ()
         if tables and all(
@@ -386,7 +369,6 @@ class _Reader:
         return Document(value, tuple(self.objects), tuple(self.factories))
 
     def value(self, found: Any) -> Any:
-        """A value of the document."""
         self.count(1)
         if found is None or isinstance(found, (bool, int, str)):
             return found
@@ -417,7 +399,7 @@ class _Reader:
         return [self.value(member) for member in found]
 
     def attributes(self, found: Object) -> Any:
-        """An object: its attributes, or the arguments it would be made of where it has none."""
+        """An object's attributes, or if it has none the arguments that it would be made with."""
         self.objects[found.name] = None
         made: dict[str, Any] = {}
         self.count(len(found.states))
@@ -446,7 +428,7 @@ class _Reader:
             text = key if isinstance(key, str) else _written(self.value(key))
             self.count(len(text) // _TEXT_UNIT)
             if text in made:
-                raise InvalidFileError("the key is there twice", where=f"{self.where}, key {quoted(text)}")
+                raise InvalidFileError("the key is repeated", where=f"{self.where}, key {quoted(text)}")
             made[text] = self.value(value)
         return made
 
@@ -468,8 +450,8 @@ NAMES: Mapping[str, Callable[..., Any] | None] = {
     **dict.fromkeys(f"builtins.{name}" for name in ("object", "tuple", "int", "float", "str", "bool")),
     **dict.fromkeys(f"numpy.{name}" for name in ("ndarray", "float32", "float64", "int64", "zeros")),
 }
-"""The names of Python's library and of NumPy that may stand in a pickle, and the values that calls of them
-give; None where they may only be mentioned, as the function that gives a default or the class of an array."""
+"""The allowed names of Python's library and of NumPy, and the values of calls of them; None: they may only be
+mentioned, as a default factory or the class of an array."""
 _VALUES = {
     *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
     *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"),
@@ -498,7 +480,7 @@ _MAKES: Mapping[str, Callable[[_Reader, Any], Any]] = {
     "INST": lambda reader, names: reader.call(reader.name(*names.split(" ", 1)), tuple(reader.to_mark())),
     "OBJ": lambda reader, _: reader.call((taken := reader.to_mark())[0], tuple(taken[1:])),
 }
-"""Opcodes that push what they give."""
+"""Opcodes that push a value."""
 _DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
     **dict.fromkeys(("PROTO", "FRAME"), lambda reader, _: None),
     "MARK": lambda reader, _: reader.stack.append(_MARK),
@@ -512,12 +494,11 @@ _DOES: Mapping[str, Callable[[_Reader, Any], object]] = {
     "SETITEMS": lambda reader, _: reader.add("items", reader.pairs(reader.to_mark())),
     "BUILD": lambda reader, _: reader.add("states", reader.pops(1)),
 }
-"""Opcodes that change the stack, or what lies on top of it."""
+"""Opcodes that change the stack, or the value on top."""
 
 
 def _spelling_of_bytes(keys: list[Any]) -> Callable[[bytes], Any]:
-    """How the bytes in keys are spelled: as text, or as arrays of small numbers; failing that, as Python
-    does."""
+    """The spelling of bytes in keys: as text, or as arrays of small numbers, or else as ``repr`` does."""
     parts = chain.from_iterable(key if isinstance(key, tuple) else (key,) for key in keys)
     found = {part for part in parts if isinstance(part, bytes)}
     joined = b"".join(found)
@@ -532,7 +513,7 @@ def _spelling_of_bytes(keys: list[Any]) -> Callable[[bytes], Any]:
 
 
 def _written(value: Any) -> str:
-    """A key as ``repr`` writes it, of what stands for it in a document."""
+    """A key as ``repr`` would write it, from its value in a document."""
     if isinstance(value, dict) and len(value) == 1:
         return _written(next(iter(value.values())))
     if isinstance(value, (dict, list)):

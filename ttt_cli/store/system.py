@@ -1,4 +1,4 @@
-"""The operating system as files need it: its refusals in plain words, with remedies."""
+"""Errors of the operating system in plain words, with remedies."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from ttt_cli.errors import TttError
 AnyPath = str | os.PathLike[str]
 
 NO_WAITING = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""So that opening a pipe or a device never waits for its other end."""
+"""Flags with which opening a pipe or a device never waits for its other end."""
 
 _HINTS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or use a path on another disk"),
@@ -29,7 +29,7 @@ _HINTS = {
 def fault(
     error: OSError, path: AnyPath, failed: str = "cannot be written", kind: type[TttError] = TttError
 ) -> TttError:
-    """Return the error to raise for ``error`` at ``path``: a ``kind`` that names path, reason and remedy."""
+    """The error to raise for ``error`` at ``path``: a ``kind`` that names path, reason and remedy."""
     reason = (os.strerror(error.errno) if error.errno else str(error)).lower()
     hint = _HINTS.get(error.errno or 0, "")
     folder = os.path.dirname(os.path.realpath(path))
@@ -49,7 +49,7 @@ def translate_os_errors(path: AnyPath, failed: str = "cannot be written") -> Ite
 
 
 def status(path: AnyPath) -> os.stat_result | None:
-    """Return what the system knows of the file, links followed; None if there is none."""
+    """The status of a file, links followed; None if there is no file."""
     try:
         return os.stat(path)
     except FileNotFoundError:

@@ -1,9 +1,8 @@
-"""Bytes as text, as JSON and as CSV, taken strictly; and pieces of text as messages quote them.
+"""Strict parsing of text, JSON and CSV.
 
 Text is UTF-8. JSON has no duplicate keys, no NaN or infinity, no integer beyond 64 bits, no deep nesting.
-``orjson`` checks most of that, but keeps the last of duplicate keys without a word and rounds huge integers.
-Whether a text holds either is asked of cheap counts first, which can err towards suspicion only, and where
-they suspect is settled by an exact, slower reading.
+``orjson`` checks most of that, but silently keeps the last of duplicate keys and rounds huge integers. Cheap
+counts notice every text that may hold either, and an exact, slower parser then decides.
 """
 
 import csv
@@ -38,11 +37,11 @@ _MARKS = {
     b"\xff\xfe": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE",
     b"\xfe\xff": "is UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 FILE",
 }
-"""How files begin that are not text, and what there is to do about them."""
+"""The beginnings of files that are not text, and what to do about them."""
 BOM = b"\xef\xbb\xbf"
 NEWLINE = b"\n"
 MEMORY = 8
-"""The memory that the values of a JSON text may take, in multiples of the limit."""
+"""The memory that the values of a JSON text may take, in multiples of the limit on its size."""
 
 _HUGE = re.compile(rb"[\[,:\s-][0-9]{19,}(?![0-9.eE])")  # no integer of fewer digits leaves 64 bits
 _SIZES = ((b"{", 200), (b"[", 60), (b":", 60), (b",", 32))  # bytes that a value of each kind takes, roughly
@@ -58,18 +57,18 @@ _MESSAGES = {
     "unexpected end": "the file ends in the middle: it was cut off",
     "after document": "something follows the end of the JSON value",
 }
-"""Messages of ours, by a part of those of ``orjson``."""
+"""Our messages by parts of those of ``orjson``."""
 MOST_FIELDS = 8_000_000
-"""The most fields of a CSV file that is read whole."""
+"""The most fields of a CSV file."""
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 
 def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> str:
-    """Return ``data`` as text: strict UTF-8 without NUL; a byte order mark is dropped if ``bom`` allows it.
+    """Decode strict UTF-8 without NUL.
 
-    ``line`` is the one of the file on which ``data`` begins.
-
+    :param bom: whether to drop a byte order mark instead of refusing it.
+    :param line: the number of the line on which ``data`` begins.
     :raises InvalidFileError: with line and byte; other encodings and archives by their name.
     """
     refuse_binary(data, where)
@@ -91,34 +90,36 @@ def decode(data: bytes, where: AnyPath, *, bom: bool = False, line: int = 1) -> 
 
 
 def as_text(name: str) -> str:
-    """A name as UTF-8 can say it, also that of a file whose name is not UTF-8."""
+    """A file name as valid UTF-8, with other bytes escaped."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
 def refuse_binary(data: bytes, where: AnyPath) -> None:
-    """Raise InvalidFileError if ``data`` is an archive, UTF-16 or anything known but UTF-8 text."""
-    said = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
-    if not said and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
+    """Refuse archives, UTF-16 and other known kinds of binary files.
+
+    :raises InvalidFileError: naming the kind.
+    """
+    fault = next((text for mark, text in _MARKS.items() if data.startswith(mark)), "")
+    if not fault and len(data) >= 4 and (data[:4:2] == b"\0\0") != (data[1:4:2] == b"\0\0"):
         wide = "UTF-16BE" if data[0] == 0 else "UTF-16LE"
-        said = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE"
-    if said:
-        message, _, hint = said.partition("; ")
+        fault = f"is {wide}, not UTF-8; convert it: iconv -f {wide} -t UTF-8 FILE"
+    if fault:
+        message, _, hint = fault.partition("; ")
         name = os.fspath(where)
         raise InvalidFileError(message, where=name, hint=hint.replace("FILE", name))
 
 
 def quoted(text: object, most: int = 40) -> str:
-    """Return content of a file as it may stand in a message: on one line, no control characters, not long."""
+    """Quote content of a file for a message: on one line, without control characters, not too long."""
     short = str(text) if len(str(text)) <= most else str(text)[: most - 3] + "..."
     return ascii(short) if not short.isprintable() else f"'{short}'"
 
 
 def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT) -> Any:
-    """Return the value of a JSON text: dict, list, str, int (64 bits), finite float, bool or None.
+    """Parse a JSON text: dict, list, str, int (64 bits), finite float, bool or None.
 
-    ``where`` names the file in errors, ``line`` the line of it on which ``data`` begins; ``limit`` is in
-    bytes.
-
+    :param line: the number of the file's line on which ``data`` begins.
+    :param limit: in bytes.
     :raises InvalidFileError: with line and column, or the duplicate key.
     """
     limit = scaled(limit)
@@ -126,7 +127,7 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
         raise too_large(f"has {len(data):,} bytes; the limit is {limit:,}", where)
     needed = sum(data.count(mark) * size for mark, size in _SIZES) if len(data) > limit // 64 else 0
     if needed > MEMORY * limit:
-        message = f"its values would take some {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
+        message = f"its values would take {needed:,} bytes of memory; the limit is {MEMORY * limit:,}"
         raise too_large(message, where)
     try:
         value = orjson.loads(data)
@@ -137,8 +138,7 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
     except TypeError:
         raise InvalidFileError(_TOO_DEEP, where=os.fspath(where)) from None
     # Each member of an object has one colon outside strings, and orjson never escapes a colon. So a text
-    # without escaped colons has as many of them as its value written anew, unless members were dropped:
-    # duplicate keys.
+    # without escaped colons has as many as its value dumped again, unless duplicate keys were dropped.
     clear = again.count(b":") == data.count(b":") and b"\\u003a" not in data and b"\\u003A" not in data
     if not clear or data[:1].isdigit() or _HUGE.search(data):
         del again
@@ -147,13 +147,13 @@ def load_json(data: bytes, where: AnyPath, *, line: int = 1, limit: int = LIMIT)
 
 
 def _check_exactly(data: bytes, where: AnyPath) -> None:
-    """Raise if the otherwise valid JSON text has a duplicate key or a huge integer: exact, and slower."""
+    """Refuse duplicate keys and huge integers in a JSON text that is otherwise valid."""
     name = os.fspath(where)
 
     def members(pairs: list[tuple[str, Any]]) -> None:
         if len(dict(pairs)) < len(pairs):
             ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-            raise InvalidFileError("the key is there twice", where=f"{name}, key {quoted(twice)}")
+            raise InvalidFileError("the key is repeated", where=f"{name}, key {quoted(twice)}")
 
     def integer(digits: str) -> None:
         if len(digits) >= 19 and not (len(digits) <= 20 and -(1 << 63) <= int(digits) < 1 << 64):
@@ -177,19 +177,20 @@ def _refuse_syntax(data: bytes, where: AnyPath, line: int, error: orjson.JSONDec
 
 
 def number_in(text: str) -> float | None:
-    """The finite number that a text is, or None."""
+    """The finite number that a text denotes, or None."""
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
     return value if math.isfinite(value) else None
 
 
 def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file that are not blank, with their lines, whatever separates their fields.
+    """The rows of a CSV file that are not blank, with their line numbers; commas, semicolons or tabs separate
+    fields.
 
-    :raises InvalidFileError: if it is not valid CSV, or has too many fields to be held.
+    :raises InvalidFileError: if it is not valid CSV, or has too many fields.
     """
     many, most = sum(map(data.count, (b"\n", b",", b";", b"\t"))), scaled(MOST_FIELDS)
     if many > most:
-        raise too_large(f"has some {many:,} fields; the limit is {most:,}", where)
+        raise too_large(f"has about {many:,} fields; the limit is {most:,}", where)
     text = decode(data, where, bom=True)
     first = text.lstrip("\r\n").partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
@@ -203,7 +204,7 @@ def csv_rows(data: bytes, where: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def to_csv(rows: Iterable[Iterable[Any]]) -> bytes:
-    """Rows as CSV, quoted where they have to be."""
+    """Rows as CSV, quoted where necessary."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

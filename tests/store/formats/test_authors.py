@@ -145,14 +145,14 @@ def test_a_second_empty_board_joins_such_a_root():
     [
         ("3", {"state": stones("X........")}, "the same board as key"),
         ("3", {"state": [1] * 9}, "X moves first"),
-        ("3", {"state": [1] * 8}, "a state of 9 numbers"),
+        ("3", {"state": [1] * 8}, "state: 9 numbers"),
         ("1", {"next": ["3"]}, "not a node one move further"),
         ("1", {"next": ["999"]}, "not a node one move further"),
         ("1", {"next": ["2", "2"]}, "twice"),
         ("1", {"next": [2]}, "a list of keys"),
         ("7", {"end": False}, "end is false, but X has won"),
         ("1", {"end": True}, "nobody has won"),
-        ("1", {"score": "0"}, "a number as score"),
+        ("1", {"score": "0"}, "score: a number"),
         ("1", {"more": 0}, "and nothing else"),
         ("0", {"state": stones("X........")}, "first node must be the empty board"),
     ],
@@ -242,7 +242,7 @@ def test_a_large_book_is_read_in_blocks_like_a_small_one(tmp_path, monkeypatch):
     large = same.imported
     assert large == state.imported
     assert large.rejected[:2] == [Rejected("line 4", ANY), Rejected("line 7", ANY)]
-    assert large.repaired == ["198 rows were there before and dropped"]
+    assert large.repaired == ["198 repeated rows were dropped"]
     assert library.content(same.state) == library.content(state.state)
     assert library.load(path).digest == same.digest == state.digest
 

@@ -97,19 +97,19 @@ def test_a_pickle_may_be_packed_by_zlib(monkeypatch):
     for level in (1, 3, 9):
         assert read(zlib.compress(data, level), "a.pkl").entries == wanted("positions")
     packed = zlib.compress(data)
-    refused(packed[:-5], "ends in the middle")
+    refused(packed[:-5], "cut off")
     refused(packed[:-4] + b"????", "damaged")
     refused("x^2,1\n", "keys are not positions")
     monkeypatch.setattr(npy, "USUAL", 1000)
     monkeypatch.setattr(npy, "RATIO", 1)
-    assert "TTT_LIMITS" in refused(packed, "once unpacked").hint
+    assert "TTT_LIMITS" in refused(packed, "when unpacked").hint
 
 
 def test_what_gives_defaults_is_noted():
     items = "".join(f"V{board}\nF{value}\n" for board, value in POSITIONS.items())
     found = read(f"ccollections\ndefaultdict\n(cagent\nzeros\ntR({items}u.", "a.pkl")
     assert found.entries == wanted("positions")
-    assert "takes what is not in it from agent.zeros, which was not called" in found.notes[-1]
+    assert "takes missing values from agent.zeros, which was not called" in found.notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_gives_defaults_is_noted():
         (3.5, "holds no table"),
         ([1, 2], "holds no table"),
         ({"XO": 1.0}, "not positions"),
-        ({1: 0.5, "1": 0.5}, "the key is there twice"),
+        ({1: 0.5, "1": 0.5}, "the key is repeated"),
         ({"alpha": 0.5, "q": {**POSITIONS, "XXX......": 1.0}}, "1 of [0-9]+ are not positions .*'XXX"),
     ],
 )

@@ -1,9 +1,8 @@
-"""Records of games, CSV: a game a row, its moves as cells and its result. They become a book.
+"""``game-csv``: games, one a row, with their moves as cells and their results. They become a book.
 
-The moves stand in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3. What the fields and the words
-for the results mean is found by playing the games: under the right reading they are legal, end with their
-last move, and end as they say. Letters may count the rows or the columns: a book of the mirrored games plays
-alike.
+The moves are in one field or in a field each, as 1 to 9, 0 to 8 or A1 to C3. What the fields and the words
+for results mean is found by playing the games: under the right reading they are legal, end with their last
+move, and end as they say. Letters may count rows or columns: a book of the mirrored games plays alike.
 """
 
 import re
@@ -21,13 +20,12 @@ from ttt_cli.store.formats.imported import Imported, Options, Report, Row
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
-NAME = "game-csv"
 MOST_WORDS = 20
-"""The most different words for results that make sense."""
+"""The most words for results."""
 ENOUGH = 0.5
-"""The least share of rows that have to be games in a file of games."""
+"""The least share of rows that must be games."""
 SAMPLE = 100
-"""Rows on which the ways to read a file are tried."""
+"""The rows on which the ways to read a file are tried."""
 
 _CELL = re.compile(r"[A-Za-z][0-9]|[0-9]")
 _BETWEEN = re.compile(r"[\s,;:|>()\[\]'\"/-]*")
@@ -38,9 +36,9 @@ _RESULTS = {1: "X", -1: "O", 0: "draw"}
 class _Reading:
     """A way to read rows as games.
 
-    :ivar moves: the fields with moves; result: that with the result.
-    :ivar words: how cells are named; cells: the cell of each name.
-    :ivar results: the result that each word stands for; None: any word may stand for any.
+    :ivar moves: the fields with moves; result: the field with the result.
+    :ivar words: the naming of cells, in words; cells: the cell of each name.
+    :ivar results: the result that each word stands for; None: not known yet.
     """
 
     moves: slice
@@ -50,16 +48,16 @@ class _Reading:
     results: Mapping[str, int] | None = None
 
     def names(self, row: Sequence[str]) -> list[str]:
-        """The cells of a row's moves, as written; none if there is anything else."""
+        """The names of the cells in a row; none if the fields hold anything else."""
         text = " ".join(row[self.moves])
         return [] if _BETWEEN.sub("", _CELL.sub("", text)) else _CELL.findall(text)
 
     def word(self, row: Sequence[str]) -> str:
-        """The result of a row, as written."""
+        """The word for the result of a row."""
         return row[self.result].lower() if -len(row) <= self.result < len(row) else ""
 
     def game(self, row: Sequence[str], rules: Rules) -> Game | str:
-        """The game of a row, or why there is none."""
+        """The game of a row, or the fault in it."""
         names, word = self.names(row), self.word(row)
         if not names or not all(name in self.cells for name in names):
             return f"no cells in {quoted(' '.join(row))}"
@@ -73,7 +71,7 @@ class _Reading:
         return game
 
     def with_results(self, sample: Sequence[Sequence[str]], rules: Rules) -> "_Reading":
-        """With the result that each word most often stands for."""
+        """The reading with the result that each word most often stands for."""
         seen: dict[str, Counter[int]] = {}
         for row in sample:
             if isinstance(game := self.game(row, rules), Game) and game.result is not None:
@@ -85,7 +83,7 @@ class _Reading:
 
 
 def _layouts(width: int) -> Iterator[_Reading]:
-    """Where the moves and the result may stand in rows of so many fields."""
+    """The fields that may hold the moves and the result."""
     for result in (-1, 0, *range(1, width - 1)) if width <= 64 else ():
         for moves in range(min(width, 4)):
             if moves != result % width:
@@ -117,21 +115,16 @@ def _reading(rows: Sequence[Sequence[str]], rules: Rules, options: Options) -> _
 class GameCsv(Format):
     """Games, one a row."""
 
-    name = NAME
+    name = "game-csv"
     about = "CSV, a game a row: its moves as 1-9, 0-8 or A1-C3, and its result"
     learner = "book"
     holds = "table"
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether the rows of a file are games, most of them."""
         rows = [] if source.is_json else [[item.strip() for item in row] for _, row in source.rows]
         return _reading(rows, options.rules or STANDARD, options) is not None
 
     def read(self, source: Source, options: Options) -> Imported:
-        """The book of a file of games; games that cannot be, or end otherwise than they say, are left out.
-
-        :raises InvalidFileError: under ``options.strict`` if a row is not a game.
-        """
         rows = [(number, tuple(item.strip() for item in row)) for number, row in source.rows]
         rules, report = options.rules or STANDARD, Report(source.where, options.strict)
         reading = _reading([row for _, row in rows], rules, options)
@@ -155,7 +148,7 @@ class GameCsv(Format):
         if reading.results.get("x") == -1 or reading.results.get("o") == 1:
             notes.append("O moves first in this file; whoever moves first is X here")
         return Imported(
-            NAME,
+            self.name,
             "book",
             rows=sorted(replace(row, count=count) for row, count in counted.items()),
             choice="default",

@@ -1,4 +1,4 @@
-"""``game-records``: finished games in JSON Lines, as a store's log holds them. They are learned from."""
+"""``game-records``: finished games in JSON Lines, as in a store's log."""
 
 import os
 from collections import Counter
@@ -11,13 +11,11 @@ from ttt_cli.store.games import GameRecord, each_record
 from ttt_cli.store.source import Source
 from ttt_cli.store.text import quoted
 
-NAME = "game-records"
-
 
 class GameRecords(Format):
     """A log of games."""
 
-    name = NAME
+    name = "game-records"
     about = "JSON Lines: games.jsonl, for ttt train --games-from"
     learner = "any"
     holds = "games"
@@ -27,13 +25,12 @@ class GameRecords(Format):
     label = "game records"
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether the first line is such a game, or the name that of a log."""
         line = source.start.partition(b"\n")[0]
         shaped = line.startswith(b"{") and b'"moves"' in line and b'"result"' in line
         return shaped or source.where.endswith(".jsonl")
 
     def check(self, source: Source) -> Verification:
-        """Every line that is not a game, and the states that are gone for which games are kept."""
+        """Report every line that is not a game, and the missing states that should learn games."""
         faults: list[Rejected] = []
         seen: set[tuple[str, int]] = set()
         ids: dict[str, int] = {}
@@ -50,9 +47,11 @@ class GameRecords(Format):
                 seen.update(zip(game.texts(), game.moves, strict=False))
         positions = len({text for text, _ in seen})
         folder = Path(os.path.realpath(source.where)).parent
-        gone = [
-            Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is gone")
+        missing = [
+            Rejected("teaches", f"{games:,} games are kept for {quoted(name)}, which is missing")
             for name, games in islice(sorted(taught.items()), MOST_REJECTED)
             if not any(os.path.lexists(folder / f"{name}{suffix}") for suffix in ("", ".json", ".csv"))
         ]
-        return Verification(NAME, positions, len(seen), faults=truncated(faults) + gone, unfit=bool(faults))
+        return Verification(
+            self.name, positions, len(seen), faults=truncated(faults) + missing, unfit=bool(faults)
+        )

@@ -1,4 +1,4 @@
-"""Learning curves and studies, CSV: how strong players were along the way. They hold no player."""
+"""``curve`` and ``study``: learning curves, CSV. They hold no player."""
 
 from ttt_cli.store.curves import HEADER, read_groups
 from ttt_cli.store.formats.format import Format, Verification
@@ -19,11 +19,9 @@ class LearningCurve(Format):
     begins = HEADER
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether the first line says so."""
         return source.start.removeprefix(BOM).startswith(self.begins.encode())
 
     def check(self, source: Source) -> Verification:
-        """Every line is read."""
         found = read_groups(source.data, source.where)
         looks = sum(map(len, found.values()))
         return Verification(self.name, len(found), looks, ("training", "look"))

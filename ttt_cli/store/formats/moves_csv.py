@@ -1,8 +1,8 @@
-"""``moves-csv``: the experience book of the article, CSV without a header.
+"""``moves-csv``: the article's experience book, CSV without a header.
 
-A row holds 11 integers: the 9 cells of the board before the move, with X = -1, O = 1 and 0 where it is free;
-the move as the cell 1 to 9 with the mover's sign (- for X); the stage: plies - 1 of a won game (4, 6, 8: X
-has won; 5, 7: O has), 9 for a draw. The order of the rows carries no meaning, and no row is there twice.
+A row has 11 integers: the 9 cells of the board before the move, X -1, O 1, empty 0; the move as a cell 1 to 9
+with the mover's sign (- for X); the stage: plies - 1 of a won game (4, 6, 8: X has won; 5, 7: O has), 9 for a
+draw. The order of the rows has no meaning, and no row is repeated.
 """
 
 import re
@@ -33,7 +33,7 @@ _LINE = re.compile(",".join([r"\s*([+-]?[0-9]{1,3})\s*"] * 11))
 
 
 def _row(line: str, strict: bool) -> Row | str:
-    """The row of a line, or what is wrong with it."""
+    """The row in a line, or the fault in it."""
     match = _LINE.fullmatch(line)
     if not match:
         return f"expected 11 integers, found {quoted(line)}"
@@ -61,7 +61,7 @@ def _stage(row: Row) -> int:
 
 @cache
 def _endings() -> Int64s:
-    """int64[n]: a bit for each stage that a game through a position can end at."""
+    """int64[n], a bit for each stage at which a game through a position can end."""
     space = StateSpace.of(STANDARD)
     stages = np.where(space.results == 0, DRAW, space.plies - 1).astype(np.int64)
     found = np.where(space.terminal, 1 << np.maximum(stages, 0), 0)
@@ -72,14 +72,14 @@ def _endings() -> Int64s:
 
 
 def _is_possible(row: Row) -> bool:
-    """Whether a game through a row's move can end as the row says."""
+    """Whether a game with a row's move can end as the row says."""
     space = StateSpace.of(STANDARD)
     after = space.successors[space.index_of[row.position], row.move - 1]
     return bool(_endings()[after] >> _stage(row) & 1)
 
 
 def to_bytes(rows: Iterable[Row]) -> bytes:
-    """A book's rows, sorted, each once."""
+    """The file of a book's rows, sorted, each once."""
     lines = set()
     for row in rows:
         stones = [_INTS[symbol] for symbol in row.position]
@@ -89,7 +89,7 @@ def to_bytes(rows: Iterable[Row]) -> bytes:
 
 
 def _rows_of(state: State) -> Iterator[Row]:
-    """The rows of a book; those of a class of positions for each of them."""
+    """The rows of a book; those of a class of positions for each position in it."""
     positions, entries = StateSpace.of(STANDARD), dict(state.learner.to_entries(state.table))
     found = classes(positions)
     owners, cells = found.positions.texts(), found.moves.tolist()
@@ -115,16 +115,10 @@ class MovesCsv(Format):
     in_blocks = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file's first line looks like a row, right or wrong."""
         return _LINE.fullmatch(source.first_line) is not None
 
     def read(self, source: Source, options: Options) -> Imported:
-        """The book of an experience file; rows that cannot be from a game are left out, with their lines.
-
-        Only the different rows are held, each checked once.
-
-        :raises InvalidFileError: where no row can be from a game; under ``options.strict`` where one cannot.
-        """
+        """Rows that cannot be from a game are left out. Different rows alone are kept, and checked once."""
         where, total, report = source.where, 0, Report(source.where, options.strict)
         found: dict[bytes, Row | str | None] = {}
         lines = (line for block in source.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
@@ -143,13 +137,12 @@ class MovesCsv(Format):
         rejected, notes, repaired = report.of(total, "a game"), [], []
         if odd := sum(not _is_possible(row) for row in rows):
             were = "row says that a game ends" if odd == 1 else "rows say that games end"
-            notes.append(f"{odd:,} {were} as none can; the author's choice plays by such rows")
+            notes.append(f"{odd:,} {were} as none can; the article's choice rule plays by them")
         if twice := total - report.count - len(rows):
-            repaired.append(f"{twice:,} {'row was' if twice == 1 else 'rows were'} there before and dropped")
+            repaired.append(f"{twice:,} repeated {'row was' if twice == 1 else 'rows were'} dropped")
         return Imported(NAME, "book", rows=rows, repaired=repaired, rejected=rejected, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
-        """The rows of a book's state; if ``wanted.best``, those of the moves that it would play."""
         assert player.state is not None
         rows, index_of = _rows_of(player.state), StateSpace.of(STANDARD).index_of
         if wanted.best:

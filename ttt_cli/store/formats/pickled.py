@@ -1,7 +1,7 @@
 """``pickle`` and ``npy``: tables of positions as Python programs save them, read without unpickling.
 
-What a pickle holds is taken as the JSON document of the same content, and read as any table of positions. It
-may be packed by zlib, as ``joblib.dump(…, compress=3)`` does.
+A pickle is read like a JSON document of the same content. It may be compressed by zlib, as
+``joblib.dump(…, compress=3)`` does.
 
 A NumPy file, ``.npy`` or ``.npz``, holds an array of objects, such as a dict, which is a pickle; or an array
 of numbers with a row for each board of three symbols, in one axis (the board a number in base 3) or in an
@@ -29,7 +29,7 @@ from ttt_cli.store.reading import too_large
 from ttt_cli.store.source import Source
 
 PACKED = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
-"""How zlib's streams begin."""
+"""The beginnings of zlib's streams."""
 MODELS = {
     "sklearn": "scikit-learn",
     "torch": "PyTorch",
@@ -40,14 +40,14 @@ MODELS = {
 }
 """Packages whose objects are models, not tables."""
 NAMED = 3
-"""The most classes that are named."""
+"""The most classes that a message names."""
 
 _START = re.compile(rb"\x80[\x02-\x05][^\x00-\x08]|\(+[dl]p[0-9]+\n|\(*[}\])]q\x00|[}\])]\.$")
 _START_OF_CALL = re.compile(rb"\(?[ci][A-Za-z_][\w.]*\n[A-Za-z_][\w.]*\n(?:p[0-9]+\n|q[^\n]|[()])")
 
 
 def is_pickle(data: bytes) -> bool:
-    """Whether a file's content begins as a pickle does, and ends so where that may be text too."""
+    """Whether a file begins as a pickle, and if it might be text also ends as one."""
     ends = data[-9:].rstrip().endswith(b".")
     return bool(_START.match(data) or (ends and _START_OF_CALL.match(data)))
 
@@ -61,27 +61,19 @@ def _a_model(package: str, where: str) -> InvalidFileError:
 
 
 def _unpacked(data: bytes, where: str) -> bytes:
-    """The content of a packed file.
-
-    :raises InvalidFileError: if it is damaged, or too much.
-    """
     most, machine = most_unpacked(data), zlib.decompressobj()
     try:
         content = machine.decompress(data, most + 1)
     except zlib.error as error:
-        raise InvalidFileError(f"is a damaged packed pickle: {error}", where=where) from None
+        raise InvalidFileError(f"is a damaged compressed pickle: {error}", where=where) from None
     if len(content) > most:
-        raise too_large(f"has more than {most:,} bytes once unpacked", where)
+        raise too_large(f"has more than {most:,} bytes when unpacked", where)
     if not machine.eof:
-        raise InvalidFileError("is a packed pickle that ends in the middle", where=where)
+        raise InvalidFileError("is a compressed pickle that was cut off", where=where)
     return content
 
 
 def _table(pickle: Document, name: str, where: str, options: Options, *notes: str) -> Imported:
-    """The table in what a pickle holds, with notes of what was not plain data.
-
-    :raises InvalidFileError: if there is none.
-    """
     objects = ", ".join(pickle.objects[:NAMED]) + ", …" * (len(pickle.objects) > NAMED)
     try:
         found = read_tables(tables_of_json(pickle.value, options.rules or STANDARD), where, options)
@@ -97,7 +89,7 @@ def _table(pickle: Document, name: str, where: str, options: Options, *notes: st
         more.append(f"objects of {objects} were taken as records of their attributes")
     if pickle.factories:
         given = ", ".join(pickle.factories[:NAMED])
-        more.append(f"the program takes what is not in it from {given}, which was not called")
+        more.append(f"the program takes missing values from {given}, which was not called")
     return replace(found, format=name, notes=more)
 
 
@@ -111,8 +103,7 @@ class Pickled(Format):
     spelled = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is a pickle, packed or not, or what ``torch.save`` writes: an archive with a pickle
-        in it."""
+        """Whether a file is a pickle, compressed or not, or an archive of ``torch.save``."""
         if source.start.startswith(b"PK\x03\x04"):
             return b"/data.pkl" in source.start
         if not source.start.startswith(PACKED):
@@ -123,10 +114,6 @@ class Pickled(Format):
             return False  # a text may begin so
 
     def read(self, source: Source, options: Options) -> Imported:
-        """The table of a pickle.
-
-        :raises InvalidFileError: if it is damaged, holds what is not plain data, or no table is in it.
-        """
         data, where = source.data, source.where
         if source.start.startswith(b"PK\x03\x04"):
             raise _a_model("PyTorch", where)
@@ -144,16 +131,11 @@ class Npy(Format):
     spelled = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is NumPy's; an archive with an array of a value table is one of these."""
         if source.start.startswith(MAGIC):
             return True
         return is_archive(source.data) and not set(ARRAYS) & set(names(source.data, source.where))
 
     def read(self, source: Source, options: Options) -> Imported:
-        """The table of a file.
-
-        :raises InvalidFileError: if it is damaged, holds what is not plain data, or no table is in it.
-        """
         found = (load_npz if is_archive(source.data) else load_npy)(source.data, source.where)
         if isinstance(found.value, np.ndarray):
             found = Document(_rows(found.value, source.where, options.rules or STANDARD))
@@ -161,21 +143,15 @@ class Npy(Format):
 
 
 def _rows(array: Array, where: str, rules: Rules) -> Any:
-    """The rows of an array, by their boards in digits where each cell has an axis; two tables if there are
-    twice as many.
-
-    :raises InvalidFileError: if it has no row for each board.
-    """
+    """The rows of an array, keyed by their boards if each cell has an axis; two tables if there are two of
+    each."""
     boards = 3**rules.cells
     if array.shape[:2] == (2, boards):
         return {name: _rows(rows, where, rules) for name, rows in zip("ab", array, strict=True)}
     by_cell = array.shape[: rules.cells] == (3,) * rules.cells
     shape = array.shape[rules.cells :] if by_cell else array.shape[1:]
     if not (by_cell or array.shape[:1] == (boards,)) or shape not in ((), (rules.cells,)):
-        raise InvalidFileError(
-            f"holds an array of shape {array.shape}",
-            where=where,
-            hint=f"a table is an object, or has {boards:,} rows, each a number or {rules.cells}",
-        )
+        hint = f"a table is an object, or has {boards:,} rows, each a number or {rules.cells}"
+        raise InvalidFileError(f"holds an array of shape {array.shape}", where=where, hint=hint)
     rows = array.reshape(boards, *shape).tolist()
     return dict(zip(map("".join, product("012", repeat=rules.cells)), rows, strict=True)) if by_cell else rows

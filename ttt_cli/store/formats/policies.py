@@ -1,18 +1,17 @@
-"""``policy-csv``, ``policy-json`` and ``npz``: how a player plays and what it thinks of its moves.
+"""``policy-csv``, ``policy-json`` and ``npz``: a player's policy and the values of its moves.
 
     position,move,probability,value
 
-A row of the CSV for each legal move of each open position, cells from 1; the value is from the mover's side,
-in the player's own unit, and left out where it has no opinion. Where no move has a probability the player
-resigns. The JSON object holds the same in ``positions``: for each position its moves by cell.
+The CSV has a row for each legal move of each open position, cells from 1; the value is the mover's, in the
+player's unit, and empty if the player has none. Where no move has a probability the player resigns. The JSON
+object has the same under ``positions``: for each position its moves by cell.
 
-The archive has arrays over ``n`` positions, readable without pickle: ``positions`` (text), ``probabilities``
-and ``values`` (float64[n, cells], NaN: no opinion), ``successors`` (int32[n, cells], -1: no move, or one to
-none of them), ``results`` (int8[n]) and ``ended`` (bool[n]); the first three are read.
+The archive has arrays over ``n`` positions: ``positions`` (text), ``probabilities`` and ``values``
+(float64[n, cells], NaN: none), which are read; ``successors`` (int32[n, cells], -1: none of the positions),
+``results`` (int8[n]) and ``ended`` (bool[n]).
 
-A file may hold every position of a board, or only those that its player could come to face: of another one
-it says nothing, and such a position is an error when it is met. What is read back is the same to the last
-digit.
+A file may hold all positions of a board, or only those that its player can face; to meet any other is an
+error.
 """
 
 import io
@@ -40,21 +39,21 @@ from ttt_cli.store.text import csv_rows, number_in
 HEADER = b"position,move,probability,value"
 ARRAYS = ("positions", "probabilities", "values")
 EQUAL = 1e-9
-"""By so much the probabilities in a position may miss 1."""
+"""The largest difference of the sum of probabilities from 1."""
 
 Move = tuple[str, str, str, float, float]
 """The place in the file, the position, the cell from 1 as written, its probability and value (NaN: none)."""
 
 
 class Recorded(Policy):
-    """The policy that a file holds.
-
-    :param positions: its open positions.
-    :param probabilities: float64[k, cells], 0 where there is no move; values: NaN where it has no opinion.
-    :raises InvalidFileError: if these are not open positions, each once, with probabilities of their moves.
-    """
+    """The policy in a file."""
 
     def __init__(self, where: str, positions: Positions, probabilities: Floats, values: Floats) -> None:
+        """:param positions: the open positions in the file.
+        :param probabilities: float64[k, cells].
+        :param values: float64[k, cells], NaN: none.
+        :raises InvalidFileError: if a position is not open, repeated, or has no probabilities of its moves.
+        """
         self.rules, self._where, space = positions.rules, where, enumerated(positions.rules)
         order = np.argsort(codes := _codes(positions), kind="stable")
         self._codes, self._probabilities, self._values = codes[order], probabilities[order], values[order]
@@ -68,17 +67,14 @@ class Recorded(Policy):
         ):
             for row in np.flatnonzero(wrong)[:1].tolist():
                 raise InvalidFileError(f"{positions.text(row)!r} {why}", where=where)
-        # With a part of the board alone it has no answer about just any position.
+        # Without all positions it cannot be asked about any.
         self.external = space is None or len(order) < int(np.count_nonzero(~space.terminal))
 
     def __len__(self) -> int:
         return len(self._codes)
 
     def probabilities(self, positions: Positions) -> Floats:
-        """As ``Policy.probabilities``.
-
-        :raises TttError: at an open position that is not in the file.
-        """
+        """As ``Policy.probabilities``; raises TttError at an open position that is not in the file."""
         return self._answers(positions, self._probabilities, 0.0)
 
     def values(self, positions: Positions) -> Floats | None:
@@ -90,23 +86,20 @@ class Recorded(Policy):
         codes = _codes(positions[still_open])
         rows = np.minimum(np.searchsorted(self._codes, codes), len(self) - 1)
         for at in still_open[self._codes[rows] != codes][:1].tolist():
-            raise TttError(
-                f"does not say what is played in {positions.text(at)!r}",
-                where=self._where,
-                hint="it holds what its player could come to face by itself",
-            )
+            hint = "it may hold only the positions that its player can face"
+            raise TttError(f"holds no move for {positions.text(at)!r}", where=self._where, hint=hint)
         found[still_open] = held[rows]
         return found
 
 
 def _codes(positions: Positions) -> NDArray[Any]:
-    """A number, or on large boards a string of bytes, for each position, which sort alike."""
+    """A number for each position, or on large boards a byte string, to sort and search."""
     keys = positions.keys
     return keys[:, 0] if keys.shape[1] == 1 else keys.astype(">u8").view(f"S{8 * keys.shape[1]}")[:, 0]
 
 
-def rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float, float | None]]:
-    """Position, cell from 1, probability and value (None: no opinion) of each legal move."""
+def _rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float, float | None]]:
+    """Position, cell from 1, probability and value (None: none) of each legal move."""
     texts = positions.texts()
     played, values = policy.probabilities(positions), policy.values(positions)
     indexes, cells = np.nonzero(positions.legal)
@@ -116,16 +109,12 @@ def rows(policy: Policy, positions: Positions) -> Iterator[tuple[str, int, float
         yield texts[index], cell + 1, probability, None if isnan(value) else value
 
 
-def recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorded:
-    """The policy of moves as they are read from a file, one after the other.
-
-    :raises InvalidFileError: naming the place that is wrong.
-    :raises UsageError: if nobody says which game it is.
-    """
+def _recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorded:
+    """The policy of the moves read from a file."""
     texts: dict[str, int] = {}
     at, cells, probabilities, values = array("q"), array("b"), array("d"), array("d")
     for place, text, move, probability, value in moves:
-        rules = rules or game_of(where, len(text))
+        rules = rules or _game_of(where, len(text))
         if not (move.isascii() and move.isdigit() and 1 <= int(move[:3]) <= rules.cells):
             what = f"{move[:20]!r} is not a cell from 1 to {rules.cells}"
             raise InvalidFileError(what, where=f"{where}, {place}")
@@ -141,10 +130,6 @@ def recorded(where: str, rules: Rules | None, moves: Iterable[Move]) -> Recorded
 
 
 def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
-    """The positions of their texts.
-
-    :raises InvalidFileError: naming the first that is none of this board.
-    """
     if not texts:
         raise InvalidFileError("holds no positions", where=where)
     for text in texts:
@@ -153,11 +138,7 @@ def _positions(where: str, rules: Rules, texts: Sequence[str]) -> Positions:
     return Positions.parse(texts, rules)
 
 
-def game_of(where: str, cells: int) -> Rules:
-    """The game of a file that does not name it.
-
-    :raises UsageError: if it is not the usual one.
-    """
+def _game_of(where: str, cells: int) -> Rules:
     if cells != STANDARD.cells:
         unnamed = f"does not say which game its boards of {cells} cells are of"
         raise UsageError(unnamed, where=where, hint="say it: --board ROWSxCOLS --line N")
@@ -171,14 +152,13 @@ class PolicyFormat(Format):
     written = True
 
     def check(self, source: Source) -> Verification:
-        """That its policy can be read."""
         found = self.read(source, DEFAULTS)
         assert isinstance(found, Recorded)
         return Verification(self.name, len(found))
 
 
 class PolicyCsv(PolicyFormat):
-    """A policy for people and spreadsheets, a row for each move."""
+    """A policy as CSV."""
 
     name = "policy-csv"
     about = "CSV: the probability and value of each move of any player"
@@ -186,11 +166,10 @@ class PolicyCsv(PolicyFormat):
     in_blocks = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file has the header."""
         return source.start.startswith(HEADER)
 
     def read(self, source: Source, options: Options) -> Recorded:
-        return recorded(source.where, options.rules, self._moves(source))
+        return _recorded(source.where, options.rules, self._moves(source))
 
     def _moves(self, source: Source) -> Iterator[Move]:
         before = 0
@@ -210,12 +189,11 @@ class PolicyCsv(PolicyFormat):
             before += block.count(b"\n")
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
-        """How a player plays."""
         yield HEADER + b"\n"
         for positions in player.positions.parts():
             lines = (
                 f"{text},{cell},{probability!r},{'' if value is None else repr(value)}\n"
-                for text, cell, probability, value in rows(player.answers, positions)
+                for text, cell, probability, value in _rows(player.answers, positions)
             )
             yield "".join(lines).encode()
 
@@ -229,7 +207,6 @@ class PolicyJson(PolicyFormat):
     in_blocks = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file says that it is one."""
         return b'"ttt-policy"' in source.start[:100] and source.is_json
 
     def read(self, source: Source, options: Options) -> Recorded:
@@ -239,12 +216,12 @@ class PolicyJson(PolicyFormat):
             rules = Rules(**{name: found["rules"][name] for name in ("rows", "cols", "line")})
             held = held or found["positions"].items()
         except (KeyError, TypeError, AttributeError) as error:
-            raise InvalidFileError(f"is without sound rules and positions: {error}", where=where) from None
+            raise InvalidFileError(f"has no valid rules and positions: {error}", where=where) from None
         except UsageError as error:
             raise InvalidFileError(error.message, where=f"{where}, rules") from None
         if options.rules not in (None, rules):
             raise InvalidFileError(f"plays {rules.describe()}, not what --board and --line say", where=where)
-        return recorded(where, rules, self._moves(held, where))
+        return _recorded(where, rules, self._moves(held, where))
 
     def _moves(self, held: Iterable[tuple[str, Any]], where: str) -> Iterator[Move]:
         for text, moves in held:
@@ -258,12 +235,12 @@ class PolicyJson(PolicyFormat):
                 raise InvalidFileError(what, where=f"{where}, {place}") from None
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
-        """How a player plays, a position a line."""
+        """A position a line."""
         head = {"schema": "ttt-policy", "version": 1, "rules": player.answers.rules.fields()}
         separator = orjson.dumps(head)[:-1] + b',"positions":{\n'
         for positions in player.positions.parts():
             found: dict[str, dict[str, dict[str, float | None]]] = {}
-            for text, cell, probability, value in rows(player.answers, positions):
+            for text, cell, probability, value in _rows(player.answers, positions):
                 found.setdefault(text, {})[str(cell)] = {"probability": probability, "value": value}
             if found:
                 lines = (orjson.dumps({text: moves})[1:-1] for text, moves in found.items())
@@ -273,12 +250,10 @@ class PolicyJson(PolicyFormat):
 
 
 def _in_lines(source: Source) -> tuple[Any, Iterator[tuple[str, Any]]]:
-    """The head of a large file, and its positions, which stand one a line, as they were written."""
-    lines = (line for block in source.blocks() for line in block.splitlines())
-    head = _parsed(next(lines) + b"}}", source.where)
-    entries = (
-        _parsed(b"{" + line.removesuffix(b",") + b"}", source.where) for line in lines if line != b"}}"
-    )
+    """The head of a large file, and its positions, which are one a line."""
+    lines, where = (line for block in source.blocks() for line in block.splitlines()), source.where
+    head = _parsed(next(lines) + b"}}", where)
+    entries = (_parsed(b"{" + line.removesuffix(b",") + b"}", where) for line in lines if line != b"}}")
     return head, (item for entry in entries for item in entry.items())
 
 
@@ -286,7 +261,7 @@ def _parsed(text: bytes, where: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        raise InvalidFileError("is no longer as it was written, a position a line", where=where) from None
+        raise InvalidFileError("a file of this size must have a position a line", where=where) from None
 
 
 class Npz(PolicyFormat):
@@ -298,7 +273,6 @@ class Npz(PolicyFormat):
     binary = True
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is an archive with these arrays."""
         return is_archive(source.data) and {*ARRAYS} <= {*names(source.data, source.where)}
 
     def read(self, source: Source, options: Options) -> Recorded:
@@ -311,13 +285,12 @@ class Npz(PolicyFormat):
             if found.shape != shape or found.dtype != np.float64:
                 what = f"expected float64 of shape {shape}, found {found.dtype} of {found.shape}"
                 raise InvalidFileError(what, where=f"{where}, array {name}")
-        rules = options.rules or game_of(where, shape[1])
+        rules = options.rules or _game_of(where, shape[1])
         positions = _positions(f"{where}, array positions", rules, texts.tolist())
         still_open = np.flatnonzero(~positions.terminal)
         return Recorded(where, positions[still_open], *(found[still_open] for found in numbers))
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
-        """How a player plays."""
         positions, values = player.positions, player.answers.values(player.positions)
         probabilities = player.answers.probabilities(positions)
         stream = io.BytesIO()
@@ -334,7 +307,7 @@ class Npz(PolicyFormat):
 
 
 def _successors(positions: Positions) -> Int32s:
-    """int32[n, cells]: which of the positions a move leads to, -1 where it leads to none of them."""
+    """int32[n, cells], which of the positions a move leads to; -1: none."""
     numbers = {text: number for number, text in enumerate(positions.texts())}
     at, cells = np.nonzero(positions.legal)
     found = np.full(positions.legal.shape, -1, np.int32)

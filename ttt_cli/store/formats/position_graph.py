@@ -1,7 +1,7 @@
-"""``dot`` and ``svg``: the graph of positions with its scores, for Graphviz and as a picture.
+"""``dot`` and ``svg``: the graph of positions with their scores, for Graphviz and as a picture.
 
-Nodes are positions, edges the moves the agent knows (of a player that needs no experience: all moves). Moves
-that it plays are solid, others dotted; a board is filled by its score, which is there in signs too.
+Nodes are positions, edges the moves that the player knows (all moves, if it needs no experience). Moves that
+it plays are solid, others dotted; a board is filled by its score, which is also written below it.
 """
 
 from collections.abc import Iterator
@@ -20,23 +20,23 @@ from ttt_cli.store.formats.format import ExportOptions, ExportSource, Format
 from ttt_cli.store.state import State
 
 MOST_BOARDS = 20_000
-"""Larger pictures are refused: no viewer shows them."""
+"""The most boards of a picture: no viewer shows more."""
 CELL, GAP, TEXT, AIR, MARGIN = 14, 16, 15, 64, 46
-"""Pixels: the side of a cell, and what is left free beside a board, below it for its score, between two plies
-for the moves, and around everything."""
+"""In pixels: the side of a cell, and the space beside a board, below it for its score, between two plies for
+the moves, and around everything."""
 A_ROW = 36
-"""Boards beside each other before a ply goes on in the next row."""
+"""The most boards in a row of a ply."""
 
 
 class PositionGraph:
-    """A part of the positions and the moves between them: what can be reached from a start within some plies;
-    without a start everything the player knows, whether it can be reached or not.
+    """The positions that can be reached from a start within some plies, and the moves between them; without a
+    start all that the player knows.
 
     :ivar nodes: int64[k], indexes in the state space, ascending: by plies, then text.
     :ivar starts: int64[m], the index before each move; cells: from 0; ends: the index after it.
-    :ivar scores: float64[n], the worth of positions for X, NaN where the player has no opinion.
+    :ivar scores: float64[n], the values of positions to X, NaN: none.
     :ivar scale: the scores of a lost and of a won position.
-    :ivar meaning: what scores are, in words.
+    :ivar meaning: the meaning of scores, in words.
     """
 
     def __init__(self, player: ExportSource, wanted: ExportOptions) -> None:
@@ -62,8 +62,7 @@ class PositionGraph:
             self._fold()
 
     def _fold(self) -> None:
-        """Keep the first of all positions that a turn or mirror makes equal, and of its moves to equal ones
-        the likeliest."""
+        """Keep the first of positions that a turn or mirror makes equal, and its likeliest move to each."""
         space, starts, cells = self.policy.space, self.starts, self.cells
         kinds = space.rows(classes(space[self.nodes]).positions)
         _, firsts, kinds = np.unique(kinds, return_index=True, return_inverse=True)
@@ -78,8 +77,8 @@ class PositionGraph:
         self.starts, self.cells, self.ends = starts[kept], cells[kept], ends[kept]
 
     def boards(self) -> Iterator[tuple[int, str, str, tuple[str, str]]]:
-        """Each position's index, text, score, and fill and ink. The score says by its sign, or by X or O, for
-        whom it is good: colour is never alone."""
+        """Each position's index, text, score, and fill and ink. The score shows by a sign, or by X or O, for
+        whom it is good, since colour alone is not enough."""
         low, high = self.scale
         levels = np.clip((2 * self.scores - low - high) / (high - low), -1.0, 1.0)
         for index in self.nodes.tolist():
@@ -93,18 +92,15 @@ class PositionGraph:
             yield index, self.policy.space.text(index), shown, color_of(level)
 
     def moves(self) -> Iterator[tuple[int, int, int, float]]:
-        """Each move's index before it, cell from 1, index after it, and probability."""
+        """Each move's start, cell from 1, end and probability."""
         probabilities = self.policy.played[self.starts, self.cells]
         columns = self.starts, self.cells + 1, self.ends, probabilities
         return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[float, float], str]:
-    """The scores, scale and meaning of a player's positions, which plays by what ``state`` has learned.
-
-    The graph machine scores positions itself; of other methods a position's score is the largest value of its
-    moves. A player without values of that kind shows the game's own.
-    """
+    """The scores, scale and meaning of a player's positions: the graph machine's own scores, else the largest
+    value of the moves, or for a player without such values the values of the game."""
     space = policy.space
     if state and (own := state.learner.position_scores(state.table, space)) is not None:
         return own, (-1.0, 1.0), f"the {state.learner.name} machine's own score"
@@ -120,7 +116,7 @@ def _scores(policy: PolicyTable, state: State | None) -> tuple[Floats, tuple[flo
 
 
 def color_of(level: float) -> tuple[str, str]:
-    """Fill and ink for a score from -1 (O: orange) over 0 (white) to +1 (X: blue); grey if there is none."""
+    """Fill and ink for a score from -1 (O: orange) over 0 (white) to +1 (X: blue); grey for none."""
     if np.isnan(level):
         return "#d9dce1", "#1c232d"
     deep = (0x1F, 0x6F, 0xC4) if level > 0 else (0xD9, 0x6A, 0x0B)
@@ -140,7 +136,7 @@ class Dot(Format):
     then = "dot -Tsvg FILE -o graph.svg"
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
-        """The graph of a player: a rank a ply."""
+        """A rank for each ply."""
         graph = PositionGraph(player, wanted)
         space, texts, rank = graph.policy.space, dict[int, str](), -1
         title = f"{player.name}: {graph.meaning}, for X".replace("\\", "\\\\").replace('"', '\\"')
@@ -177,18 +173,11 @@ class Svg(Format):
     options = ("--from", "--depth")
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> Iterator[bytes]:
-        """The graph of a player, for any viewer: no script, no fonts, no references to the outside.
-
-        Moves that it plays are solid, and the darker the likelier; others are dotted.
-
-        :raises UsageError: if there are too many boards for a picture.
-        """
+        """For any viewer: no script, no fonts, no external references. Likelier moves are darker."""
         graph = PositionGraph(player, wanted)
         if len(graph.nodes) > MOST_BOARDS:
-            raise UsageError(
-                f"a picture of {len(graph.nodes):,} boards is too large for any viewer",
-                hint=f"--depth 2, or --from a later position: at most {MOST_BOARDS:,} boards",
-            )
+            hint = f"--depth 2, or --from a later position: at most {MOST_BOARDS:,} boards"
+            raise UsageError(f"a picture of {len(graph.nodes):,} boards is too large", hint=hint)
         rules = graph.policy.rules
         width, height = rules.cols * CELL, rules.rows * CELL
         x, y, tops, size = _layout(graph, width, height)
@@ -222,7 +211,7 @@ class Svg(Format):
 
 
 def _before_boards(rules: Rules, heading: str, size: tuple[int, int]) -> str:
-    """The title, the colours from O's to X's with their signs, and the parts of every board."""
+    """The title, the legend of colours, and the definitions of grid and stones."""
     wide, high = size
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
@@ -252,9 +241,9 @@ def _before_boards(rules: Rules, heading: str, size: tuple[int, int]) -> str:
 def _layout(
     graph: PositionGraph, width: int, height: int
 ) -> tuple[Int64s, Int64s, dict[int, int], tuple[int, int]]:
-    """Where each board's top left corner is, int64[n] each; the top of each ply; the size of the picture.
+    """The left and the top of each board, int64[n] each; the top of each ply; the size of the picture.
 
-    A ply's boards are ordered by the middle of the boards they follow from, so that few moves cross.
+    A ply's boards are ordered by the mean place of the boards before them, so that few moves cross.
     """
     space = graph.policy.space
     plies = space.plies[graph.nodes]

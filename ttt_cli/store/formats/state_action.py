@@ -2,11 +2,10 @@
 
     {"0": {"state": [9 ints], "next": [keys], "score": number, "end": bool}, "1": …}
 
-1 is X, -1 is O. Keys count the nodes in order of first sight, ``next`` lists the known successors in the
-order in which they were first seen. ``end`` is true for won positions alone. Scores are those of the
-article's back-up: 1 or -1 where a side has won, 0 where nothing follows, else 0.9 times the score of a known
-child, of the largest absolute value, the first in edge order where several are. A file of no bytes is an
-empty brain.
+1 is X, -1 is O. Keys number the nodes, and ``next`` lists the known successors, in order of first sight.
+``end`` is true for won positions only. Scores are the article's: 1 or -1 where a side has won, 0 where
+nothing follows, else 0.9 times the score of the successor with the largest absolute value, the first of
+several. An empty file is an empty brain.
 """
 
 import json
@@ -23,8 +22,6 @@ from ttt_cli.store.formats.imported import Imported, Options, why_not
 from ttt_cli.store.source import Source
 from ttt_cli.store.state import State, learner_of
 from ttt_cli.store.text import quoted
-
-NAME = "state-action"
 
 _FIELDS = {"state", "next", "score", "end"}
 _SYMBOLS = {1: "X", -1: "O", 0: "."}
@@ -48,7 +45,7 @@ def _is_node(node: Any, is_first: bool) -> bool:
 
 
 def _join_roots(found: dict[str, Any]) -> list[str]:
-    """Make a root without a board the empty board, joining a later node that is the empty board too."""
+    """Repair a root without a board: it is the empty board, and a later node of that board joins it."""
     root = found.get("0")
     if root is None or root["state"]:
         return []
@@ -63,9 +60,9 @@ def _join_roots(found: dict[str, Any]) -> list[str]:
 
 
 def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
-    """The nodes in native form.
+    """The nodes as native entries.
 
-    :raises InvalidFileError: naming the key of a node that the rules of the game do not allow.
+    :raises InvalidFileError: naming the key of a node that does not fit the game.
     """
     space = StateSpace.of(STANDARD)
     texts = {key: "".join(_SYMBOLS[stone] for stone in node["state"]) for key, node in found.items()}
@@ -92,9 +89,8 @@ def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
         for child in found[key]["next"]:
             row = space.index_of[texts[child]] if child in texts else 0
             if row not in successors:
-                raise InvalidFileError(
-                    f"next names {quoted(child)}, not a node one move further", where=place
-                )
+                message = f"next names {quoted(child)}, not a node one move further"
+                raise InvalidFileError(message, where=place)
             cells.append(successors.index(row) + 1)
         if len(set(cells)) < len(cells):
             raise InvalidFileError("next names a key twice", where=place)
@@ -103,7 +99,7 @@ def _entries(found: dict[str, Any], visits: int, where: str) -> dict[str, Any]:
 
 
 def _scores(entries: dict[str, Any]) -> list[float]:
-    """The article's score of every node: an int where nothing follows, else a float."""
+    """The article's scores: an int where nothing follows, else a float."""
     learner = learner_of("graph", "article")
     table = learner.from_entries(STANDARD, False, entries.items())
     scores = learner.position_scores(table, Positions.parse(list(entries), STANDARD))
@@ -113,9 +109,9 @@ def _scores(entries: dict[str, Any]) -> list[float]:
 
 
 def to_bytes(entries: dict[str, Any], spelled: Mapping[str, float]) -> bytes:
-    """A graph's entries as a brain: ``json.dumps(…, indent=4)`` without a line end, or nothing at all.
+    """The file of a graph's entries: ``json.dumps(…, indent=4)`` without a line end, or nothing.
 
-    :param spelled: scores that are written so where they still stand.
+    :param spelled: scores to write as spelled here, by position, if they are still the same.
     """
     entries = dict(sorted(entries.items(), key=lambda item: item[1]["seen"]))
     space = StateSpace.of(STANDARD)
@@ -135,7 +131,7 @@ def to_bytes(entries: dict[str, Any], spelled: Mapping[str, float]) -> bytes:
 class StateAction(Format):
     """The graph machine's brain."""
 
-    name = NAME
+    name = "state-action"
     about = "JSON, {'0': {'state', 'next', 'score', 'end'}, …}: 1 X, -1 O"
     learner = "graph"
     holds = "table"
@@ -144,7 +140,6 @@ class StateAction(Format):
     endings = (".json",)
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file looks like such a brain, whole, damaged or empty."""
         if not source.size:
             return options.empty_brain
         found = source.json
@@ -152,20 +147,13 @@ class StateAction(Format):
         return isinstance(first, dict) and len(first.keys() & _FIELDS) >= 3
 
     def read(self, source: Source, options: Options) -> Imported:
-        """The graph of a brain.
-
-        Scores that are not spelled as the format has them (0 for a leaf, a float inside) are kept, so that
-        ``to_bytes`` gives the same bytes.
-
-        :raises InvalidFileError: naming the key and what is wrong with it.
-        """
+        """Scores with another spelling (0 is an int for a leaf, else a float) are kept, so that an export
+        gives the same bytes."""
         found, where = dict(source.json if source.size else {}), source.where
         for at, (key, node) in enumerate(found.items()):
             if key != str(at) or not _is_node(node, at == 0):
-                message = (
-                    f"expected key '{at}' with a state of 9 numbers, each 1, -1 or 0, a list of keys as "
-                )
-                message += "next, a number as score and true or false as end, and nothing else"
+                message = f"expected key '{at}' with state: 9 numbers of 1, -1 and 0, next: a list of keys, "
+                message += "score: a number, end: true or false, and nothing else"
                 raise InvalidFileError(message, where=f"{where}, key {quoted(key)}")
         repaired = _join_roots(found)
         entries, spelled, stale = _entries(found, options.visits, where), dict[str, float](), 0
@@ -178,14 +166,12 @@ class StateAction(Format):
             repaired.append(f"{stale} of {len(entries)} scores were stale and have been recomputed")
         if not repaired and to_bytes(entries, spelled) != source.data.removesuffix(b"\n").removesuffix(b"\r"):
             repaired.append("laid out differently from the format")
-        return Imported(NAME, "graph", entries=entries, repaired=repaired, spelled=spelled)
+        return Imported(self.name, "graph", entries=entries, repaired=repaired, spelled=spelled)
 
     def fits(self, state: State | None) -> bool:
-        """Whether a state is a graph of positions, not of classes of them."""
         return super().fits(state) and state is not None and not state.symmetric
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
-        """The brain of a graph machine's state."""
         state = player.state
         assert state is not None
         spelled = ChainMap(*(run.details.get("spelled", {}) for run in state.runs))

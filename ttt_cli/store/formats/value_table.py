@@ -1,8 +1,8 @@
-"""``value-table``: the values of TD learning, one table for each side over every board of three symbols.
+"""``value-table``: the values of TD learning, a table for each side over every board of three symbols.
 
 CSV with the header ``index,value_x,value_o``, or NumPy's ``.npz`` with the arrays ``V_x`` and ``V_o`` of
-19,683 float64. The index of a board is the sum of digit * 3**cell, 0 empty, 1 X, 2 O; cell 0 counts least.
-Boards that no game reaches hold 1 where that side has a full line, else 0 where the other has one or the
+19,683 float64. The index of a board is the sum of digit * 3**cell, 0 empty, 1 X, 2 O, cell 0 counting least.
+The value of a board that no game reaches is 1 if that side has a line, else 0 if the other has one or the
 board is full, else 0.5.
 """
 
@@ -30,10 +30,6 @@ ARRAYS = ("V_x", "V_o")
 
 
 def _values_in_lines(source: Source) -> Floats:
-    """float64[2, 19683]: the values of a CSV file.
-
-    :raises InvalidFileError: naming the line, or the index that is missing.
-    """
     values = dict[float, list[float]]()
     for line, row in source.rows[1:]:
         index, *found = [number for field in row if (number := number_in(field.strip())) is not None] or [-1]
@@ -50,10 +46,6 @@ def _values_in_lines(source: Source) -> Floats:
 
 
 def _values_in_arrays(source: Source) -> Floats:
-    """float64[2, 19683]: the values of an ``.npz`` archive.
-
-    :raises InvalidFileError: naming the array and what is wrong with it.
-    """
     found, held = [], names(source.data, source.where)
     for name in ARRAYS:
         array = array_in(source, name) if name in held else np.zeros(0)
@@ -67,14 +59,14 @@ def _values_in_arrays(source: Source) -> Floats:
 
 @lru_cache(maxsize=1)
 def _indexes() -> Int64s:
-    """int64[n]: the index of each position of the space."""
+    """int64[n], the index of each position of the space."""
     stones = StateSpace.of(STANDARD).stones.astype(np.int64)
     return np.where(stones == 2, 1, np.where(stones == 1, 2, 0)) @ 3 ** np.arange(STANDARD.cells)
 
 
 @lru_cache(maxsize=1)
 def starts() -> Floats:
-    """float64[2, 19683], the values of X and of O before any learning, as the article has them."""
+    """float64[2, 19683], the values of X and of O before any learning."""
     digits = np.arange(BOARDS)[:, None] // 3 ** np.arange(STANDARD.cells) % 3
     lines = digits[:, np.array(STANDARD.lines)]
     x, o = ((lines == side).all(axis=2).any(axis=1) for side in (1, 2))
@@ -94,14 +86,10 @@ class ValueTable(Format):
     endings = (".csv", ".npz")
 
     def recognises(self, source: Source, options: Options) -> bool:
-        """Whether a file is an archive of NumPy's, or its first line the header."""
         return is_archive(source.data) or source.first_line.replace(" ", "").lower() == HEADER
 
     def read(self, source: Source, options: Options) -> Imported:
-        """The values of a file, CSV or ``.npz``: what differs from the start of learning has been learned.
-
-        :raises InvalidFileError: naming what is missing or wrong.
-        """
+        """Values that differ from those before any learning have been learned."""
         values = _values_in_arrays(source) if is_archive(source.data) else _values_in_lines(source)
         learned, texts, indexes = values != starts(), StateSpace.of(STANDARD).texts(), _indexes()
         entries: dict[str, Any] = {}
@@ -110,11 +98,10 @@ class ValueTable(Format):
             entries.setdefault(texts[row], {})["xo"[side]] = entry
         notes = ["values that equal the starting values count as not visited"]
         if strange := int(np.delete(learned.any(axis=0), indexes).sum()):
-            notes.append(f"{strange:,} boards that no game reaches hold values of their own, left out")
+            notes.append(f"left out {strange:,} boards that no game reaches but that hold other values")
         return Imported(NAME, "td", entries=entries, notes=notes)
 
     def write(self, player: ExportSource, wanted: ExportOptions) -> list[bytes]:
-        """The values of a state of TD learning, CSV or ``.npz`` as the file's ending says."""
         assert player.state is not None
         table, positions = player.state.own().table, StateSpace.of(STANDARD)
         rows = table.find(classes(positions).positions if table.symmetric else positions)
