@@ -52,7 +52,7 @@ def test_wrong_keys_get_one_line_of_help_and_no_move(ttt):
         "\x1b[A": "does nothing",
         "x" * 5000: "'xxxxxxxxxxxxxxxxxxxx' does nothing",
         "²": "does nothing",
-        "?": "arrows    move to a cell, and Enter plays it",
+        "?": "arrows    move to a cell; Enter or Space plays it",
         "b": "b shows how to beat a machine",
     }
     keys = "\n".join([*"14253", "5", *said, ""])  # a game, and then the first move of the next

@@ -67,7 +67,7 @@ class StateSummary(Document, name="state-summary"):
         lines = [*facts.items(), *(("run", text) for text in _describe_runs(self.runs))]
         if self.against_people:
             won, drawn, lost = self.against_people
-            lines.append(("people", f"won {won:,} games against people, drew {drawn:,}, lost {lost:,}"))
+            lines.append(("people", f"won {won:,}, drew {drawn:,}, lost {lost:,}"))
         for name, text in lines:
             env.out(f"{name:<9} {text}", indent=10)
 

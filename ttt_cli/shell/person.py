@@ -12,10 +12,10 @@ from ttt_cli.views.play_screen import PlayScreen
 
 KEYS = """\
 a number  plays that cell; on boards of more than nine cells Enter follows it
-arrows    move to a cell, and Enter plays it
+arrows    move to a cell; Enter or Space plays it
 h         hint: what each free cell is worth against perfect play
 b         beat it: the most that each free cell can get you against this player
-u         take back your last move
+u         take back your last move; so does Backspace
 q         leaves, and so does Ctrl-D"""
 
 _STEPS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}

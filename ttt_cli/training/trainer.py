@@ -15,7 +15,6 @@ import numpy as np
 
 from ttt_cli.agents.grammar import is_program, resolve
 from ttt_cli.engine.policy import Policy
-from ttt_cli.engine.rules import Rules
 from ttt_cli.engine.state_space import enumerated
 from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.evaluation.matchup import within_reach
@@ -29,8 +28,6 @@ from ttt_cli.store.teaching import teach
 from ttt_cli.training.curve import Curve
 from ttt_cli.training.runs import Executor, Plan, here
 from ttt_cli.training.runs import run as train_blocks
-
-SMALL = Rules(2, 2, 2)
 
 ENDS = ("o", "draw", "x")
 """How records call the ends that ``Learner.train`` counts."""
@@ -298,11 +295,6 @@ def train(
 
 
 def warm_up(state: State) -> None:
-    """Load or compile the learner's kernel, so that the time of a run is the time of its games.
-
-    A small board does where tables are complete from the start: what is compiled depends on types alone.
-    """
-    learner = state.learner
-    rules = state.rules if enumerated(state.rules) is None else SMALL
+    """Load or compile the learner's kernel, so that the time of a run is the time of its games."""
     shard = Shard(first=0, games=1, rng=np.random.default_rng(0))
-    learner.train(learner.empty(rules, state.symmetric), shard)
+    state.learner.train(state.learner.empty(state.rules, state.symmetric), shard)
