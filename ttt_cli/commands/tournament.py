@@ -12,6 +12,7 @@ from ttt_cli.evaluation.tournament import GAMES, Tournament, play_tournament
 from ttt_cli.evaluation.walk import BUDGET
 from ttt_cli.shell.common import resolved
 from ttt_cli.shell.options import Walked, argument, complete_agents
+from ttt_cli.views.progress import progress
 from ttt_cli.views.tables import draw_table
 
 
@@ -58,7 +59,9 @@ def tournament(
         raise UsageError("a tournament needs at least two players", hint="such as ttt tournament q minimax")
     players = resolved(env, *agents)
     entered = [(player.fields(), player.policy) for player in players]
-    found = play_tournament(entered, budget=positions or BUDGET)
+    pairings = len(entered) * (len(entered) - 1) // 2
+    with progress(env, pairings, title="tournament", unit="pairings") as tick:
+        found = play_tournament(entered, budget=positions or BUDGET, tick=lambda done: tick(done, ""))
     if found.sampled:
         why = "too much can happen in them, or a player's choices vary"
         env.say(f"{found.sampled:,} of the pairings are matches of {GAMES:,} games: {why}")

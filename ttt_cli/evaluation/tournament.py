@@ -5,7 +5,7 @@ a game's point as p : q. One virtual draw a pairing keeps every strength finite,
 is also what limits the rating of a player who wins everything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import ClassVar, Literal
@@ -73,9 +73,17 @@ class Tournament:
         return "sampled" if self.sampled else "exact"
 
 
-def play_tournament(agents: Sequence[tuple[AgentFields, Policy]], *, budget: int = BUDGET) -> Tournament:
+def play_tournament(
+    agents: Sequence[tuple[AgentFields, Policy]],
+    *,
+    budget: int = BUDGET,
+    tick: Callable[[int], None] = lambda pairings: None,
+) -> Tournament:
     """Let all players meet as both sides, exactly where no more than ``budget`` positions can be reached
-    and nobody's choices vary from one question to the next."""
+    and nobody's choices vary from one question to the next.
+
+    :param tick: called after each pairing with the number of pairings so far.
+    """
     players = [policy.tabulated().forfeiting() for _, policy in agents]
     rates: dict[tuple[int, int], Rates] = {}
     sampled = 0
@@ -88,6 +96,7 @@ def play_tournament(agents: Sequence[tuple[AgentFields, Policy]], *, budget: int
             match = play_match(a, b, GAMES, seed=0)
             found = [_rates(match.as_x), _rates(match.as_o).turned()]
         rates[first, second], rates[second, first] = found
+        tick(len(rates) // 2)
     scores = np.zeros((len(players), len(players)))
     for (x, o), one in sorted(rates.items()):
         scores[x, o] += one.points

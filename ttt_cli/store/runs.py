@@ -128,7 +128,7 @@ def _train_id(details: Mapping[str, Any], learner: str, choice: str, rules: Rule
         **{key: details[key] for key in DECISIVE},
         "opponent": details["opponent_digest"] or details["opponent"],
         "learner": [learner, details["kernel_version"], choice],
-        "rules": [rules.rows, rules.cols, rules.line, symmetric],
+        "rules": [rules.rows, rules.cols, rules.line, symmetric, *["misere"] * rules.misere],
     }
     return digest_of(meaning)[:24]
 
