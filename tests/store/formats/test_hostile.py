@@ -46,13 +46,10 @@ def test_a_bad_file_ends_in_one_line(name):
 
 
 LARGE = {
-    "10 million keys": "b'{' + b','.join(b'\"%d\":1' % i for i in range(10**7)) + b'}'",
-    "100,000 keys": "b'{' + b','.join(b'\"%d\":1' % i for i in range(90_000)) + b'}'",
+    "keys": "b'{' + b','.join(b'\"%d\":1' % i for i in range(4 * 10**6)) + b'}'",
     "one line": "b'1' * (60 * 10**6)",
-    "commas": "b',' * (60 * 10**6)",
     "lines": "b'1\\n' * (30 * 10**6)",
-    "rows of a book": "b''.join(b'-1,0,0,0,0,0,0,0,0,5,%d\\n' % i for i in range(2 * 10**6))",
-    "a list": "b'[' + b'1,' * (10 * 10**6) + b'1]'",
+    "rows of a book": "b''.join(b'-1,0,0,0,0,0,0,0,0,5,%d\\n' % i for i in range(10**6))",
     "beads": "b'{\".........\":[' + b'1,' * (10 * 10**6) + b'1]}'",
 }
 

@@ -22,9 +22,8 @@ NASTY = '<script>alert("x")</script> & "quoted\\"'
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def wanted(start: str | None = None, depth: int | None = None, folded: bool = False) -> ExportOptions:
-    position = None if start is None else Position.parse(start)
-    return ExportOptions(start=position, depth=depth, folded=folded)
+def wanted(start: str = "." * 9, depth: int | None = None, folded: bool = False) -> ExportOptions:
+    return ExportOptions(start=Position.parse(start), depth=depth, folded=folded)
 
 
 def graph_of(policy: PolicyTable, *options: object) -> PositionGraph:
@@ -59,18 +58,10 @@ def test_a_learner_s_graph_holds_what_it_knows():
     values = graph.scores.tolist()
     scores = {text: None if isnan(values[index]) else values[index] for index, text, _, _ in graph.boards()}
     # X's side: at the root X's largest value; after it O's largest, turned; the others it has no opinion on.
-    assert scores == {
-        ".........": -0.5,
-        "....X....": -0.75,
-        "O...X....": None,
-        "....X...O": None,
-    }
+    assert scores == {".........": -0.5, "....X....": -0.75, "O...X....": None, "....X...O": None}
     edges = zip(graph.starts.tolist(), graph.cells.tolist(), strict=True)
-    assert [(SPACE.text(start), cell + 1) for start, cell in edges] == [
-        (".........", 5),
-        ("....X....", 1),
-        ("....X....", 9),
-    ]
+    moves = [(SPACE.text(start), cell + 1) for start, cell in edges]
+    assert moves == [(".........", 5), ("....X....", 1), ("....X....", 9)]
 
 
 def test_from_and_depth():
@@ -78,7 +69,7 @@ def test_from_and_depth():
     graph = graph_of(policy, "X...O....", 1)
     assert SPACE.text(graph.nodes[0]) == "X...O...."
     assert (len(graph.nodes), len(graph.starts)) == (8, 7)
-    assert len(graph_of(policy, None, 2).nodes) == 1 + 9 + 72
+    assert len(graph_of(policy, "." * 9, 2).nodes) == 1 + 9 + 72
     assert len(graph_of(policy, "XXX.OO...").nodes) == 1
     assert len(graph_of(policy, "X...O....", 0).starts) == 0
 
@@ -116,11 +107,11 @@ def test_svg_is_well_formed_and_says_everything_without_colour():
 def test_too_many_boards_are_refused():
     source = ExportSource("random", None, tables.uniform(StateSpace.of(Rules(3, 4, 3))))
     with pytest.raises(UsageError, match="is too large"):
-        b"".join(Svg().write(source, wanted()))
+        b"".join(Svg().write(source, ExportOptions()))
 
 
 def test_a_folded_graph_has_each_class_of_positions_once():
-    graph, folded = (graph_of(tables.uniform(SPACE), None, 3, fold) for fold in (False, True))
+    graph, folded = (graph_of(tables.uniform(SPACE), "." * 9, 3, fold) for fold in (False, True))
     plies = SPACE.plies[folded.nodes]
     assert [int((plies == ply).sum()) for ply in range(4)] == [1, 3, 12, 38]
     assert set(folded.starts) | set(folded.ends) == set(folded.nodes) <= set(graph.nodes)
