@@ -3,8 +3,6 @@
 import gzip
 import json
 import math
-import os
-import socket
 import time
 
 import pytest
@@ -205,18 +203,6 @@ def test_a_missing_file_has_neighbours(tmp_path):
     (tmp_path / "q_table.json").touch()
     assert refused(tmp_path / "q_tabel.json", "no such file").hint == "did you mean 'q_table.json'?"
     assert refused(tmp_path / "entirely-different", "no such file").hint == ""
-
-
-def test_what_is_no_file_is_refused_without_waiting(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "q.json").touch()
-    refused(tmp_path, "is a directory")
-    refused(tmp_path / "q.json" / "x", "not a directory")
-    refused(tmp_path / "pipe", "is a pipe")
-    refused("/dev/zero", "is a device")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "s"))
-        refused(tmp_path / "s", "is a socket")
 
 
 def test_a_log_may_be_longer_than_any_other_file(tmp_path, monkeypatch):

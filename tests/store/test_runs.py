@@ -88,16 +88,6 @@ def test_a_game_is_in_one_run():
     refused(edited(content, runs=[twice], games=2), "game 'a' was learned already")
 
 
-def test_accept_and_verify_refuse_it(ttt):
-    content = library.content(trained())
-    run = {**record(content), "results": {"x": 300, "o": 300, "draw": 300}}
-    Path("q.json").write_bytes(edited(content, runs=[run]))
-    for options in ((), ("--accept",)):
-        found = ttt("verify", "./q.json", *options)
-        assert found.code == 3 and "record 1" in found.out + found.err
-        assert "its results add up to 900, not to 300 games" in found.out + found.err
-
-
 @pytest.mark.parametrize(
     ("name", "held", "words"),
     [

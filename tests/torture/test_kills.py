@@ -113,19 +113,3 @@ def test_a_stopped_trainer_prints_what_goes_on_from_there(tmp_path, undisturbed,
     assert again[0] == "ttt"
     assert finish(*again[1:], cwd=stopped).code == 0
     assert (stopped / path).read_bytes() == (undisturbed / path).read_bytes()
-
-
-def test_a_second_ctrl_c_leaves_at_once(tmp_path):
-    """Also in the middle of a long block; the last checkpoint stays."""
-    train = ["train", "td", "-n", "3000000", "--seed", "3", "--checkpoint", "0", "-o", "td.json"]
-    process = start(*train, cwd=tmp_path, program=[sys.executable, "-c", SLOW])
-    err = read_until(process, process.stderr, "in a block")
-    process.send_signal(signal.SIGINT)
-    err += read_until(process, process.stderr, "again: at once")
-    sleep(0.2)
-    assert process.poll() is None, "the first lets the block end"
-    process.send_signal(signal.SIGINT)
-    err += process.communicate(timeout=60)[1]
-    assert process.returncode == 130
-    assert "Traceback" not in err
-    assert library.load(tmp_path / "td.json").state.games == announced(err) > 0
