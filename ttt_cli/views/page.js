@@ -34,7 +34,7 @@
     if (wholes) return value.toLocaleString("en");
     return (signed && value > 0 ? "+" : "") + value.toFixed(2).replace("-", "\u2212");
   };
-  const inWords = (moves) => new Intl.ListFormat("en", { type: "disjunction" }).format(moves.map((move) => String(move.cell + 1)));
+  const inWords = (moves) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(moves.map((move) => String(move.cell + 1)));
   const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
   // The best that can be had of a prospect, in words, and how good it is.
   const prospectText = ({ win, save }) => win ? ["win", percent(win)] : save ? ["draw", save > 0.99999 ? "" : percent(save)] : ["loss", ""];
