@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from re import MULTILINE, sub
 from typing import TYPE_CHECKING, Any, TextIO
@@ -40,8 +41,8 @@ class Environment:
     stderr: TextIO
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     store: Path = common(DEFAULT_STORE, "The folder of your states.", metavar="DIR", envvar="TTT_STORE")
-    board: str | None = common(None, "Board size.", metavar="ROWSxCOLS", show_default="3x3, or the state's")
-    line: int | None = common(None, "How many in a row win.", show_default="3, or the state's")
+    board: str | None = common(None, "Board size; by default 3x3, or the state's.", metavar="ROWSxCOLS")
+    line: int | None = common(None, "How many in a row; by default 3, or the state's.", metavar="N")
     learner: str | None = common(None, "Your own learner's class, for its states.", metavar="FILE.py:CLASS")
     quiet: bool = common(False, "Print no notices on stderr.", "--quiet")
     json: bool = common(False, "Print the result as JSON.", "--json")
@@ -57,14 +58,14 @@ class Environment:
     def given_options(self) -> list[str]:
         """The options for store, game and learner as they were given, for suggested commands."""
         given = {"--board": self.board, "--line": self.line, "--learner": self.learner}
-        words = [f"{name}={value}" for name, value in given.items() if value is not None]
-        return [*self.store_option, *words]
+        words = [(name, str(value)) for name, value in given.items() if value is not None]
+        return [*self.store_option, *chain.from_iterable(words)]
 
     @property
     def store_option(self) -> list[str]:
         """``--store`` for suggested commands, unless it is the default."""
         usual = Path(self.variables.get("TTT_STORE") or DEFAULT_STORE)
-        return [] if self.store == usual else [f"--store={self.store}"]
+        return [] if self.store == usual else ["--store", str(self.store)]
 
     @property
     def interactive(self) -> bool:

@@ -122,7 +122,7 @@ def sample(
         ("q --gmaes 3", "--gmaes: no such option (did you mean '--games'?)"),
         ("-X.......", "write -- before a position that starts with a dash"),
         ("q --games", "--games: option '--games' requires an argument"),
-        ("q --games 0", "--games: 0 is not in the range x>=1 (see ttt solve --help)"),
+        ("q --games 0", "--games: expected a number with x>=1, not 0 (see ttt solve --help)"),
         ("q --side frist", "--side: 'frist' is not one of 'first', 'second'"),
     ],
 )

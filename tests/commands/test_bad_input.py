@@ -223,7 +223,7 @@ USAGE = [
     ("evaluate good.json:epsilon=2", "epsilon"),
     ("evaluate ''", ""),
     ("evaluate good.json --board 9x9", ""),
-    ("evaluate human", "a person can only be played with"),
+    ("evaluate human", "a person has no moves to judge"),
     ("evaluate random --games 9 --explain", "--explain does not go with --games"),
     ("evaluate random --games 9 --mistakes m.csv", "--mistakes does not go with --games"),
     ("evaluate random --games 9 --check unbeatable", "--check does not go with --games"),

@@ -90,4 +90,4 @@ def test_a_line_that_beats_a_player_is_shown_where_no_walk_fits(
 
 def test_the_command_that_explains_names_the_board(ttt):
     result = ttt("evaluate", "random", "--board", "2x3", "--line", "2")
-    assert "how it loses: ttt evaluate random --board=2x3 --line=2 --explain" in " ".join(result.err.split())
+    assert "how it loses: ttt evaluate random --board 2x3 --line 2 --explain" in " ".join(result.err.split())

@@ -28,7 +28,7 @@ def test_the_ending_decides_where_it_can(ttt, store):
     unclear = ttt("export", "td", "-o", "a.csv")
     assert unclear.code == 2
     assert "one of value-table, policy-csv" in unclear.err
-    assert "ambiguous format" in ttt("export", "td", "-o", "a.xyz").err
+    assert "cannot tell the format" in ttt("export", "td", "-o", "a.xyz").err
     assert ttt("export", "td", "-o", "-").code == 2
 
 

@@ -43,7 +43,7 @@ def test_a_bad_line_never_blocks_what_is_sound(ttt: Run, bad):
     assert [game.id for game in waiting] == ["first", "second"]
     trained = ttt("train", "q", "--games", "100", "--seed", "1")
     assert trained.code == 0
-    assert "learned 2 games that were waiting" in trained.err
+    assert "learned 2 games that waited" in trained.err
     assert "lines left out that cannot be read: 1; the first: state_store/games.jsonl" in trained.err
     assert ttt("play", "--x", "q", "--o", "random", "--games", "1", "--learn").code == 0
     from_there = ttt("train", "q", "--games-from", store / LOG, "-o", "other.json")

@@ -504,7 +504,7 @@ def test_without_it_its_states_are_not_read(ttt: Run) -> None:
 
     save(train(from_file(f"{EXAMPLES / 'plugin' / 'ttt_corners.py'}:ConstantStep"), games=5), "one.json")
     found = ttt("show", "one.json")
-    assert found.code == 3 and "is a state of constant-mc, which is not built in" in found.err
+    assert found.code == 3 and "constant-mc is not a built-in learner" in found.err
     assert ttt("train", "constant-mc").code == 2
 
 

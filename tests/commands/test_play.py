@@ -235,7 +235,7 @@ def test_other_boards(ttt):
     assert result.out.startswith("Game 1: X is you, O is random\n\n   1  │ 2  │ 3  │ 4\n")
     assert [(game.rules.cols, game.x) for game in log()] == [(4, "human"), (4, "random")]
     result = ttt("play", "td", "--board", "3x4", "--games", 1, stdin="q\n")
-    assert "ttt train td --board=3x4" in result.err
+    assert "ttt train td --board 3x4" in result.err
 
 
 def playing_in(folder: Path) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class Agent:
         :raises UsageError: if it is a person.
         """
         if self.make is None:
-            raise UsageError("a person can only be played with", where=self.name, hint="ttt play human")
+            raise UsageError("a person has no moves to judge", where=self.name, hint="ttt play human plays")
         return self.make(self.rules)
 
     @property
@@ -359,5 +359,5 @@ def _unknown(name: str, store: Path) -> TttError:
         return UsageError(f"there is no state {name!r} in {store.absolute()}", hint=hint)
     stored = [path.stem for path in store.glob("*") if path.suffix in (".json", ".csv")]
     near = did_you_mean(name, [*players(), *LEVELS, *stored])
-    known = f"there are {', '.join(players())}, the states in {store.absolute()}, and paths"
+    known = f"there are {', '.join([*players(), *LEVELS])}, the states in {store.absolute()}, and paths"
     return UsageError(f"no agent is called {name!r}", hint=near or known)

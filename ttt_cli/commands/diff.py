@@ -52,7 +52,8 @@ class DifferenceResult(Document, name="diff"):
             env.out("")
             env.draw(table(["position", "to move", a, "worth", b, "worth"], rows))
             if len(found.order) > len(rows):
-                env.say(f"all {len(found.order):,} rows: --csv FILE")
+                rest = f"{len(found.order):,} positions in which they differ or that only one knows"
+                env.say(f"these {len(rows)} matter most; --csv FILE writes all {rest}")
 
 
 def diff(

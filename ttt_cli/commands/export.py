@@ -169,8 +169,9 @@ def _format(player: ExportSource, out: str, asked: str | None) -> Format:
     if asked is not None and (plugged := get(asked)) is not None and plugged.written:
         known.append(plugged)
     fitting = [form for form in known if form.fits(player.state)]
-    ending, what = Path(out).suffix.lower(), "ambiguous format"
+    ending = Path(out).suffix.lower()
     found = [form for form in fitting if out != "-" and ending in form.endings]
+    what = f"{ending} could be several formats" if found else "cannot tell the format from the file's name"
     hint = f"one of {', '.join(names(found or fitting))}"
     if asked is not None:
         found = [form for form in fitting if form.name in (asked, f"ttt-{asked}")]

@@ -147,7 +147,7 @@ def _train(env: Environment, loaded: Loaded) -> bool:
         return False
     apart = replace(env, stdout=env.stderr, json=False)  # stdout is for the games
     done = train(apart, learner.name, {}, Options(preset=preset))
-    if done is not None and put(apart, replace(done, then=[])) != ExitCode.DONE:
+    if put(apart, replace(done, then=[])) != ExitCode.DONE:
         raise Stopped(done.code)
     return True
 

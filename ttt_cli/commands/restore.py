@@ -30,7 +30,7 @@ class Backups(Document, name="backups"):
         if self.backups:
             env.say("to bring one back:", command_line("ttt", "restore", self.backups[0].file))
         else:
-            env.say("no backups: no experience has been replaced")
+            env.say("no backups: no save has replaced any experience")
 
 
 def restore(

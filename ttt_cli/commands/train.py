@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -85,19 +86,19 @@ VERDICTS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Training(Document, name="training"):
     """The result of a training: the games of this call, and the whole state."""
 
     learner: str
-    games: Count
+    games: Count = 0
     total_games: Count | None
-    seconds: float
-    games_per_second: float
-    seed: Count
-    x_wins: Count
-    o_wins: Count
-    draws: Count
+    seconds: float = 0.0
+    games_per_second: float = 0.0
+    seed: Count | None = None
+    x_wins: Count = 0
+    o_wins: Count = 0
+    draws: Count = 0
     positions: Count | None
     file: str
     unbeatable: bool | None
@@ -111,10 +112,11 @@ class Training(Document, name="training"):
         return self.ended or ExitCode.DONE
 
     def show(self, env: Environment) -> None:
-        env.out(
-            f"{self.games:,} games in {self.seconds:.1f} s ({self.games_per_second:,.0f} a second): "
-            f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
-        )
+        if self.games:
+            env.out(
+                f"{self.games:,} games in {self.seconds:.1f} s ({self.games_per_second:,.0f} a second): "
+                f"X won {self.x_wins:,}, O won {self.o_wins:,}, {self.draws:,} drawn"
+            )
         where = "" if self.name.removeprefix("./") == self.file else f" to {self.file}"
         env.out(f"{self.name}{VERDICTS[self.unbeatable]}; saved{where}")
         if self.curve:
@@ -133,7 +135,7 @@ def _show_curve(env: Environment, name: str, rows: Sequence[Row], path: Path) ->
     env.say(f"the curve is in {path}; a picture:", command_line("ttt", "curve", path, "-o", "curve.svg"))
 
 
-def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training | None:
+def train(env: Environment, learner: str, given: dict[str, Any], options: Options) -> Training:
     """Train a player by one of these methods. LEARNER --help lists its options.
 
     Examples:
@@ -146,7 +148,7 @@ def train(env: Environment, learner: str, given: dict[str, Any], options: Option
     remedy = f"train beside it with -o other{call.path.suffix} and merge later"
     with locked(env, call.path, "trained", remedy=remedy):
         run = call.prepare()
-        return None if run is None else call.train(run)
+        return run if isinstance(run, Training) else call.train(run)
 
 
 HELP = """{title}.
@@ -232,8 +234,8 @@ class Call:
                 "repeated only if it answers the same"
             )
 
-    def prepare(self) -> TrainingRun | None:
-        """Return the run to carry out; None if it was only to learn from recorded games, which is done."""
+    def prepare(self) -> TrainingRun | Training:
+        """Return the run to carry out, or the result if the state only learns from recorded games."""
         options, store = self.options, self.env.store
         if options.resume:
             state = library.load(self.path).state
@@ -242,8 +244,15 @@ class Call:
         start = self._taught(self._start())
         if options.games_from and options.games is None:
             library.save(start, self.path)
-            self.env.say(f"saved {self.path}")
-            return None
+            return Training(
+                learner=self.learner,
+                total_games=start.games,
+                positions=start.positions,
+                file=str(self.path),
+                unbeatable=is_unbeatable(start.policy, budget=PROOF),
+                name=self.name,
+                then=self._next(keeps_curve=False),
+            )
         seed = secrets.randbits(32) if options.seed is None else options.seed
         games, opponent = options.games, options.opponent
         return new_run(self.path, start, seed=seed, store=store, games=games, opponent=opponent)
@@ -289,7 +298,7 @@ class Call:
         name = library.taught_name(self.env.store, self.path)
         lesson = teach(state, waiting_games(self.env.store, name, state), self.name)
         if lesson.learnt:
-            self.env.say(f"learned {lesson.learnt:,} games that were waiting in games.jsonl")
+            self.env.say(f"learned {counted(lesson.learnt, 'game')} that waited in games.jsonl")
         if games_from is None:
             return lesson.state
         games = SoundGames(games_from)
@@ -300,7 +309,7 @@ class Call:
         skipped += f"; {lesson.repeated:,} were known already" if lesson.repeated else ""
         if games.fault:
             skipped += f"; {counted(games.left_out, 'line')} cannot be read, the first: {games.fault}"
-        self.env.say(f"learned {lesson.learnt:,} games from {games_from}{skipped}")
+        self.env.say(f"learned {counted(lesson.learnt, 'game')} from {games_from}{skipped}")
         return lesson.state
 
     def _executor(self, run: TrainingRun) -> AbstractContextManager[Executor]:
@@ -384,31 +393,31 @@ class Call:
             ended = ExitCode.FAILED
         drawn = (curve.rows, options.curve) if curve and options.curve else None
         return Training(
-            self.learner,
-            run.games,
-            state.games,
-            run.seconds,
-            run.games / run.seconds if run.seconds else 0.0,
-            run.plan.seed,
-            *(run.results["x"], run.results["o"], run.results["draw"]),
-            state.positions,
-            str(self.path),
-            unbeatable,
-            self.name,
-            drawn,
-            then,
-            ended,
+            learner=self.learner,
+            games=run.games,
+            total_games=state.games,
+            seconds=run.seconds,
+            games_per_second=run.games / run.seconds if run.seconds else 0.0,
+            seed=run.plan.seed,
+            x_wins=run.results["x"],
+            o_wins=run.results["o"],
+            draws=run.results["draw"],
+            positions=state.positions,
+            file=str(self.path),
+            unbeatable=unbeatable,
+            name=self.name,
+            curve=drawn,
+            then=then,
+            ended=ended,
         )
 
     def _resuming(self) -> str:
         """Return the command that resumes the run."""
         again = ("until", "checkpoint", "curve", "workers", "cluster")
         given = {name: getattr(self.options, name) for name in again}
-        words = [f"--{name}={value}" for name, value in given.items() if value != getattr(Options, name)]
-        typed = typed_as(self.learner)
-        return command_line(
-            "ttt", "train", typed, "--resume", "-o", self.path, *self.env.store_option, *words
-        )
+        changed = [(f"--{name}", value) for name, value in given.items() if value != getattr(Options, name)]
+        words = ["train", typed_as(self.learner), "--resume", "-o", self.path, *self.env.store_option]
+        return command_line("ttt", *words, *chain.from_iterable(changed))
 
     def _next(self, keeps_curve: bool) -> list[tuple[str, str]]:
         """Return suggestions on what to do with the player."""

@@ -38,7 +38,7 @@ class Check(Document, name="verification"):
 
     def show(self, env: Environment) -> None:
         holds = "not usable"
-        if self.format:
+        if self.format and not self.found.unfit:
             holds = f"{self.format}, {what_is_held((self.positions, self.moves), self.found.units)}"
         valid = ", valid" if self.code is ExitCode.DONE else ""
         sealed = "; accepted, with a new digest" if self.accepted else ""

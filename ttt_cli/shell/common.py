@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ttt_cli.agents.grammar import Agent, resolve_all
 from ttt_cli.environment import Environment
-from ttt_cli.errors import UsageError
+from ttt_cli.errors import InvalidFileError, UsageError
 from ttt_cli.shell.options import given_rules
 from ttt_cli.store import library
 from ttt_cli.store.files import write_bytes
@@ -23,7 +23,12 @@ def resolved(env: Environment, *names: str, estimated: bool = False) -> list[Age
 
 
 def locked(env: Environment, path: Path, doing: str, **settings: str | float) -> AbstractContextManager[Lock]:
-    """Lock a state for writing; create missing folders of the store."""
+    """Lock a state for writing; create missing folders of the store.
+
+    :raises InvalidFileError: if the store is not a folder.
+    """
+    if path.parent.exists() and not path.parent.is_dir():
+        raise InvalidFileError("is not a folder", where=str(path.parent))
     return lock(path, doing, parents=library.is_stored(env.store, path), **settings)  # type: ignore[arg-type]
 
 

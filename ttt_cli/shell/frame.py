@@ -152,16 +152,16 @@ def _parameters_of(learner: Any) -> list[inspect.Parameter]:
             continue
         if item.default is MISSING:
             raise TypeError(f"{learner.__name__}.{item.name} needs a default")
-        kind, default = hints[item.name], item.default
+        kind, default, about = hints[item.name], item.default, item.metadata.get("help", "")
         if get_origin(kind) in {Union, type(int | None)}:
             (kind,) = [part for part in get_args(kind) if part is not type(None)]
         if isinstance(default, bool):
             default = "on" if default else "off"
         option = typer.Option(
-            help=item.metadata.get("help", ""),
+            help=about if default is None else f"{about} (default {default})",
             min=item.metadata.get("min"),
             max=item.metadata.get("max"),
-            show_default=default is not None and str(default),
+            metavar={int: "N", float: "X"}.get(kind),
             rich_help_panel="Parameters of the learner",
         )
         options.append(_option(item.name, Annotated[kind | None, option], None))

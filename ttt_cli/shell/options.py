@@ -34,6 +34,8 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[Any], int]:
             found = int(re.sub("[,_ ]", "", digits) + fraction + "0" * max(zeros, 0))
             if zeros >= 0 and least <= found <= most:
                 return found
+            if found > most:
+                raise typer.BadParameter(f"{text} is too large: at most {most:,}")
         limit = "up" if most == MOST else f"to {most:,}"
         expected = f"a whole number from {least:,} {limit}, such as 5000, 10k or 1.5M"
         raise typer.BadParameter(f"expected {expected}, not {text!r}")
@@ -106,7 +108,7 @@ Out = Annotated[Path | None, option("FILE", "The state to write.", "--out", "-o"
 Report = Annotated[str | None, option("FILE", "The file to write; - is stdout.", "--out", "-o")]
 Seed = Annotated[int | None, number("Random seed.", least=0)]
 Symmetry = Annotated[bool, flag("--symmetry", "Rotations and reflections of a position share an entry.")]
-Walked = Annotated[int | None, number("Visit at most N positions.", show_default="10,000,000")]
+Walked = Annotated[int | None, number("Visit at most N positions; by default 10,000,000.")]
 
 
 READINGS = """\

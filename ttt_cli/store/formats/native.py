@@ -159,7 +159,7 @@ def _read_header(found: Any, where: str) -> State:
     require(not newer, "version", known, "install a newer version of ttt")
     check(found, StateFile, where)
     name, symmetric = found["learner"], found["symmetry"]
-    require(is_learner(name), "learner", f"is a state of {name}, which is not built in", REMEDY)
+    require(is_learner(name), "learner", f"{name} is not a built-in learner", REMEDY)
     rules = rules_of(found["rules"], f'{where}: "rules"')
     try:
         learner = learner_of(name, found["choice"])
